@@ -112,7 +112,7 @@ function openStore(file: string, saved: readonly string[]): StreamStore {
       save();
     },
     see() {},
-    noteArchiveEnd() {},
+    noteCompressedEnd() {},
     forget(id: string) {
       streams.delete(id);
       save();

@@ -18,7 +18,7 @@ export interface FileIdentity {
 }
 
 /** Where a compressed file ended when all of it was read. */
-export interface ArchiveEnd {
+export interface CompressedEnd {
   /** Bytes of the compressed file. */
   readonly size: number;
   /** Bytes of its content; undefined for one that was passed over without a look at its content. */
@@ -50,7 +50,7 @@ export interface StreamRecord {
   /** Bytes of the file that are known to be this stream's, read or not, when that was last saved; absent where it was not. */
   readonly seenSize?: number;
   /** Set while nothing of a compressed file is left to be read. */
-  readonly archiveEnd?: ArchiveEnd;
+  readonly compressedEnd?: CompressedEnd;
 }
 
 /** The part of the state that sources use. */
@@ -69,7 +69,7 @@ export interface StreamStore {
   /** Notes how many bytes of the stream's file were seen. On disk with the next save. */
   see(stream: string, size: number): void;
   /** Notes that a compressed file was read to this end; undefined: it is read on. On disk as a new stream is. */
-  noteArchiveEnd(stream: string, end: ArchiveEnd | undefined): void;
+  noteCompressedEnd(stream: string, end: CompressedEnd | undefined): void;
   /** Forgets a stream that is settled and whose file is gone. */
   forget(stream: string): void;
   /** True when every span of the stream is settled. */
@@ -90,7 +90,7 @@ export const NO_STREAMS: StreamStore = {
   begin: noPositions,
   identify: noPositions,
   see: noPositions,
-  noteArchiveEnd: noPositions,
+  noteCompressedEnd: noPositions,
   forget: noPositions,
   isSettled: () => true,
 };

@@ -28,23 +28,23 @@ test('what was read before it was compressed is not read again, also after a res
   compress('second', `${log}.1.gz`, gzipSync);
   unlinkSync(log);
   writeFileSync(log, lines('third'));
-  await until('the archive that was never read is', () => service.stored.length >= 900);
+  await until('the compressed file that was never read is', () => service.stored.length >= 900);
   await until('the other one is known', () => agent.stderr().includes('compressed file holds what was read in its plain form'));
   compress('third', `${log}.2.zst`, zstdCompressSync);
   expect(await agent.end()).toBe(0);
   unlinkSync(log);
   compress('at last', `${log}.4.zst`, zstdCompressSync);
   agent = startShipping(site, { sources: sources(', read_compressed: true'), logLevel: 'debug' });
-  await until('the last archive is stored', () => service.stored.length >= 1200);
+  await until('the last compressed file is stored', () => service.stored.length >= 1200);
   await until('the one before is known', () => agent.stderr().includes('compressed file holds what was read in its plain form'));
   expect(await agent.end()).toBe(0);
   const names = ['second', 'never read', 'third', 'at last'];
   expect(messagesOf(site).sort()).toEqual(names.flatMap((name) => lines(name).trimEnd().split('\n')).sort());
 });
 
-// Symptom: lines that logrotate's `delaycompress` put into an archive while no agent ran were not read, and nothing said so: the log
+// Symptom: lines that logrotate's `delaycompress` put into a compressed file while no agent ran were not read, and nothing said so: the log
 // called the file gone, with lostBytes 0.
-test('archive that holds more than was read before the stop, and is left out, is named at the next start, with what is unread of it', async () => {
+test('compressed file that holds more than was read before the stop, and is left out, is named at the next start, with what is unread of it', async () => {
   const site = await makeSite();
   const { service, log } = site;
   const sources = (more = '', names = '*.log'): Record<string, string> => ({
@@ -73,24 +73,24 @@ test('archive that holds more than was read before the stop, and is left out, is
   expect(service.stored.filter((event) => /"(?:two|three)"/.test(event))).toHaveLength(2);
 });
 
-// Symptom: what `gzip >>` or nginx's `access_log … gzip` appended to an archive that was read never arrived, nor after a restart, and `--once` ended with 0.
+// Symptom: what `gzip >>` or nginx's `access_log … gzip` appended to a compressed file that was read never arrived, nor after a restart, and `--once` ended with 0.
 test.each([
   ['gzip', 'gz', gzipSync],
   ['zstd', 'zst', zstdCompressSync],
 ] as const)(
-  '%s members that are appended to an archive arrive once: while the agent runs, after a kill, with --once',
+  '%s members that are appended to a compressed file arrive once: while the agent runs, after a kill, with --once',
   async (_, suffix, pack) => {
     const site = await makeSite();
     const { service, log } = site;
-    const archive = `${log}.${suffix}`;
+    const compressed = `${log}.${suffix}`;
     const lines = (name: string): string[] => Array.from({ length: 500 }, (_line, n) => `${name} ${n} ${(n * 2654435761) % 4294967296}`);
     const names: string[] = [];
     const append = (name: string): void => {
       names.push(name);
-      appendFileSync(archive, pack(lines(name).join('\n') + '\n'));
-      utimesSync(archive, new Date(Date.now() - 60_000 + names.length), new Date(Date.now() - 60_000 + names.length));
+      appendFileSync(compressed, pack(lines(name).join('\n') + '\n'));
+      utimesSync(compressed, new Date(Date.now() - 60_000 + names.length), new Date(Date.now() - 60_000 + names.length));
     };
-    const sources = { app: `{type: file, include: ["${archive}"], scan_interval: 100ms, read_compressed: true}` };
+    const sources = { app: `{type: file, include: ["${compressed}"], scan_interval: 100ms, read_compressed: true}` };
     const allStored = (): Promise<void> => until('all is stored', () => service.stored.length >= 500 * names.length);
     append('first');
     let agent = startShipping(site, { sources });

@@ -279,26 +279,26 @@ test('explain follows a link, and tells of a vanished file, compressed ones and 
 });
 
 test('explain says whether compressed files are read', async () => {
-  const archive = join(logs, 'a.log.gz');
-  writeFileSync(archive, gzipSync('x\n'));
-  const left = await ask(configure('', '*.log*'), archive);
+  const compressed = join(logs, 'a.log.gz');
+  writeFileSync(compressed, gzipSync('x\n'));
+  const left = await ask(configure('', '*.log*'), compressed);
   expect(left).toMatchObject({
     code: 1,
     json: { reason: 'compressed files are left out', fix: expect.stringContaining('read_compressed') },
   });
-  expect(await ask(configure(), archive)).toMatchObject({
+  expect(await ask(configure(), compressed)).toMatchObject({
     code: 1,
     json: { fix: expect.stringMatching(/include the path.*read_compressed: true/) },
   });
   const config = configure(', read_compressed: true', '*.log*');
-  expect(await ask(config, archive)).toMatchObject({
+  expect(await ask(config, compressed)).toMatchObject({
     code: 0,
     json: { isRead: true, reason: expect.stringContaining('read_compressed is set') },
   });
-  utimesSync(archive, 1, 1);
+  utimesSync(compressed, 1, 1);
   await startAgent(config);
   await until('it is stored', () => service.stored.length === 1);
-  expect(await ask(config, archive)).toMatchObject({ code: 0, json: { isRead: true, offset: 2 } });
+  expect(await ask(config, compressed)).toMatchObject({ code: 0, json: { isRead: true, offset: 2 } });
 });
 
 test.skipIf(!canDropPrivileges)('explain names the error of a file that cannot be opened, and what to do', async () => {

@@ -1,6 +1,6 @@
 /**
  * The real agent, killed again and again while requests hang, some stored and some not: joined lines over rotations, files in
- * UTF-16, archives. Nothing is missing, and what comes twice comes under the same key, so that the service stores it once.
+ * UTF-16, compressed files. Nothing is missing, and what comes twice comes under the same key, so that the service stores it once.
  */
 import { appendFileSync, renameSync, utimesSync, writeFileSync } from 'node:fs';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
@@ -128,13 +128,13 @@ test.each(['utf16le', 'utf16be'] as const)('files in %s, rotated once, through k
 test.each([
   ['gz', gzipSync, ''],
   ['zst', zstdCompressSync, ', multiline: {start: "^T"}'],
-] as const)('archive (.%s) that is resumed in its middle, through kills', async (suffix, compress, more) => {
+] as const)('compressed file (.%s) that is resumed in its middle, through kills', async (suffix, compress, more) => {
   const site = await makeSite();
   const lines = range(6000).map((seq) => `T ${seq} ${'x'.repeat(seq % 200)}${more === '' ? '' : `\n  more of ${seq}`}`);
-  const archive = `${site.log}.1.${suffix}`;
-  writeFileSync(archive, compress(Buffer.from(`${lines.join('\n')}\n`)));
+  const compressed = `${site.log}.1.${suffix}`;
+  writeFileSync(compressed, compress(Buffer.from(`${lines.join('\n')}\n`)));
   // It stood still long enough to be read.
-  utimesSync(archive, new Date(Date.now() - 3_600_000), new Date(Date.now() - 3_600_000));
+  utimesSync(compressed, new Date(Date.now() - 3_600_000), new Date(Date.now() - 3_600_000));
   const agents = await runThroughKills({
     site,
     source: `include: ["${site.folder}/logs/*"], read_compressed: true${more}`,

@@ -32,7 +32,7 @@ export function createTestContext(changes: Partial<SourceContext> = {}): TestCon
       begin() {},
       identify() {},
       see() {},
-      noteArchiveEnd() {},
+      noteCompressedEnd() {},
       forget: (stream) => void forgotten.push(stream),
       isSettled: () => true,
     },

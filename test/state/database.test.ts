@@ -266,7 +266,7 @@ test('database of the third version keeps its positions and unsettled batches, a
   expect(again.unsettled().flatMap(({ spans }) => spans)).toMatchObject([{ from: 0, to: 10, sum: 77 }]);
 });
 
-test('database of the fourth version keeps its positions; how much of a file was seen, and where an archive ended, is not known', () => {
+test('database of the fourth version keeps its positions; how much of a file was seen, and where a compressed file ended, is not known', () => {
   const { folder, state } = begin();
   const { id } = state.mint('app', '/log/a.gz', { device: '1', inode: '2', headLength: 3, headHash: 'done ab' });
   commit(state, span(id, 0, 10));
@@ -280,16 +280,16 @@ test('database of the fourth version keeps its positions; how much of a file was
   const [record] = again.list('app');
   expect(record).toMatchObject({ id, resumeAt: 10, identity: { headHash: 'done ab' } });
   expect(record).not.toHaveProperty('seenSize');
-  expect(record).not.toHaveProperty('archiveEnd');
+  expect(record).not.toHaveProperty('compressedEnd');
   const end = { size: 7, contentSize: 10, tail: { length: 7, crc: 99 } };
   again.see(id, 12);
-  again.noteArchiveEnd(id, end);
+  again.noteCompressedEnd(id, end);
   const { state: third } = open(folder);
-  expect(third.list('app')).toMatchObject([{ id, resumeAt: 10, seenSize: 12, archiveEnd: end }]);
+  expect(third.list('app')).toMatchObject([{ id, resumeAt: 10, seenSize: 12, compressedEnd: end }]);
   third.see(id, 11);
-  third.noteArchiveEnd(id, { ...end, contentSize: undefined });
+  third.noteCompressedEnd(id, { ...end, contentSize: undefined });
   const { state: last } = open(folder);
-  expect(last.list('app')).toMatchObject([{ seenSize: 11, archiveEnd: { ...end, contentSize: undefined } }]);
+  expect(last.list('app')).toMatchObject([{ seenSize: 11, compressedEnd: { ...end, contentSize: undefined } }]);
 });
 
 // Symptom: the agent span, deaf to SIGTERM. Cause: Node's recursive mkdir tries for ever where a folder that is there answers ENOENT.

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Tail } from '../../src/core/block.ts';
 import { addSums } from '../../src/core/sums.ts';
-import type { ArchiveEnd, FileIdentity, StreamRecord, StreamStore } from '../../src/core/stream.ts';
+import type { CompressedEnd, FileIdentity, StreamRecord, StreamStore } from '../../src/core/stream.ts';
 
 export class MemoryStreamStore implements StreamStore {
   readonly records = new Map<string, StreamRecord>();
@@ -45,9 +45,9 @@ export class MemoryStreamStore implements StreamStore {
     if (record) this.records.set(stream, { ...record, seenSize });
   }
 
-  noteArchiveEnd(stream: string, archiveEnd: ArchiveEnd | undefined): void {
-    const { archiveEnd: _, ...record } = this.records.get(stream)!;
-    this.records.set(stream, { ...record, ...(archiveEnd ? { archiveEnd } : {}) });
+  noteCompressedEnd(stream: string, compressedEnd: CompressedEnd | undefined): void {
+    const { compressedEnd: _, ...record } = this.records.get(stream)!;
+    this.records.set(stream, { ...record, ...(compressedEnd ? { compressedEnd } : {}) });
   }
 
   forget(stream: string): void {

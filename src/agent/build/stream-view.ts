@@ -25,7 +25,7 @@ export function createStreamView(
     begin: (stream, startAt, tail) => state.begin(stream, startAt, tail),
     identify: (stream, identity) => state.identify(stream, identity),
     see: (stream, size) => state.see(stream, size),
-    noteArchiveEnd: (stream, end) => state.noteArchiveEnd(stream, end),
+    noteCompressedEnd: (stream, end) => state.noteCompressedEnd(stream, end),
     forget: (stream) => {
       if (!isSettled(stream)) return;
       state.forget(stream);

@@ -37,12 +37,12 @@ export class Locator {
   }
 
   /** Rotation keeps the inode and the folder, as a rule; a copy has neither, and is for the agent to recognise. */
-  locate({ path, identity, startAt, seenSize = 0, archiveEnd, marks }: AuditedStream): Located {
+  locate({ path, identity, startAt, seenSize = 0, compressedEnd, marks }: AuditedStream): Located {
     const readTo = Math.max(startAt, ...marks.flatMap(({ settledTo, pending }) => [settledTo, ...pending.map(({ to }) => to)]));
     const known = identity?.path ?? path;
     const place = identity && (this.#matched.get(inodeKey(identity)) ?? this.#listed(dirname(known)).get(inodeKey(identity)));
     if (isCompressedName(known)) {
-      const end = archiveEnd ? (archiveEnd.contentSize ?? readTo) : undefined;
+      const end = compressedEnd ? (compressedEnd.contentSize ?? readTo) : undefined;
       return { path: place?.path, startAt, end, readableTo: place ? Infinity : undefined };
     }
     const isWhole = place !== undefined && place.stat.size >= readTo && hasHead(place.path, identity!);

@@ -13,7 +13,7 @@ import { silentLog } from '../../core/log.ts';
 import { nodeFileSystem } from '../../sources/file/scan/file-system.ts';
 import { Finder } from '../../sources/file/scan/finder.ts';
 import { Notices } from '../../sources/file/scan/notices.ts';
-import { isArchiveName } from '../../sources/file/scan/rotated-names.ts';
+import { isGzipOrZstdName } from '../../sources/file/scan/rotated-names.ts';
 import { plural } from '../client/output/print.ts';
 
 /** The place of a configuration path such as `sources.app.include.0`. */
@@ -110,13 +110,13 @@ async function checkGlobs(source: FileSourceConfig, locate: Locate): Promise<Pro
         'give the user that runs the agent the right to list and search the folders',
       );
     else if (found.length === 0) warn(...noFile(glob));
-    const archives = source.readCompressed ? [] : found.filter(isArchiveName);
-    if (archives.length > 0)
+    const compressed = source.readCompressed ? [] : found.filter(isGzipOrZstdName);
+    if (compressed.length > 0)
       warn(
-        `${plural(archives.length, 'compressed file')} that \`${glob}\` matches will be left out, such as ${archives[0]}`,
+        `${plural(compressed.length, 'compressed file')} that \`${glob}\` matches will be left out, such as ${compressed[0]}`,
         'set `read_compressed: true` to read what was never read in its plain form, or exclude them',
       );
-    const unreadable = found.filter((path) => !archives.includes(path) && !may(path, constants.R_OK));
+    const unreadable = found.filter((path) => !compressed.includes(path) && !may(path, constants.R_OK));
     if (unreadable.length > 0)
       warn(
         `${plural(unreadable.length, 'file')} that \`${glob}\` matches cannot be read by this user, such as ${unreadable[0]}`,

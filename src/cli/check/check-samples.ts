@@ -16,7 +16,7 @@ import { silentLog } from '../../core/log.ts';
 import { nodeFileSystem } from '../../sources/file/scan/file-system.ts';
 import { Finder } from '../../sources/file/scan/finder.ts';
 import { Notices } from '../../sources/file/scan/notices.ts';
-import { isArchiveName } from '../../sources/file/scan/rotated-names.ts';
+import { isGzipOrZstdName } from '../../sources/file/scan/rotated-names.ts';
 import type { Locate } from './check-machine.ts';
 
 /** Files of a source that are looked into, and how much of each. */
@@ -43,7 +43,7 @@ async function checkSource(config: Config, source: FileSourceConfig, locate: Loc
   const { include, exclude } = source;
   const notices = new Notices(silentLog, systemClock);
   const finder = new Finder({ include, exclude, fileSystem: nodeFileSystem, clock: systemClock, notices });
-  const found = [...(await finder.find()).keys()].filter((path) => !isArchiveName(path)).slice(0, MAX_FILES);
+  const found = [...(await finder.find()).keys()].filter((path) => !isGzipOrZstdName(path)).slice(0, MAX_FILES);
   const hides = [source, config, ...config.sinks].some(({ transform }) => transform !== undefined);
   const faults = new Map<Fault, Found>();
   let events: readonly Record<string, JsonValue>[] = [];

@@ -8,7 +8,7 @@ import type { Clock } from '../../core/time/clock.ts';
 import { codeOf, messageOf } from '../../core/errors.ts';
 import { HEAD_BYTES } from '../../core/limits.ts';
 import { DECIDE_COPY_MS, MAX_EXPLAINED_RELATIVES } from './limits.ts';
-import type { ArchiveEnd, StreamRecord, StreamStore } from '../../core/stream.ts';
+import type { CompressedEnd, StreamRecord, StreamStore } from '../../core/stream.ts';
 import { type FileStat, type FileSystem, isSameFile, pathIn } from './scan/file-system.ts';
 import { type Finder, parentOf } from './scan/finder.ts';
 import { hasFingerprint } from './known/content.ts';
@@ -16,7 +16,7 @@ import type { Holdings } from './known/holdings.ts';
 import { mayHaveHadPath } from './match/left-paths.ts';
 import { savedAt, type SavedFile } from './match/saved-files.ts';
 import { readHead, withOpen, withOpenIfReadable } from './scan/peek.ts';
-import { isArchiveName, isCompressedName, isRotatedName, rotatedFrom } from './scan/rotated-names.ts';
+import { isGzipOrZstdName, isCompressedName, isRotatedName, rotatedFrom } from './scan/rotated-names.ts';
 import { isDetached, isGone, lagOf, stateOf, type TrackedFile } from './known/tracked-file.ts';
 
 /** A file that has, or had, to do with the one that is asked for: what rotation made of it, or it of. */
@@ -75,7 +75,7 @@ export interface ExplainerOptions {
   /** False of a source that was never opened: what is told is what one that starts would do. */
   isOpen(): boolean;
   /** What is known of a compressed file that is read; undefined for one that is not. */
-  archive(path: string): { readonly state: string; readonly offset: number; readonly end: ArchiveEnd | undefined } | undefined;
+  compressed(path: string): { readonly state: string; readonly offset: number; readonly end: CompressedEnd | undefined } | undefined;
 }
 
 type Verdict = Pick<FileExplanation, 'isRead' | 'reason' | 'fix' | 'state' | 'offset' | 'lastError'> & Partial<FileExplanation>;
@@ -146,7 +146,7 @@ export class Explainer {
     const no = (reason: string, fix?: string): Verdict => ({ isRead: false, reason, ...(fix === undefined ? {} : { fix }) });
     if (!finder.reaches(path)) {
       const [reason, fix] = finder.explainMiss(path);
-      const more = isArchiveName(path) && !config.readCompressed ? ', and set read_compressed: true' : '';
+      const more = isGzipOrZstdName(path) && !config.readCompressed ? ', and set read_compressed: true' : '';
       return this.#ofRotated(path, there, saved) ?? no(reason, `${fix}${more}`);
     }
     if ('error' in there) return { ...no('it cannot be looked at', OPEN_IT), lastError: there.error };
@@ -157,11 +157,11 @@ export class Explainer {
     const { stat } = there;
     if (stat.kind === 'directory') return no('it is a folder', `include what is in it: "${path}/*.log", or "${path}/**/*.log"`);
     if (stat.kind !== 'file') return no(`it is a ${stat.kind}, no regular file`);
-    if (isArchiveName(path)) {
+    if (isGzipOrZstdName(path)) {
       if (!config.readCompressed)
         return no('compressed files are left out', 'set read_compressed: true to read those that were never read in their plain form');
       const reason = 'read_compressed is set: what was not read in its plain form is read once the file stood still for some seconds';
-      return { isRead: true, reason, ...this.#ofArchive(path, stat) };
+      return { isRead: true, reason, ...this.#ofCompressed(path, stat) };
     }
     const refusal = this.#tryOpen(path);
     if (refusal !== undefined) return { ...no('it cannot be opened', OPEN_IT), lastError: refusal };
@@ -174,20 +174,20 @@ export class Explainer {
     return { isRead: true, reason: `${finder.explain(path)}; it is not known yet: the next scan takes it up` };
   }
 
-  #ofArchive(path: string, stat: FileStat): Partial<FileExplanation> {
-    const archive = this.#options.archive(path);
-    const saved = this.#options.isOpen() ? undefined : this.#records().findLast((record) => this.#isArchive(record, path, stat));
-    const end = archive?.end ?? saved?.archiveEnd;
+  #ofCompressed(path: string, stat: FileStat): Partial<FileExplanation> {
+    const compressed = this.#options.compressed(path);
+    const saved = this.#options.isOpen() ? undefined : this.#records().findLast((record) => this.#isCompressed(record, path, stat));
+    const end = compressed?.end ?? saved?.compressedEnd;
     return {
       isCompressed: true,
-      ...(archive ? { state: archive.state, offset: archive.offset } : {}),
+      ...(compressed ? { state: compressed.state, offset: compressed.offset } : {}),
       ...(saved ? describeRecord(saved) : {}),
       ...(end ? { compressedOffset: end.size, lagBytes: Math.max(0, stat.size - end.size) } : {}),
     };
   }
 
-  #isArchive({ path: firstPath, identity }: StreamRecord, path: string, { inode }: FileStat): boolean {
-    if (!identity || !isArchiveName(firstPath) || identity.inode !== String(inode)) return false;
+  #isCompressed({ path: firstPath, identity }: StreamRecord, path: string, { inode }: FileStat): boolean {
+    if (!identity || !isGzipOrZstdName(firstPath) || identity.inode !== String(inode)) return false;
     const { fileSystem } = this.#options;
     return withOpenIfReadable(fileSystem, path, (fd) => hasFingerprint(identity, readHead(fileSystem, fd, HEAD_BYTES))) ?? false;
   }
@@ -245,7 +245,7 @@ export class Explainer {
   /** What a start makes of what is there. */
   #savedOf(path: string, there: Looked): SavedFile | undefined {
     const { fileSystem, config, finder } = this.#options;
-    if (!('stat' in there) || there.stat.kind !== 'file' || isArchiveName(path)) return undefined;
+    if (!('stat' in there) || there.stat.kind !== 'file' || isGzipOrZstdName(path)) return undefined;
     const file = { path, stat: there.stat };
     const found = new Map(finder.reaches(path) ? [[path, file]] : []);
     return savedAt(file, this.#records(), { fileSystem, stableInodes: config.stableInodes, found });

@@ -73,6 +73,6 @@ export const MAX_NOTICES = 1_000;
 /** Streams whose content is remembered, to recognise it in a compressed file. */
 export const MAX_KNOWN_CONTENTS = 10_000;
 /** A compressed file is read once it is unchanged this long. */
-export const ARCHIVE_SETTLES_MS = 5_000;
+export const COMPRESSED_SETTLES_MS = 5_000;
 /** How long to wait for the rest of an incomplete one before its unfinished line is sent. */
-export const ARCHIVE_CUT_MS = 60_000;
+export const COMPRESSED_CUT_MS = 60_000;

@@ -9,7 +9,7 @@ import { codeOf } from '../../core/errors.ts';
 import { LOOK_EVERY_MS, LOOK_PAUSE_MS_PER_FILE, NAMES_LOOK_MS } from './limits.ts';
 import type { Rescue } from '../../core/source.ts';
 import type { StepDeadline } from '../../core/time/step-deadline.ts';
-import { type Archives, takeArchives } from './compressed/compressed.ts';
+import { type CompressedReader, takeCompressed } from './compressed/compressed-reader.ts';
 import type { Finder } from './scan/finder.ts';
 import type { FileStat, FileSystem } from './scan/file-system.ts';
 import { FolderWatches } from './watch/folder-watches.ts';
@@ -34,7 +34,7 @@ export interface PollingOptions extends FinishOptions {
   readonly rescuer: Reader | undefined;
   readonly rescue: Rescue | undefined;
   /** Reads compressed files; undefined where these are left out. */
-  readonly archives: Archives | undefined;
+  readonly compressedReader: CompressedReader | undefined;
   readonly notices: Notices;
   readonly clock: Clock;
 }
@@ -57,14 +57,14 @@ export class Polling {
   }
 
   async scanOnce(): Promise<void> {
-    const { tracker, finder, archives, notices, rescue } = this.#options;
+    const { tracker, finder, compressedReader, notices, rescue } = this.#options;
     // What this scan misses is not there to be noted after it.
-    archives?.note();
+    compressedReader?.note();
     const found = await finder.find();
-    const compressed = takeArchives(found);
+    const compressed = takeCompressed(found);
     await tracker.scan(found, this.#scanPause);
-    archives?.see(compressed);
-    const [left] = archives ? [] : compressed.keys();
+    compressedReader?.see(compressed);
+    const [left] = compressedReader ? [] : compressed.keys();
     if (left !== undefined)
       notices.trouble(
         'info',
@@ -77,8 +77,8 @@ export class Polling {
     this.#wake();
   }
 
-  async archiveRound(): Promise<void> {
-    await this.#options.archives?.readRound();
+  async compressedRound(): Promise<void> {
+    await this.#options.compressedReader?.readRound();
   }
 
   /** One turn for each file that has something to read. */
@@ -129,7 +129,7 @@ export class Polling {
   /** Resolves once nothing is under way, and deleted files are read to their ends, as far as the lane takes them. */
   async stop(): Promise<void> {
     this.#stopping.abort();
-    this.#options.archives?.stop();
+    this.#options.compressedReader?.stop();
     this.#wake();
     await this.#running.catch(() => undefined);
     if (!this.#options.rescuer) return;
@@ -157,7 +157,7 @@ export class Polling {
         this.#lookUntilStopped(),
         this.#readUntilStopped(holdings.queue, () => this.readRound()).finally(isDone),
         this.#readUntilStopped(holdings.deleted, () => this.rescueRound()).finally(isDone),
-        this.#readArchivesUntilStopped().finally(isDone),
+        this.#readCompressedUntilStopped().finally(isDone),
       ]);
     } catch (error) {
       // The lane gave up waiting at shutdown; positions were not moved.
@@ -184,7 +184,7 @@ export class Polling {
       generations.copies.decide();
       order.link();
     }
-    await this.archiveRound();
+    await this.compressedRound();
   }
 
   async #scanUntilStopped(): Promise<void> {
@@ -192,7 +192,7 @@ export class Polling {
     const { scanIntervalMs, maxScanIntervalMs, readCompressed } = config;
     const concerns = (path: string): boolean => finder.matches(path) || generations.holdings.byPath(path) !== undefined;
     const watches = new FolderWatches({ fileSystem, clock, notices, concerns });
-    // Archives are taken up by full scans alone.
+    // Only full scans take up compressed files.
     const pace = new ScanPace({ scanIntervalMs, maxScanIntervalMs: readCompressed ? scanIntervalMs : maxScanIntervalMs });
     let scannedMs = clock.monotonic();
     let nextMs = scannedMs + pace.intervalMs;
@@ -237,7 +237,7 @@ export class Polling {
 
   /** Looks at what a folder's watch told of. False where only a full scan can tell what is where. */
   async #lookInto(folder: WatchedFolder): Promise<boolean> {
-    const { finder, tracker, fileSystem, clock, archives, rescue } = this.#options;
+    const { finder, tracker, fileSystem, clock, compressedReader, rescue } = this.#options;
     const look = folder.take(clock.monotonic());
     const mtimeMs = look.kind === 'names' ? NaN : (statOf(fileSystem, folder.path)?.mtimeMs ?? NaN);
     if (look.kind === 'entries' && !folder.hasChanged(mtimeMs)) return true;
@@ -247,10 +247,10 @@ export class Polling {
       this.#wake();
       return true;
     }
-    archives?.note();
+    compressedReader?.note();
     const found = await finder.findIn(folder.path);
     if (!found) return false;
-    takeArchives(found);
+    takeCompressed(found);
     await tracker.scan(found, this.#scanPause, folder.path);
     rescue?.flush();
     folder.looked(clock.monotonic(), mtimeMs, found.size, tracker.takeChanged().grownBytes);
@@ -282,9 +282,9 @@ export class Polling {
     }
   }
 
-  async #readArchivesUntilStopped(): Promise<void> {
+  async #readCompressedUntilStopped(): Promise<void> {
     while (!this.#isStopping) {
-      await this.archiveRound();
+      await this.compressedRound();
       if (!this.#isStopping) await this.#untilWoken();
     }
   }

@@ -11,22 +11,22 @@ import type { StreamRecord } from '../../core/stream.ts';
 import type { FileSourceConfig } from '../../config/model.ts';
 import { type LineShaping, plainLines, shapeOf } from '../framing/line-shaping.ts';
 import { Lines } from '../framing/lines.ts';
-import { ArchiveFiles } from './compressed/compressed-files.ts';
-import { Archives, takeArchives } from './compressed/compressed.ts';
+import { CompressedFiles } from './compressed/compressed-files.ts';
+import { CompressedReader, takeCompressed } from './compressed/compressed-reader.ts';
 import { Explainer, type FileExplanation } from './explain.ts';
 import { listTrackedFiles } from './file-list.ts';
 import { type FileSystem, nodeFileSystem } from './scan/file-system.ts';
 import { Finder } from './scan/finder.ts';
 import { Generations } from './match/generations.ts';
 import { KnownContent } from './compressed/known-content.ts';
-import { LeftArchives } from './compressed/left-compressed.ts';
+import { LeftCompressed } from './compressed/left-compressed.ts';
 import { Notices } from './scan/notices.ts';
 import { Polling } from './polling.ts';
 import { Reader } from './read/reader.ts';
 import { Restored } from './match/restored.ts';
 import { skipPresent } from './match/skip-present.ts';
 import type { Holdings } from './known/holdings.ts';
-import { isArchiveName } from './scan/rotated-names.ts';
+import { isGzipOrZstdName } from './scan/rotated-names.ts';
 import { SpanReader } from './read/span-reader.ts';
 import { stateOf } from './known/tracked-file.ts';
 import { Tracker } from './match/tracker.ts';
@@ -68,7 +68,7 @@ export function createFileSource(
   const common = { source: config.id, fileSystem, streams, clock, notices, stats: counters, once, rescue, shaping, shapeOf: shapeOfFile };
   const generations = new Generations({
     ...{ ...common, maxDeletedBytes, partialTimeoutMs },
-    onUnfound: (file) => leftArchives.giveUp(file),
+    onUnfound: (file) => leftCompressed.giveUp(file),
     isMatched: (path) => finder.matches(path),
     isExcluded: (path) => finder.isExcluded(path),
   });
@@ -83,18 +83,18 @@ export function createFileSource(
   const rescuer = rescue && new Reader({ ...reading, lines: createLines(), lane: rescue.lane, turns: new Turns() });
   const spanReader = new SpanReader({ lines, fileSystem, holdings, turns });
   const known = new KnownContent(holdings);
-  const archiveFiles = new ArchiveFiles({ ...common, stableInodes, expire: (stream) => generations.maintenance.expire(stream) });
-  const archives = config.readCompressed
-    ? new Archives({ ...common, lines: createLines(), lane, files: archiveFiles, known, gaps })
+  const compressedFiles = new CompressedFiles({ ...common, stableInodes, expire: (stream) => generations.maintenance.expire(stream) });
+  const compressedReader = config.readCompressed
+    ? new CompressedReader({ ...common, lines: createLines(), lane, files: compressedFiles, known, gaps })
     : undefined;
-  const leftArchives = new LeftArchives({ ...common, known, isRead: (path) => archives !== undefined && finder.reaches(path) });
+  const leftCompressed = new LeftCompressed({ ...common, known, isRead: (path) => compressedReader !== undefined && finder.reaches(path) });
   let isOpen = false;
   const explainer = new Explainer({
     ...{ ...common, config, finder, holdings },
     isOpen: () => isOpen,
-    archive: (path) => archives?.explain(path),
+    compressed: (path) => compressedReader?.explain(path),
   });
-  const polling = new Polling({ ...common, config, finder, deadline, tracker, generations, reader, lane, rescuer, archives, log });
+  const polling = new Polling({ ...common, config, finder, deadline, tracker, generations, reader, lane, rescuer, compressedReader, log });
 
   async function open(): Promise<void> {
     isOpen = true;
@@ -102,23 +102,23 @@ export function createFileSource(
     const isFirstRun = streams.hasStarted ? !streams.hasStarted(config.id) && records.length === 0 : records.length === 0;
     const found = await finder.find();
     const isSkipping = isFirstRun && config.startAt === 'end';
-    const isPlain = (record: StreamRecord): boolean => !isArchiveName(record.path);
-    const compressed = takeArchives(found);
+    const isPlain = (record: StreamRecord): boolean => !isGzipOrZstdName(record.path);
+    const compressed = takeCompressed(found);
     const isReached = (path: string): boolean => finder.reaches(path);
     const plain = records.filter(isPlain);
     const restored = new Restored({ tracker, generations, fileSystem, stableInodes, found, shapeOf: shapeOfFile, isReached });
     await restored.takeUp(plain);
     const { recognized, leftOut, away } = restored;
     known.remember(plain);
-    if (archives)
-      archiveFiles.open(
+    if (compressedReader)
+      compressedFiles.open(
         records.filter((record) => !isPlain(record)),
         compressed,
         isSkipping,
       );
     if (isSkipping) skipPresent(found, { generations, maxEventBytes: config.maxEventBytes, encoding: shaping.encoding });
     await tracker.scan(found, polling.yieldToOthers);
-    leftArchives.expect(plain.filter(({ id, path }) => isReached(path) && !holdings.byStream(id)));
+    leftCompressed.expect(plain.filter(({ id, path }) => isReached(path) && !holdings.byStream(id)));
     if (away > 0)
       log.warn(
         { source: config.id, files: away },
@@ -141,23 +141,23 @@ export function createFileSource(
     stats: liveStats(counters, holdings),
     open,
     async run() {
-      await Promise.all([polling.run(context.once), leftArchives.name()]);
+      await Promise.all([polling.run(context.once), leftCompressed.name()]);
     },
     async stop() {
-      await leftArchives.stop();
+      await leftCompressed.stop();
       await polling.stop();
       for (const file of files) descriptors.close(file);
     },
     async reread(span: Span, lane: Lane, continued: readonly Span[] = []) {
-      const end = archives?.has(span.stream) ? span.from : await spanReader.reread(span, lane, continued);
-      return archives && end === span.from && continued.length === 0 ? archives.reread(span, lane) : end;
+      const end = compressedReader?.has(span.stream) ? span.from : await spanReader.reread(span, lane, continued);
+      return compressedReader && end === span.from && continued.length === 0 ? compressedReader.reread(span, lane) : end;
     },
     readSpan: (span) => spanReader.readSpan(span),
     async pollOnce() {
       await polling.scanOnce();
       await polling.readRound();
       await polling.rescueRound();
-      await polling.archiveRound();
+      await polling.compressedRound();
       return { moreToRead: holdings.queue.size + holdings.deleted.size > 0 };
     },
     scanOnce: () => polling.scanOnce(),

@@ -6,9 +6,9 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync, type SQLOutputValue } from 'node:sqlite';
 import { messageOf, TailraceError } from '../../core/errors.ts';
-import type { ArchiveEnd, FileIdentity } from '../../core/stream.ts';
+import type { CompressedEnd, FileIdentity } from '../../core/stream.ts';
 import { STATE_VERSION } from './database.ts';
-import { toArchiveEnd, toIdentity } from './rows.ts';
+import { toCompressedEnd, toIdentity } from './rows.ts';
 
 /** A span of a batch that its mark has not passed yet. */
 export interface PendingSpan {
@@ -35,7 +35,7 @@ export interface AuditedStream {
   readonly identity: FileIdentity | undefined;
   readonly startAt: number;
   readonly seenSize: number | undefined;
-  readonly archiveEnd: ArchiveEnd | undefined;
+  readonly compressedEnd: CompressedEnd | undefined;
   readonly marks: readonly AuditedMark[];
 }
 
@@ -91,7 +91,7 @@ function readStreams(database: DatabaseSync): AuditedStream[] {
     identity: toIdentity(row),
     startAt: Number(row['start_at']),
     seenSize: row['seen_size'] === null ? undefined : Number(row['seen_size']),
-    archiveEnd: toArchiveEnd(row['archive_end']),
+    compressedEnd: toCompressedEnd(row['archive_end']),
     marks: marks.get(String(row['id'])) ?? [],
   }));
 }

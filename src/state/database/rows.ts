@@ -2,7 +2,7 @@
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
 import type { ReadTime } from '../../core/block.ts';
 import type { ContentPoint } from '../../core/sums.ts';
-import type { ArchiveEnd, FileIdentity } from '../../core/stream.ts';
+import type { CompressedEnd, FileIdentity } from '../../core/stream.ts';
 import type { StoredSpan } from './stored-batch.ts';
 
 export type Statements = ReturnType<typeof prepareStatements>;
@@ -56,11 +56,11 @@ export function toPoints(text: SQLOutputValue | undefined): ContentPoint[] {
 }
 
 /** As a stream's row holds it: `size contentSize tailLength tailCrc`, `-` for a content size that is not known. */
-export function textOfArchiveEnd(end: ArchiveEnd | undefined): string | null {
+export function textOfCompressedEnd(end: CompressedEnd | undefined): string | null {
   return end ? `${end.size} ${end.contentSize ?? '-'} ${end.tail.length} ${end.tail.crc}` : null;
 }
 
-export function toArchiveEnd(text: SQLOutputValue | undefined): ArchiveEnd | undefined {
+export function toCompressedEnd(text: SQLOutputValue | undefined): CompressedEnd | undefined {
   if (typeof text !== 'string') return undefined;
   const [size, contentSize, length, crc] = text.split(' ');
   return {

@@ -8,7 +8,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { Tail } from '../../core/block.ts';
 import type { Log } from '../../core/log.ts';
 import { datasetOf, datasetOwner } from '../../core/owner.ts';
-import type { ArchiveEnd, FileIdentity, StreamRecord, StreamStore } from '../../core/stream.ts';
+import type { CompressedEnd, FileIdentity, StreamRecord, StreamStore } from '../../core/stream.ts';
 import { openDatabase, prepareFolder } from './database.ts';
 import { readInstance, writeInstance } from '../instance.ts';
 import { Ledger } from './ledger.ts';
@@ -142,8 +142,8 @@ export class State implements StreamStore {
     this.#streams.see(id, size);
   }
 
-  noteArchiveEnd(id: string, end: ArchiveEnd | undefined): void {
-    this.#streams.noteArchiveEnd(id, end);
+  noteCompressedEnd(id: string, end: CompressedEnd | undefined): void {
+    this.#streams.noteCompressedEnd(id, end);
   }
 
   forget(id: string): void {

@@ -1,7 +1,7 @@
 /** One stream as the database stores it, and where its readers resume. */
 import type { Tail } from '../../core/block.ts';
 import { baseOf, sinkOf } from '../../core/owner.ts';
-import type { ArchiveEnd, FileIdentity, StreamRecord } from '../../core/stream.ts';
+import type { CompressedEnd, FileIdentity, StreamRecord } from '../../core/stream.ts';
 import type { ContentPoint } from '../../core/sums.ts';
 import { NO_TAIL } from '../../core/tail.ts';
 import { Mark } from './marks.ts';
@@ -16,7 +16,7 @@ export interface Stream {
   readonly createdMs: number;
   /** Undefined where it is not known. */
   seenSize: number | undefined;
-  archiveEnd: ArchiveEnd | undefined;
+  compressedEnd: CompressedEnd | undefined;
   /** By owner (core/owner): a sink, or a dataset of one. */
   readonly marks: Map<string, Mark>;
 }
@@ -56,9 +56,9 @@ export function toRecord(stream: Stream, sinks: readonly string[]): StreamRecord
     contentPoints = mark.points;
   }
   if (!Number.isFinite(resumeAt)) resumeAt = stream.startAt;
-  const { id, source, path, identity, startAt, createdMs, seenSize, archiveEnd } = stream;
+  const { id, source, path, identity, startAt, createdMs, seenSize, compressedEnd } = stream;
   const configured = [...stream.marks].flatMap(([sink, mark]) => (sinks.includes(sink) ? [mark.settledTo] : []));
   const settledTo = Math.min(resumeAt, ...configured);
-  const known = { ...(seenSize === undefined ? {} : { seenSize }), ...(archiveEnd ? { archiveEnd } : {}) };
+  const known = { ...(seenSize === undefined ? {} : { seenSize }), ...(compressedEnd ? { compressedEnd } : {}) };
   return { id, source, path, identity, startAt, createdMs, resumeAt, settledTo, tail, contentSum, contentPoints, ...known };
 }

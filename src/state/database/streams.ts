@@ -5,11 +5,11 @@
 import { randomBytes } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
 import type { Tail } from '../../core/block.ts';
-import type { ArchiveEnd, FileIdentity, StreamRecord } from '../../core/stream.ts';
+import type { CompressedEnd, FileIdentity, StreamRecord } from '../../core/stream.ts';
 import { NO_TAIL } from '../../core/tail.ts';
 import { baseOf, sinkOf } from '../../core/owner.ts';
 import { Mark } from './marks.ts';
-import { type Statements, textOfArchiveEnd, toArchiveEnd, toIdentity, toPoints } from './rows.ts';
+import { type Statements, textOfCompressedEnd, toCompressedEnd, toIdentity, toPoints } from './rows.ts';
 import { formerOf, rowOf, type Stream, toRecord } from './stream-row.ts';
 
 export class Streams {
@@ -64,9 +64,9 @@ export class Streams {
       const [id, source, path] = [String(row['id']), String(row['source']), String(row['path'])];
       const [startAt, createdMs] = [Number(row['start_at']), Number(row['created_ms'])];
       const seenSize = row['seen_size'] === null ? undefined : Number(row['seen_size']);
-      const archiveEnd = toArchiveEnd(row['archive_end']);
+      const compressedEnd = toCompressedEnd(row['archive_end']);
       const identity = toIdentity(row);
-      this.#streams.set(id, { id, source, path, identity, startAt, createdMs, seenSize, archiveEnd, marks: new Map() });
+      this.#streams.set(id, { id, source, path, identity, startAt, createdMs, seenSize, compressedEnd, marks: new Map() });
     }
     for (const row of database.prepare('select * from marks').all()) {
       const tail = { length: Number(row['tail_length']), crc: Number(row['tail_crc']) };
@@ -114,7 +114,7 @@ export class Streams {
 
   mint(source: string, path: string, identity: FileIdentity | undefined, startAt: number): StreamRecord {
     const id = randomBytes(16).toString('hex');
-    const unknown = { seenSize: undefined, archiveEnd: undefined };
+    const unknown = { seenSize: undefined, compressedEnd: undefined };
     const stream: Stream = { id, source, path, identity, startAt, createdMs: Date.now(), ...unknown, marks: new Map() };
     for (const sink of this.#sinksOf(source)) stream.marks.set(sink, new Mark(startAt, NO_TAIL, 0));
     this.#streams.set(stream.id, stream);
@@ -153,10 +153,10 @@ export class Streams {
     this.#resized.add(stream);
   }
 
-  noteArchiveEnd(id: string, end: ArchiveEnd | undefined): void {
+  noteCompressedEnd(id: string, end: CompressedEnd | undefined): void {
     const stream = this.#streams.get(id);
     if (!stream) return;
-    stream.archiveEnd = end;
+    stream.compressedEnd = end;
     this.#new.add(stream);
   }
 
@@ -215,7 +215,7 @@ export class Streams {
         stream.createdMs,
         identity?.path ?? null,
         stream.seenSize ?? null,
-        textOfArchiveEnd(stream.archiveEnd),
+        textOfCompressedEnd(stream.compressedEnd),
       );
       const writeMark = this.#begun.has(stream) ? this.#statements.upsertMark : this.#statements.insertMark;
       for (const [sink, mark] of stream.marks) writeMark.run(...rowOf(mark, sink, stream.id));

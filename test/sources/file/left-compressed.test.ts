@@ -7,11 +7,11 @@ import { newStats } from '../../../src/core/source.ts';
 import type { StreamRecord } from '../../../src/core/stream.ts';
 import { nodeFileSystem } from '../../../src/sources/file/scan/file-system.ts';
 import type { KnownContent } from '../../../src/sources/file/compressed/known-content.ts';
-import { LeftArchives } from '../../../src/sources/file/compressed/left-compressed.ts';
+import { LeftCompressed } from '../../../src/sources/file/compressed/left-compressed.ts';
 import type { Notices } from '../../../src/sources/file/scan/notices.ts';
 import { MemoryStreamStore } from '../../support/stream-store.ts';
 
-test('a stop ends the look at an archive that is left out, and waits until it is closed', async () => {
+test('a stop ends the look at a compressed file that is left out, and waits until it is closed', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'tailrace-left-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const path = join(folder, 'app.log');
@@ -39,7 +39,7 @@ test('a stop ends the look at an archive that is left out, and waits until it is
     }
     return { at: 5, file: { firstPath: path } as never };
   };
-  const left = new LeftArchives({
+  const left = new LeftCompressed({
     fileSystem,
     notices: { event: (_level: string, _fields: object, text: string) => void said.push(text) } as unknown as Notices,
     known: { find, isFollowed: () => false } as unknown as KnownContent,

@@ -129,9 +129,9 @@ reusing('file that no glob matches is not read when it gets the inode of a delet
   start; write a.log one; drain; pass 30; reuse a.log private.txt "nobody asked for it"; pass 90; reads one; lost 0; lag 0
 `;
 
-// Symptom: an archive was never read. Cause: archives were known by inode alone, and it had that of one that was read, and deleted since the
-// last scan; rotation deletes the oldest archive just before it makes the newest.
-reusing('archive under the inode of one that was read and deleted is read', { glob: '*.log*', readCompressed: true })`
+// Symptom: a compressed file was never read. Cause: compressed files were known by inode alone, and it had that of one that was read, and deleted since the
+// last scan; rotation deletes the oldest compressed file just before it makes the newest.
+reusing('compressed file under the inode of one that was read and deleted is read', { glob: '*.log*', readCompressed: true })`
   start; pack a.log.2.gz one; pass 3; commit; pass 3; reuse a.log.2.gz a.log.1.gz ${gzipSync('two\n')}; old a.log.1.gz; pass 3
   by-file a.log.2.gz one + a.log.1.gz two; commit; pass 130; known a.log.1.gz
 `;

@@ -37,7 +37,7 @@ test('file that was read as far as it was seen is gone: nothing is counted, and 
 test.each([
   ['left out', false, 0],
   ['read', true, 1],
-])('what was not read is in an archive that is %s: it is not lost', async (_, readCompressed, arrived) => {
+])('what was not read is in a compressed file that is %s: it is not lost', async (_, readCompressed, arrived) => {
   const rig = new TailRig({ readCompressed, include: [] }, makeFolder());
   const include = [rig.path(readCompressed ? '*.log*' : '*.log')];
   await rig.start({ include });
@@ -48,16 +48,16 @@ test.each([
     writeFileSync(rig.path(name), text);
   await rig.play`
     drain; commit; append a.log two; scan
-    // What was written to it after the look is in the archive, too.
+    // What was written to it after the look is in the compressed file, too.
     write a.log.1.gz ${gzipSync('one\ntwo\nthree\n')}; rm a.log
   `;
   await rig.start({ include, once: true });
   await rig.play`run; lost 0`;
   expect(rig.texts.length).toBe(2 * arrived);
-  expect(rig.said(/archive is left out/)).toHaveLength(1 - arrived);
+  expect(rig.said(/compressed file is left out/)).toHaveLength(1 - arrived);
 });
 
-test('what an archive lacks of what was seen is lost', async () => {
+test('what a compressed file lacks of what was seen is lost', async () => {
   const rig = await startRig();
   const text = `${'x'.repeat(2000)}\n`;
   await rig.play`write a.log ${`${text}three\n`}; scan; write a.log.1.gz ${gzipSync(text)}; rm a.log`;

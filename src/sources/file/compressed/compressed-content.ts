@@ -4,18 +4,18 @@
  */
 import { codeOf, TailraceError } from '../../../core/errors.ts';
 import { HEAD_BYTES, TAIL_BYTES } from '../../../core/limits.ts';
-import type { ArchiveEnd } from '../../../core/stream.ts';
+import type { CompressedEnd } from '../../../core/stream.ts';
 import { tailOf } from '../../../core/tail.ts';
 import type { WindowBlock } from '../../framing/byte-window.ts';
 import type { Lines } from '../../framing/lines.ts';
-import type { Archive } from './compressed-files.ts';
+import type { CompressedFile } from './compressed-files.ts';
 import { CompressedRange, compressionOf, decompress } from './decompress.ts';
 import { type FileSystem, isSameFile, leadsNowhere } from '../scan/file-system.ts';
 import { hasFingerprint } from '../known/content.ts';
 import { LaneRefusal } from '../read/offer.ts';
 import { readBefore, readHead } from '../scan/peek.ts';
 
-export interface ArchiveContentOptions {
+export interface CompressedContentOptions {
   readonly fileSystem: FileSystem;
   readonly lines: Lines;
   isStopped(): boolean;
@@ -27,7 +27,7 @@ export interface ReadResult {
   /** The content ends before the first byte wanted. */
   readonly isShorter: boolean;
   /** Where the compressed file ends; valid only if all of it was read. */
-  readonly end: ArchiveEnd;
+  readonly end: CompressedEnd;
 }
 
 export interface ReadExtras {
@@ -37,26 +37,26 @@ export interface ReadExtras {
   readonly range: { consumedTo: number };
 }
 
-export class ArchiveContent {
-  readonly #options: ArchiveContentOptions;
+export class CompressedContent {
+  readonly #options: CompressedContentOptions;
 
-  constructor(options: ArchiveContentOptions) {
+  constructor(options: CompressedContentOptions) {
     this.#options = options;
   }
 
   /** Offers the content's bytes `[from, to)`; undefined when the file is gone. Throws as `withPieces`. */
   read(
-    archive: Archive,
+    compressed: CompressedFile,
     from: number,
     to: number,
     offer: (block: WindowBlock) => Promise<void>,
     { isOver, range: told }: ReadExtras = { isOver: true, range: { consumedTo: 0 } },
   ): Promise<ReadResult | undefined> {
     const { lines } = this.#options;
-    const { end } = archive;
+    const { end } = compressed;
     const isBehind = end?.contentSize !== undefined && end.contentSize <= from;
     const range = new CompressedRange(isBehind ? end.size : 0);
-    return this.#withOpen(archive, async (fd) => {
+    return this.#withOpen(compressed, async (fd) => {
       const known = isBehind ? await this.#firstBytes(fd, end.size) : Buffer.alloc(0);
       const first: Buffer[] = [known];
       let tail = Buffer.alloc(0);
@@ -104,15 +104,19 @@ export class ArchiveContent {
   }
 
   /** The content of the range; undefined when the file is gone or replaced. Throws the system's and the decompressor's errors. */
-  withPieces<T>(archive: Archive, use: (pieces: AsyncIterable<Buffer>) => Promise<T>, range?: CompressedRange): Promise<T | undefined> {
-    return this.#withOpen(archive, (fd) => use(this.#decompress(fd, range)));
+  withPieces<T>(
+    compressed: CompressedFile,
+    use: (pieces: AsyncIterable<Buffer>) => Promise<T>,
+    range?: CompressedRange,
+  ): Promise<T | undefined> {
+    return this.#withOpen(compressed, (fd) => use(this.#decompress(fd, range)));
   }
 
   /** What became of a file that was read to its end. Throws system errors. */
-  async changeOf(archive: Archive): Promise<'none' | 'grown' | 'replaced' | undefined> {
+  async changeOf(compressed: CompressedFile): Promise<'none' | 'grown' | 'replaced' | undefined> {
     const { fileSystem } = this.#options;
-    const { size, tail } = archive.end!;
-    return this.#withOpen(archive, async (fd) => {
+    const { size, tail } = compressed.end!;
+    return this.#withOpen(compressed, async (fd) => {
       const now = fileSystem.fstat(fd).size;
       if (now < size || tailOf(readBefore(fileSystem, fd, size, tail.length)).crc !== tail.crc) return 'replaced';
       return now > size ? 'grown' : 'none';
@@ -132,12 +136,12 @@ export class ArchiveContent {
     return decompress(fileSystem, fd, compression, range);
   }
 
-  async #withOpen<T>(archive: Archive, use: (fd: number) => Promise<T>): Promise<T | undefined> {
+  async #withOpen<T>(compressed: CompressedFile, use: (fd: number) => Promise<T>): Promise<T | undefined> {
     const { fileSystem } = this.#options;
     let fd: number | undefined;
     try {
-      fd = fileSystem.open(archive.path);
-      if (!isSameFile(fileSystem.fstat(fd), archive.stat) || !hasFingerprint(archive.identity, readHead(fileSystem, fd, HEAD_BYTES)))
+      fd = fileSystem.open(compressed.path);
+      if (!isSameFile(fileSystem.fstat(fd), compressed.stat) || !hasFingerprint(compressed.identity, readHead(fileSystem, fd, HEAD_BYTES)))
         return undefined;
       return await use(fd);
     } catch (error) {

@@ -7,7 +7,7 @@ import type { Clock } from '../../../core/time/clock.ts';
 import { HEAD_BYTES, TAIL_BYTES } from '../../../core/limits.ts';
 import type { Rescue } from '../../../core/source.ts';
 import { FORGET_AFTER_MS } from '../limits.ts';
-import type { ArchiveEnd, FileIdentity, StreamRecord, StreamStore } from '../../../core/stream.ts';
+import type { CompressedEnd, FileIdentity, StreamRecord, StreamStore } from '../../../core/stream.ts';
 import { NO_TAIL, tailOf } from '../../../core/tail.ts';
 import { compressionOf } from './decompress.ts';
 import { type FileStat, type FileSystem, inodeKey } from '../scan/file-system.ts';
@@ -15,7 +15,7 @@ import type { FoundFile } from '../scan/finder.ts';
 import { hasFingerprint, fingerprintOf, NO_FINGERPRINT } from '../known/content.ts';
 import { readBefore, readHead, withOpenIfReadable } from '../scan/peek.ts';
 
-export interface ArchiveFilesOptions {
+export interface CompressedFilesOptions {
   /** The source's id. */
   readonly source: string;
   readonly fileSystem: FileSystem;
@@ -29,7 +29,7 @@ export interface ArchiveFilesOptions {
   expire(stream: string): void;
 }
 
-export interface Archive {
+export interface CompressedFile {
   path: string;
   /** What the last scan that found it saw. */
   stat: FileStat;
@@ -41,7 +41,7 @@ export interface Archive {
   /** Everything before was accepted by the lane; decompressed bytes. */
   offset: number;
   /** Where it ended when all of its content was read; undefined before, and in rows of earlier versions. */
-  end: ArchiveEnd | undefined;
+  end: CompressedEnd | undefined;
   /** Wall clock, when its stream was made. */
   createdMs: number;
   /** What the last failed try saw: retried once that differs. */
@@ -59,11 +59,11 @@ const DONE = 'done ';
 /** A record without a file. */
 const NO_FILE: FileStat = { kind: 'file', device: 0, inode: 0, size: 0, mtimeMs: 0, bornMs: 0, links: 0 };
 
-export class ArchiveFiles {
-  readonly #options: ArchiveFilesOptions;
-  readonly #byInode = new Map<string, Archive>();
+export class CompressedFiles {
+  readonly #options: CompressedFilesOptions;
+  readonly #byInode = new Map<string, CompressedFile>();
 
-  constructor(options: ArchiveFilesOptions) {
+  constructor(options: CompressedFilesOptions) {
     this.#options = options;
   }
 
@@ -71,107 +71,109 @@ export class ArchiveFiles {
   open(records: readonly StreamRecord[], found: ReadonlyMap<string, FoundFile>, isSkipped: boolean): void {
     const now = this.#options.clock.monotonic();
     // The newest first: an older one of the same inode is gone.
-    for (const { id, path, identity: saved, resumeAt, archiveEnd, createdMs } of [...records].reverse()) {
+    for (const { id, path, identity: saved, resumeAt, compressedEnd, createdMs } of [...records].reverse()) {
       const identity = saved && { ...saved, headHash: saved.headHash.replace(DONE, '') };
       if (!identity || this.#byInode.has(inodeKey(identity))) {
         this.#options.expire(id);
         continue;
       }
-      const state = archiveEnd || saved.headHash.startsWith(DONE) ? 'done' : 'waiting';
-      const known = { missingSinceMs: now, stream: id, identity, offset: resumeAt, end: archiveEnd, createdMs, state } as const;
-      this.#byInode.set(inodeKey(identity), { ...this.#newArchive({ path, stat: NO_FILE }), ...known });
+      const state = compressedEnd || saved.headHash.startsWith(DONE) ? 'done' : 'waiting';
+      const known = { missingSinceMs: now, stream: id, identity, offset: resumeAt, end: compressedEnd, createdMs, state } as const;
+      this.#byInode.set(inodeKey(identity), { ...this.#newFile({ path, stat: NO_FILE }), ...known });
     }
-    for (const archive of this.see(found)) if (isSkipped && this.identify(archive)) this.#skip(archive);
+    for (const compressed of this.see(found)) if (isSkipped && this.identify(compressed)) this.#skip(compressed);
   }
 
   /** Records the compressed files that a scan found. Returns the new ones. */
-  see(found: ReadonlyMap<string, FoundFile>): Archive[] {
-    const seen = new Set<Archive>();
-    const added: Archive[] = [];
-    const byPath = new Map([...this.#byInode.values()].map((archive) => [archive.path, archive]));
+  see(found: ReadonlyMap<string, FoundFile>): CompressedFile[] {
+    const seen = new Set<CompressedFile>();
+    const added: CompressedFile[] = [];
+    const byPath = new Map([...this.#byInode.values()].map((compressed) => [compressed.path, compressed]));
     for (const each of found.values()) {
       const holder = this.#byInode.get(inodeKey(each.stat));
-      const known = [holder, this.#movedUnder(each, byPath.get(each.path))].find((archive) => archive && this.#isStill(archive, each));
+      const known = [holder, this.#movedUnder(each, byPath.get(each.path))].find(
+        (compressed) => compressed && this.#isStill(compressed, each),
+      );
       if (known) {
         seen.add(known);
         continue;
       }
       if (holder) this.#drop(holder);
-      const archive = this.#newArchive(each);
-      this.#byInode.set(inodeKey(each.stat), archive);
-      seen.add(archive);
-      added.push(archive);
+      const compressed = this.#newFile(each);
+      this.#byInode.set(inodeKey(each.stat), compressed);
+      seen.add(compressed);
+      added.push(compressed);
     }
-    for (const archive of this.#byInode.values()) this.#keep(archive, seen.has(archive));
+    for (const compressed of this.#byInode.values()) this.#keep(compressed, seen.has(compressed));
     return added;
   }
 
   /** Those that are there, the oldest first. */
-  get present(): Archive[] {
+  get present(): CompressedFile[] {
     const present = [...this.#byInode.values()].filter(({ missingSinceMs }) => missingSinceMs === undefined);
     return present.sort((a, b) => a.stat.mtimeMs - b.stat.mtimeMs);
   }
 
-  byStream(stream: string): Archive | undefined {
-    for (const archive of this.#byInode.values()) if (archive.stream === stream) return archive;
+  byStream(stream: string): CompressedFile | undefined {
+    for (const compressed of this.#byInode.values()) if (compressed.stream === stream) return compressed;
     return undefined;
   }
 
   /** Takes the file's fingerprint; false if it is not compressed, or cannot be read now. */
-  identify(archive: Archive): boolean {
-    const head = this.#headOf(archive.path);
+  identify(compressed: CompressedFile): boolean {
+    const head = this.#headOf(compressed.path);
     if (!head || !compressionOf(head)) return false;
-    archive.identity = { ...archive.identity, ...fingerprintOf(head) };
+    compressed.identity = { ...compressed.identity, ...fingerprintOf(head) };
     return true;
   }
 
   /** Gives the file a stream that begins at `offset`. */
-  mint(archive: Archive, offset: number): void {
+  mint(compressed: CompressedFile, offset: number): void {
     const { streams, source } = this.#options;
-    if (archive.stream !== undefined) this.#options.expire(archive.stream);
-    archive.offset = offset;
-    const { id, createdMs } = streams.mint(source, archive.path, archive.identity, offset);
-    Object.assign(archive, { stream: id, createdMs });
+    if (compressed.stream !== undefined) this.#options.expire(compressed.stream);
+    compressed.offset = offset;
+    const { id, createdMs } = streams.mint(source, compressed.path, compressed.identity, offset);
+    Object.assign(compressed, { stream: id, createdMs });
   }
 
   /** All of the file was accepted: once that is settled, it is not read again, also after a restart. */
-  accept(archive: Archive, end: ArchiveEnd): void {
-    Object.assign(archive, { state: 'accepted', end, failedAt: undefined, isCut: false });
+  accept(compressed: CompressedFile, end: CompressedEnd): void {
+    Object.assign(compressed, { state: 'accepted', end, failedAt: undefined, isCut: false });
   }
 
   /** The file grew: it is read on, also after a restart. */
-  goOn(archive: Archive): void {
-    archive.state = 'waiting';
-    this.#options.streams.noteArchiveEnd(archive.stream!, undefined);
+  goOn(compressed: CompressedFile): void {
+    compressed.state = 'waiting';
+    this.#options.streams.noteCompressedEnd(compressed.stream!, undefined);
   }
 
   /** Another file took the place of this one. */
-  replace(archive: Archive): Archive {
-    this.#drop(archive);
-    const next = this.#newArchive(archive);
-    this.#byInode.set(inodeKey(archive.stat), next);
+  replace(compressed: CompressedFile): CompressedFile {
+    this.#drop(compressed);
+    const next = this.#newFile(compressed);
+    this.#byInode.set(inodeKey(compressed.stat), next);
     return next;
   }
 
-  #finish(archive: Archive): void {
-    archive.state = 'done';
-    this.#options.streams.noteArchiveEnd(archive.stream!, archive.end);
+  #finish(compressed: CompressedFile): void {
+    compressed.state = 'done';
+    this.#options.streams.noteCompressedEnd(compressed.stream!, compressed.end);
   }
 
-  #skip(archive: Archive): void {
-    this.mint(archive, 0);
-    archive.end = { size: archive.stat.size, contentSize: undefined, tail: this.#tailOf(archive) };
-    this.#finish(archive);
+  #skip(compressed: CompressedFile): void {
+    this.mint(compressed, 0);
+    compressed.end = { size: compressed.stat.size, contentSize: undefined, tail: this.#tailOf(compressed) };
+    this.#finish(compressed);
   }
 
   /** Earlier versions did not save where a file ended: at its present end, unless it was written to since. */
-  #oldEnd(archive: Archive): ArchiveEnd | undefined {
-    const { stat, createdMs, offset } = archive;
+  #oldEnd(compressed: CompressedFile): CompressedEnd | undefined {
+    const { stat, createdMs, offset } = compressed;
     if (offset > 0 && stat.mtimeMs > createdMs) return undefined;
-    return { size: stat.size, contentSize: offset > 0 ? offset : undefined, tail: this.#tailOf(archive) };
+    return { size: stat.size, contentSize: offset > 0 ? offset : undefined, tail: this.#tailOf(compressed) };
   }
 
-  #newArchive({ path, stat }: FoundFile): Archive {
+  #newFile({ path, stat }: FoundFile): CompressedFile {
     return {
       path,
       stat,
@@ -190,12 +192,12 @@ export class ArchiveFiles {
   }
 
   /** The file known under the path, if its device or inode may have changed: by a reboot, or where inodes are not stable. */
-  #movedUnder({ stat }: FoundFile, known: Archive | undefined): Archive | undefined {
+  #movedUnder({ stat }: FoundFile, known: CompressedFile | undefined): CompressedFile | undefined {
     return known && (!this.#options.stableInodes || known.identity.inode === String(stat.inode)) ? known : undefined;
   }
 
   /** True if the found file is the known one, which is updated. True also while its fingerprint cannot be read. */
-  #isStill(known: Archive, { path, stat }: FoundFile): boolean {
+  #isStill(known: CompressedFile, { path, stat }: FoundFile): boolean {
     const { size, mtimeMs, bornMs } = known.stat;
     if (stat.size !== size || stat.mtimeMs !== mtimeMs || stat.bornMs !== bornMs) {
       const head = this.#headOf(path);
@@ -212,29 +214,29 @@ export class ArchiveFiles {
     return true;
   }
 
-  #keep(archive: Archive, isThere: boolean): void {
+  #keep(compressed: CompressedFile, isThere: boolean): void {
     const { streams, clock } = this.#options;
-    if (archive.state === 'accepted' && streams.isSettled(archive.stream!)) this.#finish(archive);
-    if (isThere && archive.state === 'done' && !archive.end) {
-      archive.end = this.#oldEnd(archive);
-      if (archive.end) this.#finish(archive);
-      else this.goOn(archive);
+    if (compressed.state === 'accepted' && streams.isSettled(compressed.stream!)) this.#finish(compressed);
+    if (isThere && compressed.state === 'done' && !compressed.end) {
+      compressed.end = this.#oldEnd(compressed);
+      if (compressed.end) this.#finish(compressed);
+      else this.goOn(compressed);
     }
     if (isThere) return;
-    if (archive.missingSinceMs === undefined) this.#spool(archive);
-    archive.missingSinceMs ??= clock.monotonic();
-    if (clock.monotonic() - archive.missingSinceMs >= FORGET_AFTER_MS) this.#drop(archive);
+    if (compressed.missingSinceMs === undefined) this.#spool(compressed);
+    compressed.missingSinceMs ??= clock.monotonic();
+    if (clock.monotonic() - compressed.missingSinceMs >= FORGET_AFTER_MS) this.#drop(compressed);
   }
 
-  #drop(archive: Archive): void {
-    this.#byInode.delete(inodeKey(archive.identity));
-    if (archive.stream === undefined) return;
-    this.#spool(archive);
-    this.#options.expire(archive.stream);
+  #drop(compressed: CompressedFile): void {
+    this.#byInode.delete(inodeKey(compressed.identity));
+    if (compressed.stream === undefined) return;
+    this.#spool(compressed);
+    this.#options.expire(compressed.stream);
   }
 
   /** What is held of it cannot be read again. */
-  #spool({ stream }: Archive): void {
+  #spool({ stream }: CompressedFile): void {
     if (stream !== undefined) this.#options.rescue?.keep(stream);
   }
 
@@ -244,7 +246,7 @@ export class ArchiveFiles {
   }
 
   /** NO_TAIL if it cannot be read now: the next look then takes it for another file. */
-  #tailOf({ path, stat }: Archive): Tail {
+  #tailOf({ path, stat }: CompressedFile): Tail {
     const { fileSystem } = this.#options;
     return withOpenIfReadable(fileSystem, path, (fd) => tailOf(readBefore(fileSystem, fd, stat.size, TAIL_BYTES))) ?? NO_TAIL;
   }

@@ -13,7 +13,7 @@ import { hasFingerprint } from '../known/content.ts';
 import type { KnownContent } from './known-content.ts';
 import type { Notices } from '../scan/notices.ts';
 import { readHead, withOpen } from '../scan/peek.ts';
-import { isArchiveName, isRotatedName } from '../scan/rotated-names.ts';
+import { isGzipOrZstdName, isRotatedName } from '../scan/rotated-names.ts';
 import { lagOf, type TrackedFile } from '../known/tracked-file.ts';
 
 const NOT_FOUND = 'file of a checkpoint is gone or has other content now';
@@ -22,7 +22,7 @@ const LOST = `${NOT_FOUND}, and was not read to its end; lostBytes is what is kn
 /** Normal after a rotation while no agent runs. */
 const NOT_KNOWN_TO_BE_LOST = `${NOT_FOUND}; nothing of it is known to be unread, ${SAVED}`;
 
-export interface LeftArchivesOptions {
+export interface LeftCompressedOptions {
   readonly fileSystem: FileSystem;
   readonly notices: Notices;
   readonly known: KnownContent;
@@ -32,15 +32,15 @@ export interface LeftArchivesOptions {
   isRead(path: string): boolean;
 }
 
-export class LeftArchives {
-  readonly #options: LeftArchivesOptions;
+export class LeftCompressed {
+  readonly #options: LeftCompressedOptions;
   #records: readonly StreamRecord[] = [];
   /** Resolves once all that was asked for is done; undefined before `name`. */
   #working: Promise<void> | undefined;
   readonly #unfound: TrackedFile[] = [];
   #isStopped = false;
 
-  constructor(options: LeftArchivesOptions) {
+  constructor(options: LeftCompressedOptions) {
     this.#options = options;
   }
 
@@ -69,8 +69,8 @@ export class LeftArchives {
 
   async #name(): Promise<void> {
     const { known, notices } = this.#options;
-    const archives = this.#records.flatMap(({ path, identity }) => this.#archivesOf(path, identity?.path));
-    for (const path of new Set(archives.filter((each) => !this.#options.isRead(each)))) {
+    const compressed = this.#records.flatMap(({ path, identity }) => this.#compressedOf(path, identity?.path));
+    for (const path of new Set(compressed.filter((each) => !this.#options.isRead(each)))) {
       // Files that cannot be read are not logged: nothing is lost by that.
       const read = await this.#withContent(path, (pieces) => known.find(pieces)).catch(() => undefined);
       if (!read || known.isFollowed(read.file) || this.#isStopped) continue;
@@ -79,7 +79,7 @@ export class LeftArchives {
         notices.event(
           'warn',
           { path, file: read.file.firstPath, offset: read.at, unreadBytes: bytes - read.at },
-          'file was compressed before it was read to its end, and its archive is left out; `read_compressed: true` and an include that matches the archive read it',
+          'file was compressed before it was read to its end, and the compressed file is left out; `read_compressed: true` and an include that matches it read it',
         );
     }
   }
@@ -118,7 +118,7 @@ export class LeftArchives {
         )
           held = Math.max(held, stat.size);
       }
-      for (const path of this.#archivesOf(firstPath, identity.path)) {
+      for (const path of this.#compressedOf(firstPath, identity.path)) {
         const isIt = await this.#withContent(path, async (pieces) => {
           if (offset > startAt) return (await known.find(pieces, id)) !== undefined;
           for await (const piece of pieces) return hasFingerprint(identity, piece);
@@ -132,14 +132,14 @@ export class LeftArchives {
     return held;
   }
 
-  #archivesOf(path: string, lastPath = path): string[] {
+  #compressedOf(path: string, lastPath = path): string[] {
     const folders = new Set([parentOf(path), parentOf(lastPath)]);
     return [...folders].flatMap((folder) => {
       try {
         const paths = this.#options.fileSystem.readdir(folder).map(({ name }) => pathIn(folder, name));
         return paths.filter((each) => {
           const plain = each.replace(/\.[^.]+$/, '');
-          return isArchiveName(each) && (plain === path || isRotatedName(plain, path));
+          return isGzipOrZstdName(each) && (plain === path || isRotatedName(plain, path));
         });
       } catch {
         return [];

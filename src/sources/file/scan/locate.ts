@@ -34,7 +34,7 @@ export function inodesIn(fileSystem: FileSystem, folder: string, folders: Folder
   folders.set(folder, inodes);
   try {
     for (const entry of fileSystem.readdir(folder)) {
-      // An archive that got a deleted file's inode is not that file.
+      // A compressed file that got a deleted file's inode is not that file.
       if (!entry.isFile() || isCompressedName(entry.name)) continue;
       const path = pathIn(folder, entry.name);
       const stat = fileSystem.stat(path);

@@ -40,7 +40,7 @@ export function isCompressedName(path: string): boolean {
 }
 
 /** True for a name of what `read_compressed` reads. */
-export function isArchiveName(path: string): boolean {
+export function isGzipOrZstdName(path: string): boolean {
   return /\.(?:gz|zst)$/.test(path);
 }
 

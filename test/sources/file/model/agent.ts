@@ -232,10 +232,10 @@ export class ModelAgent {
         this.#call();
         return call(...given);
       };
-    const archives = new Set<number>();
+    const compressed = new Set<number>();
     // Decompressors work beside everything else: what they read would have a kill come at another call each time.
     const peek = (fd: number, into: Buffer, position: number): number => {
-      if (archives.has(fd)) this.#checkAlive();
+      if (compressed.has(fd)) this.#checkAlive();
       else this.#call();
       return nodeFileSystem.peek(fd, into, position);
     };
@@ -257,16 +257,16 @@ export class ModelAgent {
       // Never through the thread pool.
       read: peek,
       open: (path) => {
-        const isArchive = path.endsWith('.gz');
-        if (isArchive) this.#checkAlive();
+        const isCompressed = path.endsWith('.gz');
+        if (isCompressed) this.#checkAlive();
         else this.#call();
         const fd = nodeFileSystem.open(path);
         this.#descriptors.add(fd);
-        if (isArchive) archives.add(fd);
+        if (isCompressed) compressed.add(fd);
         return fd;
       },
       close: (fd) => {
-        archives.delete(fd);
+        compressed.delete(fd);
         if (this.#descriptors.delete(fd)) nodeFileSystem.close(fd);
       },
     };

@@ -38,12 +38,12 @@ export class Files {
   readonly #promised: Promised;
   /** The half written line of a file, by its number. */
   readonly #halves = new Map<string, number>();
-  readonly #readsArchives: boolean;
+  readonly #readsCompressed: boolean;
   #lines = 0;
 
-  constructor(promised: Promised, readsArchives: boolean) {
+  constructor(promised: Promised, readsCompressed: boolean) {
     this.#promised = promised;
-    this.#readsArchives = readsArchives;
+    this.#readsCompressed = readsCompressed;
   }
 
   /** Writes whole lines to the end, or the position, after the rest of one that is half written; then half a line if `isCut`. */
@@ -112,16 +112,16 @@ export class Files {
     this.#promised.delete(path);
   }
 
-  /** What was in the file is in an archive that stands still, where those are read, in place of one before. */
+  /** What was in the file is in a compressed file that stands still, where those are read, in place of one before. */
   compress(path: string): void {
-    const archive = `${path}.gz`;
-    if (this.#promised.has(archive)) {
-      rmSync(archive);
-      this.#promised.deleteArchive(archive);
+    const compressed = `${path}.gz`;
+    if (this.#promised.has(compressed)) {
+      rmSync(compressed);
+      this.#promised.deleteCompressed(compressed);
     }
-    writeFileSync(archive, gzipSync(this.#readsArchives ? readFileSync(path) : 'compressed'));
-    utimesSync(archive, 1, 1);
-    if (this.#readsArchives) this.#promised.archive(path, archive);
+    writeFileSync(compressed, gzipSync(this.#readsCompressed ? readFileSync(path) : 'compressed'));
+    utimesSync(compressed, 1, 1);
+    if (this.#readsCompressed) this.#promised.compress(path, compressed);
     this.delete(path);
   }
 

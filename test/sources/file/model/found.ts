@@ -40,7 +40,7 @@ export const found: readonly Found[] = [
     schedule: [{ kind: 'append', file: 0, lines: 1 }, wait, { kind: 'copytruncate', file: 0, lines: 0 }, { kind: 'rename', file: 0 }, scan],
   },
   {
-    name: 'archive under the inode of a deleted file was read as that file',
+    name: 'compressed file under the inode of a deleted file was read as that file',
     include: '*.log*',
     schedule: [
       { kind: 'copytruncate', file: 1, lines: 0 },
@@ -367,13 +367,13 @@ export const found: readonly Found[] = [
     ],
   },
   {
-    name: 'batch that was under way at a kill was lost, though an archive had what was read of its file',
-    include: 'archives',
+    name: 'batch that was under way at a kill was lost, though a compressed file had what was read of its file',
+    include: 'compressed',
     schedule: [{ kind: 'append', file: 1, lines: 150 }, { kind: 'hang' }, scan, { kind: 'compress', file: 1 }, kill],
   },
   {
-    name: 'archive of a copy was read again, as its original was read and truncated between a start and the first scan',
-    include: 'archives',
+    name: 'compressed file of a copy was read again, as its original was read and truncated between a start and the first scan',
+    include: 'compressed',
     schedule: [
       { kind: 'partial', file: 0 },
       wait,
@@ -415,8 +415,8 @@ export const found: readonly Found[] = [
     ],
   },
   {
-    name: 'batch was held up at every start by an archive that was gone',
-    include: 'archives',
+    name: 'batch was held up at every start by a compressed file that was gone',
+    include: 'compressed',
     schedule: [
       { kind: 'compress', file: 0 },
       wait,
@@ -430,8 +430,8 @@ export const found: readonly Found[] = [
     ],
   },
   {
-    name: 'archive under the inode of one that was deleted since the last scan was not read',
-    include: 'archives',
+    name: 'compressed file under the inode of one that was deleted since the last scan was not read',
+    include: 'compressed',
     schedule: [{ kind: 'compress', file: 0 }, wait, wait, { kind: 'append', file: 1, lines: 1 }, { kind: 'compress', file: 0 }],
   },
   {
@@ -439,8 +439,8 @@ export const found: readonly Found[] = [
     schedule: [{ kind: 'partial', file: 1 }, scan, { kind: 'truncate', file: 1 }, { kind: 'stop' }, { kind: 'partial', file: 0 }],
   },
   {
-    name: 'archive that begins with NULs was taken for a file of which nothing was read behind its hole',
-    include: 'archives',
+    name: 'compressed file that begins with NULs was taken for a file of which nothing was read behind its hole',
+    include: 'compressed',
     schedule: [
       { kind: 'regrow', file: 0 },
       { kind: 'regrow', file: 0 },
@@ -452,7 +452,7 @@ export const found: readonly Found[] = [
   },
   {
     name: 'batch with a part of a compressed file was sent under a new key, as another file took the place of that before the stop',
-    include: 'archives',
+    include: 'compressed',
     schedule: [
       { kind: 'compress', file: 0 },
       scan,

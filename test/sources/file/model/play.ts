@@ -10,12 +10,12 @@ import { ModelStore } from './store.ts';
 
 /** Longer than everything that the source puts off: unfinished lines, descriptors, copies that are not decided. */
 const A_WHILE_SECONDS = 12;
-/** As long as the plain form of an archive may come back, and is then kept. */
-const ARCHIVE_WAITS_SECONDS = 130;
-/** For all names, with what is in archives. */
-const ARCHIVES = 'archives';
+/** As long as the plain form of a compressed file may come back, and is then kept. */
+const COMPRESSED_WAITS_SECONDS = 130;
+/** For all names, with what is in compressed files. */
+const COMPRESSED = 'compressed';
 
-/** Plays on a fresh folder under `parent`; throws where the promise does not hold. `include` is about names, or `archives`. */
+/** Plays on a fresh folder under `parent`; throws where the promise does not hold. `include` is about names, or `compressed`. */
 export async function play(schedule: readonly Event[], include: string, parent: string): Promise<void> {
   const folder = realpathSync(mkdtempSync(join(parent, 'tailrace-model-')));
   const game = new Play(folder, include);
@@ -34,7 +34,7 @@ class Play {
   readonly log: string[] = [];
   readonly #folder: string;
   readonly #include: string;
-  readonly #readsArchives: boolean;
+  readonly #readsCompressed: boolean;
   readonly #store = new ModelStore();
   readonly #promised: Promised;
   readonly #files: Files;
@@ -51,8 +51,8 @@ class Play {
 
   constructor(folder: string, include: string) {
     this.#folder = folder;
-    this.#readsArchives = include === ARCHIVES;
-    this.#include = this.#readsArchives ? '*.log*' : include;
+    this.#readsCompressed = include === COMPRESSED;
+    this.#include = this.#readsCompressed ? '*.log*' : include;
     mkdirSync(join(folder, 'logs'));
     mkdirSync(join(folder, 'data'));
     this.#promised = new Promised({
@@ -61,7 +61,7 @@ class Play {
       hasArrived: ({ name }) => this.#store.stored.has(name),
       hasAnswered: ({ name }) => this.#store.answered.has(name),
     });
-    this.#files = new Files(this.#promised, this.#readsArchives);
+    this.#files = new Files(this.#promised, this.#readsCompressed);
   }
 
   async do(event: Event): Promise<void> {
@@ -84,7 +84,7 @@ class Play {
     for (const file of [0, 1]) this.#files.append(join(this.#folder, 'logs', `app${file}.log`), 1);
     await this.#settle();
     this.#judge();
-    // All but the archives that a start looks at are closed by now.
+    // All but the compressed files that a start looks at are closed by now.
     await until('every file is closed', () => this.#agent!.openFiles === 0);
     const spool = spoolFolder(join(this.#folder, 'data'));
     if (existsSync(spool) && readdirSync(spool).some((name) => name.endsWith('.batch')))
@@ -208,7 +208,10 @@ class Play {
     this.#promised.started();
     this.#untold = [];
     const include = join(this.#folder, 'logs', this.#include);
-    return new ModelAgent({ folder: join(this.#folder, 'data'), include, readCompressed: this.#readsArchives, store: this.#store }, calls);
+    return new ModelAgent(
+      { folder: join(this.#folder, 'data'), include, readCompressed: this.#readsCompressed, store: this.#store },
+      calls,
+    );
   }
 
   async #start(): Promise<ModelAgent> {
@@ -232,7 +235,7 @@ class Play {
     // What was retried is sent, and what was held back by it is read.
     await agent.pass(3);
     await agent.deliver();
-    await agent.pass(this.#readsArchives ? ARCHIVE_WAITS_SECONDS : 3);
+    await agent.pass(this.#readsCompressed ? COMPRESSED_WAITS_SECONDS : 3);
     await agent.deliver();
     await agent.pass(3);
     this.#promised.scanned();

@@ -11,7 +11,7 @@
  * - its file was truncated before any of it was read, and began as before: such a file cannot be told from one that grew, and nothing
  *   leads to the copies that were made of it since, where the source does not follow their names. All that is known of a file of which
  *   nothing was read behind its NUL gap is where that ends: it began as before where the next gap ends in the same place.
- * - it was in an archive that was deleted before it had arrived.
+ * - it was in a compressed file that was deleted before it had arrived.
  * It may come twice only if the agent did not know of its delivery, or had not saved that, when something was destroyed
  * that may have been under way with it: a batch that cannot be made again has no key any more.
  */
@@ -36,8 +36,8 @@ interface Content {
   seen: number;
   /** No agent can know of the file. */
   isHidden: boolean;
-  /** An archive has it, too. */
-  isArchived: boolean;
+  /** A compressed file has it, too. */
+  isCompressed: boolean;
   /** It begins with so many NULs. */
   gap: number;
   /** An agent may have seen it. */
@@ -140,18 +140,18 @@ export class Promised {
     const file = this.#files.get(path)!;
     this.#files.delete(path);
     this.#unreadGaps.delete(path);
-    if (!file.isArchived) this.#destroy(file.tokens, (token, index) => token.isRead || index < file.seen);
+    if (!file.isCompressed) this.#destroy(file.tokens, (token, index) => token.isRead || index < file.seen);
     else this.#breakKeys();
   }
 
-  /** What the file has is in an archive from now on. */
-  archive(path: string, archive: string): void {
+  /** What the file has is in a compressed file from now on. */
+  compress(path: string, compressed: string): void {
     const file = this.#files.get(path)!;
-    file.isArchived = true;
-    this.#files.set(archive, { ...newContent(), tokens: [...file.tokens] });
+    file.isCompressed = true;
+    this.#files.set(compressed, { ...newContent(), tokens: [...file.tokens] });
   }
 
-  deleteArchive(path: string): void {
+  deleteCompressed(path: string): void {
     for (const token of this.#files.get(path)!.tokens) token.mayMiss ||= !this.#around.hasArrived(token);
     this.#files.delete(path);
     this.#retireKeys();
@@ -243,5 +243,5 @@ function hide(file: Content): void {
 }
 
 function newContent(): Content {
-  return { tokens: [], seen: 0, isHidden: false, isArchived: false, gap: 0, isLookedAt: false };
+  return { tokens: [], seen: 0, isHidden: false, isCompressed: false, gap: 0, isLookedAt: false };
 }
