@@ -2,6 +2,7 @@
 import { SERVICE_QUERY_MADE_ROWS } from '../../../language/limits.ts';
 import type { ARRAYS } from '../../../language/functions/arrays.ts';
 import type { Build, Builders, Call, Evaluate, Of, Scope } from '../call/call.ts';
+import { ofValue } from '../call/lift.ts';
 import { asInt, asString } from '../values/convert.ts';
 import { writeJson } from '../values/json.ts';
 import { bounded, compareText, lengthOf } from '../values/text.ts';
@@ -158,13 +159,6 @@ const joined = (call: Call): Evaluate => {
   const delimiter = String(call.constant(1).value);
   return ofArrays([call.value(0)], ([items]) => bounded(items!.map((item) => asString(canonical(item)) ?? '').join(delimiter)));
 };
-
-const ofValue =
-  (build: (value: Value) => Value): Build =>
-  (call) => {
-    const value = call.value(0);
-    return (scope) => build(value(scope));
-  };
 
 const packed: Build = (call) => {
   const values = all(call);

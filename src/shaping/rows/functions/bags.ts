@@ -1,6 +1,7 @@
 /** Functions of objects, and of arrays as sets, of one row. */
 import type { BAGS } from '../../../language/functions/arrays.ts';
 import type { Build, Builders, Call, Evaluate } from '../call/call.ts';
+import { lift2 } from '../call/lift.ts';
 import { isObject, type JsonObject, type Value } from '../values/value.ts';
 import { all, identityOf, itemOf, ofArrays, type Items } from './arrays.ts';
 
@@ -27,14 +28,12 @@ function merged(bags: readonly JsonObject[]): Value {
   return Object.fromEntries(entries);
 }
 
-function removed(call: Call): Evaluate {
-  const [bag, keys] = [call.value(0), call.value(1)];
-  return (scope) => {
-    const [from, names] = [bag(scope), keys(scope)];
-    if (!isObject(from) || !Array.isArray(names)) return null;
-    const gone = new Set((names as Items).map((name) => (typeof name === 'string' ? name : identityOf(name))));
-    return Object.fromEntries(Object.entries(from).filter(([key]) => !gone.has(key)));
-  };
+function without(call: Call): Evaluate {
+  return lift2(call.value(0), call.value(1), (bag, names) => {
+    if (!isObject(bag) || !Array.isArray(names)) return null;
+    const removed = new Set((names as Items).map((name) => (typeof name === 'string' ? name : identityOf(name))));
+    return Object.fromEntries(Object.entries(bag).filter(([key]) => !removed.has(key)));
+  });
 }
 
 const keysOf = (items: Items): Set<string> => new Set(items.map(identityOf));
@@ -55,16 +54,9 @@ const ofSets = (build: (first: Items, others: readonly Items[]) => Value): Build
 export const BAG_ROWS: Builders<typeof BAGS> = {
   bag_pack: packed,
   bag_keys: (call) => ofBags([call.value(0)], ([bag]) => Object.keys(bag!)),
-  bag_has_key: (call) => {
-    const key = call.string(1);
-    const bag = call.value(0);
-    return (scope) => {
-      const [found, name] = [bag(scope), key(scope)];
-      return isObject(found) && name !== null ? Object.hasOwn(found, name) : null;
-    };
-  },
+  bag_has_key: (call) => lift2(call.value(0), call.string(1), (bag, name) => (isObject(bag) ? Object.hasOwn(bag, name) : null)),
   bag_merge: (call) => ofBags(all(call), merged),
-  bag_remove_keys: removed,
+  bag_remove_keys: without,
   set_union: ofSets((first, others) => distinct([first, ...others].flat())),
   set_intersect: ofSets((first, others) => {
     const sets = others.map(keysOf);

@@ -1,26 +1,19 @@
 /** Operators that compare: ==, <, in, between and what combines conditions. What is null in them: docs/query.md. */
 import type { COMPARISONS } from '../../../language/functions/comparisons.ts';
 import type { Build, Builders, Call, Evaluate, Of } from '../call/call.ts';
+import { lift1 } from '../call/lift.ts';
 import { asString } from '../values/convert.ts';
 import { canonical, DateTime, isJson, TimeSpan, type Value } from '../values/value.ts';
 import { writeJson } from '../values/json.ts';
 import { compareText } from '../values/text.ts';
 
 /** Values of the same class can be compared with each other. */
-function classOf(value: Value): 'number' | 'string' | 'bool' | 'datetime' | 'json' | undefined {
-  switch (typeof value) {
-    case 'bigint':
-    case 'number':
-      return 'number';
-    case 'string':
-      return 'string';
-    case 'boolean':
-      return 'bool';
-    default:
-      if (value === null) return undefined;
-      return value instanceof DateTime ? 'datetime' : value instanceof TimeSpan ? 'number' : 'json';
-  }
+function classOf(value: Value): (typeof CLASSES)[keyof typeof CLASSES] | 'datetime' | undefined {
+  if (value === null) return undefined;
+  if (value instanceof DateTime) return 'datetime';
+  return value instanceof TimeSpan ? 'number' : CLASSES[typeof value as keyof typeof CLASSES];
 }
+const CLASSES = { bigint: 'number', number: 'number', string: 'string', boolean: 'bool', object: 'json' } as const;
 
 const plain = (value: Value): Value => (value instanceof DateTime || value instanceof TimeSpan ? value.ns : value);
 
@@ -70,15 +63,10 @@ function equals(call: Call): Of<boolean | null> {
   };
 }
 
-const negated =
+export const negated =
   (build: (call: Call) => Of<boolean | null>): Build =>
-  (call) => {
-    const test = build(call);
-    return (scope) => {
-      const found = test(scope);
-      return found === null ? null : !found;
-    };
-  };
+  (call) =>
+    lift1(build(call), (found) => !found);
 
 function sameIgnoringCase(call: Call): Of<boolean> {
   const [a, b] = [call.string(0), call.string(1)];

@@ -1,31 +1,19 @@
 /** From one type to another, what is there and what is not, and choosing between values. */
 import type { CONDITIONALS, CONVERSIONS } from '../../../language/functions/conversions.ts';
 import { readDatetime, readSpanText } from '../../../language/syntax/literals.ts';
-import type { Build, Builders, Call, Evaluate } from '../call/call.ts';
+import type { Builders, Call, Evaluate } from '../call/call.ts';
+import { ofValue } from '../call/lift.ts';
 import { asJson, asString, jsonValue } from '../values/convert.ts';
 import { DateTime, isJson, TimeSpan, wholeOf, type Value, fits64 } from '../values/value.ts';
 import { timeOf } from './arithmetic.ts';
-
-const ofValue =
-  (build: (value: Value) => Value): Build =>
-  (call) => {
-    const value = call.value(0);
-    return (scope) => build(value(scope));
-  };
+import { negated } from './comparisons.ts';
 
 function toInt(value: Value): bigint | null {
-  switch (typeof value) {
-    case 'bigint':
-      return value;
-    case 'number':
-      return wholeOf(value);
-    case 'boolean':
-      return value ? 1n : 0n;
-    case 'string':
-      return /^[+-]?\d{1,20}$/.test(value) ? fits64(BigInt(value.replace('+', ''))) : null;
-    default:
-      return value instanceof DateTime || value instanceof TimeSpan ? value.ns : null;
-  }
+  if (typeof value === 'bigint') return value;
+  if (typeof value === 'number') return wholeOf(value);
+  if (typeof value === 'boolean') return value ? 1n : 0n;
+  if (typeof value === 'string') return /^[+-]?\d{1,20}$/.test(value) ? fits64(BigInt(value.replace('+', ''))) : null;
+  return value instanceof DateTime || value instanceof TimeSpan ? value.ns : null;
 }
 
 const REALS: Readonly<Record<string, number>> = { nan: Number.NaN, inf: Infinity, infinity: Infinity };
@@ -86,21 +74,13 @@ function toTimespan(call: Call): Evaluate {
   })(call);
 } // prettier-ignore
 
+const TYPE_NAMES = { bigint: 'long', number: 'real', string: 'string', boolean: 'bool', object: 'dictionary' } as const;
+
 export function typeName(value: Value): string {
-  switch (typeof value) {
-    case 'bigint':
-      return 'long';
-    case 'number':
-      return 'real';
-    case 'string':
-      return 'string';
-    case 'boolean':
-      return 'bool';
-    default:
-      if (value === null) return 'null';
-      if (value instanceof DateTime) return 'datetime';
-      return value instanceof TimeSpan ? 'timespan' : Array.isArray(value) ? 'array' : 'dictionary';
-  }
+  if (value === null) return 'null';
+  if (value instanceof DateTime) return 'datetime';
+  if (value instanceof TimeSpan) return 'timespan';
+  return Array.isArray(value) ? 'array' : TYPE_NAMES[typeof value as keyof typeof TYPE_NAMES];
 }
 
 export const CONVERSION_ROWS: Builders<typeof CONVERSIONS> = {
@@ -163,11 +143,5 @@ export const CONDITIONAL_ROWS: Builders<typeof CONDITIONALS> = {
   isbool: ofValue((value) => typeof value === 'boolean'),
   isstring: ofValue((value) => typeof value === 'string'),
   isreal: ofValue((value) => typeof value === 'number'),
-  not: (call) => {
-    const condition = call.bool(0);
-    return (scope) => {
-      const found = condition(scope);
-      return found === null ? null : !found;
-    };
-  },
+  not: negated((call) => call.bool(0)),
 };

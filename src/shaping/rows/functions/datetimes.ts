@@ -1,9 +1,10 @@
 /** Functions of time, all in UTC. Weeks begin on Sunday, as in the public language; `week_of_year` counts as ISO 8601 does. */
 import { readSpanFormat, readTimeFormat, SPAN_PARTS, type DATETIMES } from '../../../language/functions/datetimes.ts';
 import type { Build, Builders, Call, Evaluate, Of } from '../call/call.ts';
+import { lift1, lift2, ofNumber, ofTime } from '../call/lift.ts';
 import { addMonths, MONTHS, monthIndex, PARTS, startOf, UNITS, unitIndex, type Period } from '../values/calendar.ts';
-import { wholeOf, wrap64, type DateTime, type Value } from '../values/value.ts';
-import { lift, timeOf } from './arithmetic.ts';
+import { wholeOf, wrap64, type DateTime } from '../values/value.ts';
+import { timeOf } from './arithmetic.ts';
 
 /** A time some units later; null where it cannot be held. */
 function later(ns: bigint, unit: string, count: bigint): DateTime | null {
@@ -19,7 +20,7 @@ function later(ns: bigint, unit: string, count: bigint): DateTime | null {
 const begin =
   (period: Period): Build =>
   (call) => {
-    if (call.count === 2) return lift(call.time(0), call.int(1), (ns, offset) => later(startOf(period, ns), period, offset));
+    if (call.count === 2) return lift2(call.time(0), call.int(1), (ns, offset) => later(startOf(period, ns), period, offset));
     return ofTime((ns) => timeOf(startOf(period, ns)))(call);
   };
 
@@ -27,20 +28,10 @@ const end =
   (period: Period): Build =>
   (call) => {
     const offset: Of<bigint | null> = call.count === 2 ? call.int(1) : () => 0n;
-    return lift(call.time(0), offset, (ns, by) => {
+    return lift2(call.time(0), offset, (ns, by) => {
       const next = later(startOf(period, ns), period, by + 1n);
       return next === null ? null : timeOf(next.ns - 1n);
     });
-  };
-
-const ofTime =
-  (build: (ns: bigint) => Value): Build =>
-  (call) => {
-    const time = call.time(0);
-    return (scope) => {
-      const ns = time(scope);
-      return ns === null ? null : build(ns);
-    };
   };
 
 const part = (name: string): Build => ofTime((ns) => PARTS.get(name)!(ns));
@@ -55,21 +46,17 @@ function unit(call: Call, known: Iterable<string>): string {
 
 function datetimePart(call: Call): Evaluate {
   const read = PARTS.get(unit(call, [...PARTS.keys()].filter((name) => name !== 'dayofweek')))!;
-  const time = call.time(1);
-  return (scope) => {
-    const ns = time(scope);
-    return ns === null ? null : read(ns);
-  };
+  return lift1(call.time(1), read);
 } // prettier-ignore
 
 function datetimeAdd(call: Call): Evaluate {
   const name = unit(call, [...MONTHS.keys(), ...UNITS.keys()]);
-  return lift(call.int(1), call.time(2), (count, ns) => later(ns, name, count));
+  return lift2(call.int(1), call.time(2), (count, ns) => later(ns, name, count));
 }
 
 function difference(call: Call): Evaluate {
   const name = unit(call, [...UNITS.keys(), ...MONTHS.keys()]);
-  return lift(call.time(1), call.time(2), (a, b) => wrap64(unitIndex(name, a) - unitIndex(name, b)));
+  return lift2(call.time(1), call.time(2), (a, b) => wrap64(unitIndex(name, a) - unitIndex(name, b)));
 }
 
 /** A half goes to the even neighbour, as the engine of the service rounds. */
@@ -118,12 +105,7 @@ function formattedSpan(call: Call): Evaluate {
     const [unit, most] = SPAN_PARTS[part[0]!]!.map(BigInt) as [bigint, bigint];
     return (size) => String((size / unit) % most).padStart(part.length, '0');
   });
-  const span = call.span(0);
-  return (scope) => {
-    const ns = span(scope);
-    if (ns === null) return null;
-    return (ns < 0n ? '-' : '') + writers.map((write) => write(ns < 0n ? -ns : ns)).join('');
-  };
+  return lift1(call.span(0), (ns) => (ns < 0n ? '-' : '') + writers.map((write) => write(ns < 0n ? -ns : ns)).join(''));
 }
 
 /** Null where a part is out of its range. */
@@ -142,16 +124,11 @@ function made(call: Call): Evaluate {
   };
 }
 
-const unixtime =
-  (unitNs: bigint): Build =>
-  (call) => {
-    const number = call.number(0);
-    return (scope) => {
-      const value = number(scope);
-      const ns = typeof value === 'number' ? wholeOf(roundHalfEven(value * Number(unitNs))) : value === null ? null : value * unitNs;
-      return ns === null ? null : timeOf(ns);
-    };
-  };
+const unixtime = (unitNs: bigint): Build =>
+  ofNumber((value) => {
+    const ns = typeof value === 'number' ? wholeOf(roundHalfEven(value * Number(unitNs))) : value * unitNs;
+    return ns === null ? null : timeOf(ns);
+  });
 
 const nowNs = (readAtMs: number): bigint => BigInt(Math.trunc(readAtMs)) * 1_000_000n;
 

@@ -7,6 +7,7 @@ import { guess } from '../../../language/functions/table.ts';
 import type { Node } from '../../../language/plan/tree.ts';
 import { detectorsOf, isRedactionKind, redactText, REDACTION_KINDS, type Redaction, type RedactionKind } from '../../redact/redact.ts';
 import type { Builders, Call, Evaluate, Of } from '../call/call.ts';
+import { lift1, lift2 } from '../call/lift.ts';
 import { compileRegex } from './regex.ts';
 
 /** `/pattern/` or `name=/pattern/`. */
@@ -23,11 +24,7 @@ function redact(call: Call): Evaluate {
     else throw unknownKind(call, n, given);
   }
   const redactions = [...own, ...detectorsOf(call.count === 1 ? new Set(REDACTION_KINDS) : kinds)];
-  const text = call.string(0);
-  return (scope) => {
-    const value = text(scope);
-    return value === null ? null : redactText(value, redactions);
-  };
+  return lift1(call.string(0), (text) => redactText(text, redactions));
 } // prettier-ignore
 
 function unknownKind(call: Call, n: number, given: string): Error {
@@ -71,11 +68,8 @@ function readSecret(path: string, fail: (message: string) => Error): string {
 function hash(call: Call): Evaluate {
   if (call.count < 2 || call.node(1).kind === 'constant')
     throw call.fail(0, 'hash wants its key in a transform as env("NAME") or secret_file("/path"): without one, texts can be guessed by their hashes');
-  const [text, secret] = [call.string(0), secretOf(call.node(1), (message) => call.fail(1, message))];
-  return (scope) => {
-    const value = text(scope);
-    return value === null ? null : createHmac('sha256', secret(scope)).update(value).digest('hex').slice(0, 32);
-  };
+  const secret = secretOf(call.node(1), (message) => call.fail(1, message));
+  return lift2(call.string(0), secret, (text, key) => createHmac('sha256', key).update(text).digest('hex').slice(0, 32));
 } // prettier-ignore
 
 export const HIDING_ROWS: Builders<typeof HIDING> = {

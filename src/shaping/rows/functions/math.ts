@@ -1,28 +1,11 @@
 /** Functions of numbers. */
 import type { MATH } from '../../../language/functions/math.ts';
 import type { Build, Builders, Call, Evaluate } from '../call/call.ts';
+import { lift2, ofInt, ofNumber, ofReal, ofValue } from '../call/lift.ts';
 import { wholeOf, wrap64, type Value } from '../values/value.ts';
-import { lift } from './arithmetic.ts';
 
-const real =
-  (build: (value: number) => number | boolean): Build =>
-  (call) => {
-    const number = call.real(0);
-    return (scope) => {
-      const value = number(scope);
-      return value === null ? null : build(value);
-    };
-  };
-
-const ofNumber =
-  (ints: (value: bigint) => Value, reals: (value: number) => Value): Build =>
-  (call) => {
-    const number = call.number(0);
-    return (scope) => {
-      const value = number(scope);
-      return value === null ? null : typeof value === 'bigint' ? ints(value) : reals(value);
-    };
-  };
+const byKind = (ints: (value: bigint) => Value, reals: (value: number) => Value): Build =>
+  ofNumber((value) => (typeof value === 'bigint' ? ints(value) : reals(value)));
 
 const same = (value: bigint): bigint => value;
 
@@ -33,7 +16,7 @@ function round(call: Call): Evaluate {
   const factor = 10 ** digits;
   // Plus 0: of what rounds to nothing there is no negative.
   const rounded = (value: number): number => (Math.sign(value) * Math.floor(Math.abs(value) * factor + 0.5)) / factor + 0;
-  return ofNumber((value) => (digits >= 0 ? value : rounded(Number(value))), rounded)(call);
+  return byKind((value) => (digits >= 0 ? value : rounded(Number(value))), rounded)(call);
 }
 
 /** Nulls are left out; the result is an integer where all that is there are. */
@@ -54,20 +37,10 @@ const extreme =
     };
   };
 
-const ofInt =
-  (build: (value: bigint) => Value): Build =>
-  (call) => {
-    const number = call.int(0);
-    return (scope) => {
-      const value = number(scope);
-      return value === null ? null : build(value);
-    };
-  };
-
 const shift =
   (by: (value: bigint, count: bigint) => bigint): Build =>
   (call) =>
-    lift(call.int(0), call.int(1), (value, count) => (count < 0n ? null : wrap64(by(value, count % 64n))));
+    lift2(call.int(0), call.int(1), (value, count) => (count < 0n ? null : wrap64(by(value, count % 64n))));
 
 function toHex(call: Call): Evaluate {
   const digits = call.count > 1 ? Number(call.constant(1).value) : 1;
@@ -76,45 +49,42 @@ function toHex(call: Call): Evaluate {
 }
 
 export const MATH_ROWS: Builders<typeof MATH> = {
-  abs: ofNumber((value) => wrap64(value < 0n ? -value : value), Math.abs),
-  sign: ofNumber((value) => (value > 0n ? 1n : value < 0n ? -1n : 0n), (value) => (value > 0 ? 1n : value < 0 ? -1n : 0n)),
-  floor: ofNumber(same, (value) => wholeOf(Math.floor(value))),
-  ceiling: ofNumber(same, (value) => wholeOf(Math.ceil(value))),
+  abs: byKind((value) => wrap64(value < 0n ? -value : value), Math.abs),
+  sign: byKind((value) => (value > 0n ? 1n : value < 0n ? -1n : 0n), (value) => (value > 0 ? 1n : value < 0 ? -1n : 0n)),
+  floor: byKind(same, (value) => wholeOf(Math.floor(value))),
+  ceiling: byKind(same, (value) => wholeOf(Math.ceil(value))),
   round,
-  sqrt: real(Math.sqrt),
-  exp: real(Math.exp),
-  exp2: real((value) => 2 ** value),
-  exp10: real((value) => 10 ** value),
-  log: real(Math.log),
-  log2: real(Math.log2),
-  log10: real(Math.log10),
-  sin: real(Math.sin),
-  cos: real(Math.cos),
-  tan: real(Math.tan),
-  asin: real(Math.asin),
-  acos: real(Math.acos),
-  atan: real(Math.atan),
-  radians: real((value) => (value / 180) * Math.PI),
-  degrees: real((value) => (value / Math.PI) * 180),
-  atan2: (call) => lift(call.real(0), call.real(1), (y, x) => Math.atan2(y, x)),
-  pow: (call) => lift(call.real(0), call.real(1), (base, exponent) => base ** exponent),
+  sqrt: ofReal(Math.sqrt),
+  exp: ofReal(Math.exp),
+  exp2: ofReal((value) => 2 ** value),
+  exp10: ofReal((value) => 10 ** value),
+  log: ofReal(Math.log),
+  log2: ofReal(Math.log2),
+  log10: ofReal(Math.log10),
+  sin: ofReal(Math.sin),
+  cos: ofReal(Math.cos),
+  tan: ofReal(Math.tan),
+  asin: ofReal(Math.asin),
+  acos: ofReal(Math.acos),
+  atan: ofReal(Math.atan),
+  radians: ofReal((value) => (value / 180) * Math.PI),
+  degrees: ofReal((value) => (value / Math.PI) * 180),
+  atan2: (call) => lift2(call.real(0), call.real(1), (y, x) => Math.atan2(y, x)),
+  pow: (call) => lift2(call.real(0), call.real(1), (base, exponent) => base ** exponent),
   pi: () => () => Math.PI,
   rand: () => (scope) => scope.context.random(),
-  binary_and: (call) => lift(call.int(0), call.int(1), (a, b) => a & b),
-  binary_or: (call) => lift(call.int(0), call.int(1), (a, b) => a | b),
-  binary_xor: (call) => lift(call.int(0), call.int(1), (a, b) => a ^ b),
+  binary_and: (call) => lift2(call.int(0), call.int(1), (a, b) => a & b),
+  binary_or: (call) => lift2(call.int(0), call.int(1), (a, b) => a | b),
+  binary_xor: (call) => lift2(call.int(0), call.int(1), (a, b) => a ^ b),
   binary_not: ofInt((value) => ~value),
   binary_shift_left: shift((value, count) => value << count),
   binary_shift_right: shift((value, count) => value >> count),
   bitset_count_ones: ofInt((value) => BigInt(BigInt.asUintN(64, value).toString(2).replaceAll('0', '').length)),
   tohex: toHex,
-  isnan: real(Number.isNaN),
-  isinf: real((value) => Math.abs(value) === Infinity),
-  isfinite: real(Number.isFinite),
-  isint: (call) => {
-    const value = call.value(0);
-    return (scope) => typeof value(scope) === 'bigint';
-  },
+  isnan: ofReal(Number.isNaN),
+  isinf: ofReal((value) => Math.abs(value) === Infinity),
+  isfinite: ofReal(Number.isFinite),
+  isint: ofValue((value) => typeof value === 'bigint'),
   min_of: extreme((a, b) => a < b),
   max_of: extreme((a, b) => a > b),
 }; // prettier-ignore

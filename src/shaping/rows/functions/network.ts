@@ -10,26 +10,18 @@ import {
   type NETWORK,
 } from '../../../language/functions/network.ts';
 import type { Build, Builders, Call, Evaluate, Of } from '../call/call.ts';
+import { lift1, lift2, ofText } from '../call/lift.ts';
 import type { Value } from '../values/value.ts';
 
 const IPV4 = new RegExp(IPV4_PATTERN);
 const URL_PARTS = new RegExp(URL_PATTERN, 's');
 
 /** The address as a number; null where it is none. */
-const addressOf =
-  (text: Of<string | null>): Of<number | null> =>
-  (scope) => {
-    const found = text(scope);
-    return found !== null && IPV4.test(found) ? readNetwork(found)!.first : null;
-  };
+const addressOf = (text: Of<string | null>): Of<number | null> =>
+  lift1(text, (found) => (IPV4.test(found) ? readNetwork(found)!.first : null));
 
-function within(call: Call, networks: readonly { readonly first: number; readonly last: number }[]): Evaluate {
-  const address = addressOf(call.string(0));
-  return (scope) => {
-    const found = address(scope);
-    return found === null ? null : networks.some(({ first, last }) => found >= first && found <= last);
-  };
-}
+const within = (call: Call, networks: readonly { readonly first: number; readonly last: number }[]): Evaluate =>
+  lift1(addressOf(call.string(0)), (address) => networks.some(({ first, last }) => address >= first && address <= last));
 
 function isInRange(call: Call): Evaluate {
   const network = readNetwork(String(call.constant(1).value));
@@ -44,58 +36,36 @@ function bitsOf(call: Call, most: number): number {
   return bits;
 }
 
-/** The leading bits of two addresses; null where one is none. */
-type Heads = (call: Call) => Of<readonly [string | number, string | number] | null>;
-
-function headsOf(a: Of<string | number | null>, b: Of<string | number | null>): ReturnType<Heads> {
-  return (scope) => {
-    const [left, right] = [a(scope), b(scope)];
-    return left === null || right === null ? null : [left, right];
-  };
-}
+/** The leading bits of both addresses. */
+type Heads = (call: Call) => readonly [Of<string | number | null>, Of<string | number | null>];
 
 const heads4: Heads = (call) => {
   const size = 2 ** (32 - bitsOf(call, 32));
-  const head = (n: number): Of<number | null> => {
-    const address = addressOf(call.string(n));
-    return (scope) => {
-      const found = address(scope);
-      return found === null ? null : Math.floor(found / size);
-    };
-  };
-  return headsOf(head(0), head(1));
+  const head = (n: number): Of<number | null> => lift1(addressOf(call.string(n)), (address) => Math.floor(address / size));
+  return [head(0), head(1)];
 };
 
-const head6 = (text: Of<string | null>, bits: number): Of<string | null> => {
-  return (scope) => {
-    const digits = addressDigits(text(scope) ?? '');
+const head6 = (text: Of<string | null>, bits: number): Of<string | null> =>
+  lift1(text, (found) => {
+    const digits = addressDigits(found);
     return digits === undefined ? null : leadingBits(digits, bits);
-  };
-};
+  });
 
 const heads6: Heads = (call) => {
   const bits = bitsOf(call, 128);
-  return headsOf(head6(call.string(0), bits), head6(call.string(1), bits));
+  return [head6(call.string(0), bits), head6(call.string(1), bits)];
 };
 
 const compared =
   (heads: Heads, build: (order: -1 | 0 | 1) => Value): Build =>
-  (call) => {
-    const both = heads(call);
-    return (scope) => {
-      const found = both(scope);
-      return found === null ? null : build(found[0] === found[1] ? 0 : found[0] < found[1] ? -1 : 1);
-    };
-  };
+  (call) =>
+    lift2(...heads(call), (a, b) => build(a === b ? 0 : a < b ? -1 : 1));
 
 function isInRange6(call: Call): Evaluate {
   const network = readNetwork6(String(call.constant(1).value));
   if (!network) throw call.fail(1, 'wanted a network such as fd00::/8');
-  const [head, wanted] = [head6(call.string(0), network.bits), leadingBits(network.digits, network.bits)];
-  return (scope) => {
-    const found = head(scope);
-    return found === null ? null : found === wanted;
-  };
+  const wanted = leadingBits(network.digits, network.bits);
+  return lift1(head6(call.string(0), network.bits), (head) => head === wanted);
 }
 
 /** As forms are encoded: `+` is a blank, and what is no `%XX` stays. */
@@ -114,16 +84,6 @@ function queryObject(query: string): Value {
   return JSON.parse(`{${[...pairs].map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`).join(',')}}`) as Value;
 }
 
-const ofText =
-  (build: (text: string) => Value): Build =>
-  (call) => {
-    const text = call.string(0);
-    return (scope) => {
-      const found = text(scope);
-      return found === null ? null : build(found);
-    };
-  };
-
 const parsedUrl = ofText((text) => {
   const found = URL_PARTS.exec(text);
   if (!found) return null;
@@ -132,13 +92,7 @@ const parsedUrl = ofText((text) => {
 });
 
 export const NETWORK_ROWS: Builders<typeof NETWORK> = {
-  parse_ipv4: (call) => {
-    const address = addressOf(call.string(0));
-    return (scope) => {
-      const found = address(scope);
-      return found === null ? null : BigInt(found);
-    };
-  },
+  parse_ipv4: (call) => lift1(addressOf(call.string(0)), BigInt),
   ipv4_is_private: (call) => within(call, PRIVATE_NETWORKS),
   ipv4_is_in_range: isInRange,
   ipv4_compare: compared(heads4, BigInt),

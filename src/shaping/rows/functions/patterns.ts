@@ -1,6 +1,7 @@
 /** Functions of text that take a regular expression, or a set of characters. */
 import { plainOf } from '../../../language/functions/spec.ts';
 import type { Build, Call, Evaluate } from '../call/call.ts';
+import { lift1 } from '../call/lift.ts';
 import { compileRegex, regexArgument, type Regex } from './regex.ts';
 import { bounded } from '../values/text.ts';
 
@@ -55,15 +56,13 @@ export const trim =
   (start: boolean, end: boolean): Build =>
   (call) => {
     const set = new Set(String(call.constant(0).value));
-    const text = call.string(1);
-    return (scope) => {
-      const value = text(scope);
-      if (value === null || set.size === 0) return value;
-      const chars = Array.from(value);
+    return lift1(call.string(1), (text) => {
+      if (set.size === 0) return text;
+      const chars = Array.from(text);
       const from = start ? chars.findIndex((char) => !set.has(char)) : 0;
       const to = end ? chars.findLastIndex((char) => !set.has(char)) + 1 : chars.length;
       return from < 0 ? '' : chars.slice(from, to).join('');
-    };
+    });
   };
 
 /** In trim_regex a dot matches a newline, too. */
@@ -73,9 +72,5 @@ export const trimRegex =
     const unit = `(?:${String(call.constant(0).value)})+`;
     const fail = (message: string): Error => call.fail(0, message);
     const sides = [...(start ? [`(?s)^(?:${unit})`] : []), ...(end ? [`(?s)(?:${unit})$`] : [])].map((side) => compileRegex(side, fail));
-    const text = call.string(1);
-    return (scope) => {
-      const value = text(scope);
-      return value === null ? null : sides.reduce((result, side) => side.replace(result, () => ''), value);
-    };
+    return lift1(call.string(1), (text) => sides.reduce((result, side) => side.replace(result, () => ''), text));
   };

@@ -1,21 +1,11 @@
 /** Functions of text. Positions count characters from 0. */
 import { createHash } from 'node:crypto';
 import { PATH_PATTERN, translation, type STRINGS } from '../../../language/functions/strings.ts';
-import type { Build, Builders, Call, Evaluate } from '../call/call.ts';
+import type { Build, Builders, Call, Evaluate, Of } from '../call/call.ts';
+import { lift1, lift2, lift3, ofText } from '../call/lift.ts';
 import { bounded, checkLength, compareText, countOf, indexOf, lengthOf, substring } from '../values/text.ts';
 import { wholeOf, type Value } from '../values/value.ts';
-import { lift } from './arithmetic.ts';
 import { countOfRegex, extract, extractAll, replaceRegex, trim, trimRegex } from './patterns.ts';
-
-const ofText =
-  (build: (text: string) => Value): Build =>
-  (call) => {
-    const text = call.string(0);
-    return (scope) => {
-      const found = text(scope);
-      return found === null ? null : build(found);
-    };
-  };
 
 const hash = (algorithm: string): Build => ofText((text) => createHash(algorithm).update(text).digest('hex'));
 
@@ -42,12 +32,10 @@ function decodeBase64(text: string): string | null {
 const quoteRegex = (text: string): string => text.replaceAll('\0', String.raw`\0`).replaceAll(/[\\|()^$.[\]?*+{:-]/g, String.raw`\$&`);
 
 function sub(call: Call): Evaluate {
-  const [text, start, length] = [call.string(0), call.int(1), call.count > 2 ? call.int(2) : () => 2n ** 62n];
-  return (scope) => {
-    const [value, from, count] = [text(scope), start(scope), length(scope)];
-    if (value === null || from === null || count === null) return null;
-    return substring(value, clamped(from, value.length), clamped(count, value.length));
-  };
+  const length: Of<bigint | null> = call.count > 2 ? call.int(2) : () => 2n ** 62n;
+  return lift3(call.string(0), call.int(1), length, (value, from, count) =>
+    substring(value, clamped(from, value.length), clamped(count, value.length)),
+  );
 }
 
 /** From 0 up to a length. */
@@ -64,16 +52,13 @@ function joinedBy(call: Call): Evaluate {
 }
 
 function repeat(call: Call): Evaluate {
-  const [text, times, delimiter] = [call.string(0), call.int(1), call.count > 2 ? call.string(2) : () => ''];
-  return (scope) => {
-    const [value, wanted] = [text(scope), times(scope)];
-    if (value === null || wanted === null) return null;
-    const count = clamped(wanted, 1024);
-    const between = delimiter(scope) ?? '';
-    checkLength((value.length + between.length) * count);
-    return count === 0 ? '' : (value + between).repeat(count - 1) + value;
-  };
-}
+  const delimiter: Of<string | null> = call.count > 2 ? call.string(2) : () => '';
+  return lift3(call.string(0), call.int(1), (scope) => delimiter(scope) ?? '', (text, times, between) => {
+    const count = clamped(times, 1024);
+    checkLength((text.length + between.length) * count);
+    return count === 0 ? '' : (text + between).repeat(count - 1) + text;
+  });
+} // prettier-ignore
 
 function split(call: Call): Evaluate {
   const by = String(call.constant(1).value);
@@ -81,23 +66,16 @@ function split(call: Call): Evaluate {
 }
 
 function find(call: Call): Evaluate {
-  const [text, wanted, start] = [call.string(0), call.string(1), call.count > 2 ? call.int(2) : () => 0n];
-  return (scope) => {
-    const [value, part, from] = [text(scope), wanted(scope), start(scope)];
-    if (value === null || part === null || from === null) return null;
-    return BigInt(indexOf(value, part, from < 0n ? 0 : Number(from)));
-  };
+  const start: Of<bigint | null> = call.count > 2 ? call.int(2) : () => 0n;
+  return lift3(call.string(0), call.string(1), start, (text, wanted, from) => BigInt(indexOf(text, wanted, from < 0n ? 0 : Number(from))));
 }
 
 function replaceString(call: Call): Evaluate {
-  const [lookup, rewrite, text] = [call.string(0), call.string(1), call.string(2)];
-  return (scope) => {
-    const [from, to, value] = [lookup(scope), rewrite(scope), text(scope)];
-    if (from === null || to === null || value === null) return null;
-    if (from === '') return value;
-    if (to.length > from.length) checkLength(value.length + countOf(value, from) * (to.length - from.length));
-    return value.replaceAll(from, () => to);
-  };
+  return lift3(call.string(0), call.string(1), call.string(2), (from, to, text) => {
+    if (from === '') return text;
+    if (to.length > from.length) checkLength(text.length + countOf(text, from) * (to.length - from.length));
+    return text.replaceAll(from, () => to);
+  });
 }
 
 /** Where the quotes that begin before `from` are closed: at the last pair where nothing else closes them; -1 where nothing does. */
@@ -138,23 +116,17 @@ function pathParts(text: string): Value {
 function translated(call: Call): Evaluate {
   const { from, to } = translation(String(call.constant(0).value), String(call.constant(1).value));
   const other = new Map(from.map((char, n) => [char, to[n]!]));
-  const text = call.string(2);
-  return (scope) => {
-    const found = text(scope);
-    return found === null ? null : bounded(Array.from(found, (char) => other.get(char) ?? char).join(''));
-  };
+  return lift1(call.string(2), (text) => bounded(Array.from(text, (char) => other.get(char) ?? char).join('')));
 }
 
 /** All but the last characters as `*`. */
 function mask(call: Call): Evaluate {
-  const [text, keep] = [call.string(0), call.count > 1 ? call.int(1) : () => 0n];
-  return (scope) => {
-    const [value, last] = [text(scope), keep(scope)];
-    if (value === null || last === null) return null;
-    const length = lengthOf(value);
+  const keep: Of<bigint | null> = call.count > 1 ? call.int(1) : () => 0n;
+  return lift2(call.string(0), keep, (text, last) => {
+    const length = lengthOf(text);
     const hidden = length - clamped(last, length);
-    return '*'.repeat(hidden) + substring(value, hidden, length);
-  };
+    return '*'.repeat(hidden) + substring(text, hidden, length);
+  });
 }
 
 export const STRING_ROWS: Builders<typeof STRINGS> = {
@@ -179,11 +151,11 @@ export const STRING_ROWS: Builders<typeof STRINGS> = {
   substring: sub,
   strcat: (call) => joined(call, 0, () => ''),
   strcat_delim: joinedBy,
-  strcmp: (call) => lift(call.string(0), call.string(1), (a, b) => wholeOf(Math.sign(compareText(a, b)))),
+  strcmp: (call) => lift2(call.string(0), call.string(1), (a, b) => wholeOf(Math.sign(compareText(a, b)))),
   strrep: repeat,
   split,
   indexof: find,
-  countof: (call) => lift(call.string(0), call.string(1), (wanted, text) => BigInt(countOf(text, wanted))),
+  countof: (call) => lift2(call.string(0), call.string(1), (wanted, text) => BigInt(countOf(text, wanted))),
   countof_regex: countOfRegex,
   replace_string: replaceString,
   replace_regex: replaceRegex,

@@ -1,8 +1,9 @@
 /** Operators that look into text: contains, startswith, has, matches regex and their kin. A value that is not there matches nothing but `!…`. */
 import { MATCH_FORMS, type MatchForm, type MatchName, type TEXT_MATCHING } from '../../../language/functions/text-matching.ts';
 import type { Build, Builders, Call, Of } from '../call/call.ts';
+import { lift1 } from '../call/lift.ts';
 import { regexArgument } from './regex.ts';
-import { listItems } from './comparisons.ts';
+import { listItems, negated } from './comparisons.ts';
 
 const TERM = /[\p{L}\p{N}]/u;
 
@@ -52,7 +53,7 @@ const TESTS: Readonly<Record<MatchForm['word'], (text: string, wanted: string) =
   hassuffix: hasSuffix,
 };
 
-const folded = (fold: boolean, text: Of<string | null>): Of<string | null> => (fold ? (scope) => text(scope)?.toLowerCase() ?? null : text);
+const folded = (fold: boolean, text: Of<string | null>): Of<string | null> => (fold ? lift1(text, (found) => found.toLowerCase()) : text);
 
 const matching =
   ({ word, not, fold }: MatchForm): Build =>
@@ -94,8 +95,5 @@ export const TEXT_MATCHING_ROWS: Builders<typeof TEXT_MATCHING> = {
   has_any_cs: hasMany(false, false),
   has_all: hasMany(true, true),
   'matches regex': matchesRegex,
-  '!matches regex': (call) => {
-    const test = matchesRegex(call);
-    return (scope) => !test(scope);
-  },
+  '!matches regex': negated(matchesRegex),
 };

@@ -1,0 +1,57 @@
+/** Null in, null out: how a function of values that are present becomes one of arguments that may be null. */
+import type { Build, Of } from './call.ts';
+import type { Value } from '../values/value.ts';
+
+type Maybe<T> = Of<T | null>;
+
+export const lift1 =
+  <A, Result>(a: Maybe<A>, build: (a: A) => Result | null): Maybe<Result> =>
+  (scope) => {
+    const value = a(scope);
+    return value === null ? null : build(value);
+  };
+
+export const lift2 =
+  <A, B, Result>(a: Maybe<A>, b: Maybe<B>, build: (a: A, b: B) => Result | null): Maybe<Result> =>
+  (scope) => {
+    const left = a(scope);
+    if (left === null) return null;
+    const right = b(scope);
+    return right === null ? null : build(left, right);
+  };
+
+export const lift3 =
+  <A, B, C, Result>(a: Maybe<A>, b: Maybe<B>, c: Maybe<C>, build: (a: A, b: B, c: C) => Result | null): Maybe<Result> =>
+  (scope) => {
+    const [first, second, third] = [a(scope), b(scope), c(scope)];
+    return first === null || second === null || third === null ? null : build(first, second, third);
+  };
+
+/** Functions of one argument. Only `ofValue` gets null, too. */
+export const ofValue =
+  (build: (value: Value) => Value): Build =>
+  (call) => {
+    const value = call.value(0);
+    return (scope) => build(value(scope));
+  };
+
+export const ofText =
+  (build: (text: string) => Value): Build =>
+  (call) =>
+    lift1(call.string(0), build);
+export const ofInt =
+  (build: (value: bigint) => Value): Build =>
+  (call) =>
+    lift1(call.int(0), build);
+export const ofNumber =
+  (build: (value: bigint | number) => Value): Build =>
+  (call) =>
+    lift1(call.number(0), build);
+export const ofReal =
+  (build: (value: number) => Value): Build =>
+  (call) =>
+    lift1(call.real(0), build);
+export const ofTime =
+  (build: (ns: bigint) => Value): Build =>
+  (call) =>
+    lift1(call.time(0), build);
