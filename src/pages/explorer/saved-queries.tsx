@@ -16,10 +16,10 @@ export function SavedQueries({ api, query, onChoose }: SavedQueriesProps) {
   if (!api) return null;
   return (
     <div class="saved">
-      <Menu name="History" class="boxes saved-list">
+      <Menu name="History" class="boxes">
         {(close) => <History onChoose={(text) => (close(), onChoose(text))} />}
       </Menu>
-      <Menu name="Starred" class="boxes saved-list">
+      <Menu name="Starred" class="boxes">
         {(close) => <Starred api={api} query={query} onChoose={(text) => (close(), onChoose(text))} />}
       </Menu>
     </div>
@@ -96,7 +96,7 @@ function Starred({ api, query, onChoose }: StarredProps) {
       {starred?.length === 0 && <p class="soft">Nobody has starred a query yet.</p>}
       <ul aria-label="Starred queries">
         {starred?.map(({ id, name: title, query: { apl } }) => (
-          <li key={id} class="starred">
+          <li key={id}>
             <button type="button" class="quiet saved-query" title={apl.slice(0, 2000)} onClick={() => onChoose(apl)}>
               <b>
                 <bdi>{formatCell(title, 80)}</bdi>

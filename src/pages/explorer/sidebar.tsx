@@ -101,7 +101,7 @@ function Fields({ api, dataset, fields, range, onFilter }: FieldsProps) {
         value={wanted}
         onInput={(event) => setWanted(event.currentTarget.value)}
       />
-      <ul class="fields">
+      <ul>
         {matching.slice(0, MOST_FIELDS).map((field) => (
           <FieldItem key={field.name} {...{ api, dataset, field, range, onFilter }} />
         ))}

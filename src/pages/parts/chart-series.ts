@@ -10,6 +10,9 @@ export interface ChartSeries {
   readonly values: readonly (number | null)[];
 }
 
+/** One of the theme's chart colours, from 1. */
+export const chartColor = (color: number): string => `var(--chart-${color})`;
+
 /** What happened at a time, as a line across the chart, or between two times. */
 export interface ChartMark {
   /** Seconds. */

@@ -2,7 +2,7 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
 import { drawMarks, optionsOf } from './chart-options.ts';
-import { type ChartMark, type ChartSeries, type ChartShape, drawnSeries } from './chart-series.ts';
+import { chartColor, type ChartMark, type ChartSeries, type ChartShape, drawnSeries } from './chart-series.ts';
 import { formatTime } from './format.ts';
 
 export interface ChartProps {
@@ -92,7 +92,7 @@ export function Chart(props: ChartProps) {
     return value === null || value === undefined ? '–' : format(value);
   };
   return (
-    <figure class="chart">
+    <figure class="surface chart">
       <figcaption>
         <bdi class="chart-title">{title}</bdi>
         <span class="chart-values">
@@ -100,7 +100,7 @@ export function Chart(props: ChartProps) {
           {!isEmpty &&
             series.map(({ label, color, values }) => (
               <span key={label}>
-                <i class={`swatch swatch-${color}`} aria-hidden="true" />
+                <i class="swatch" style={{ background: chartColor(color) }} aria-hidden="true" />
                 <bdi>{label}</bdi> {(isLastShown || hovered !== undefined) && <b>{valueOf(values)}</b>}
               </span>
             ))}

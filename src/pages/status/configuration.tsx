@@ -14,13 +14,13 @@ export function Configuration({ hash }: { readonly hash: string }) {
   }, [isOpen, hash]);
   return (
     <details onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary>
+      <summary class="surface">
         <h2>Configuration</h2> <span>in force, with every default; secrets are hidden</span>
       </summary>
       <p class="lead">
         Its digest is <code>{hash}</code>. Sizes are in bytes, times in milliseconds.
       </p>
-      <pre tabIndex={0} aria-label="Configuration in force">
+      <pre class="surface" tabIndex={0} aria-label="Configuration in force">
         {config}
       </pre>
     </details>

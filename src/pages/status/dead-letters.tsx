@@ -2,6 +2,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { Status } from '../../telemetry/status.ts';
 import { formatBytes, formatCount, formatTime } from '../parts/format.ts';
+import { Table } from './table.tsx';
 import { getJson } from './use-agent.ts';
 
 interface ListedLetter {
@@ -47,34 +48,22 @@ export function DeadLetters({ status: { sinks, deadLetterBytes } }: { readonly s
 
 function Letters({ letters }: { readonly letters: readonly ListedLetter[] }) {
   return (
-    <div class="scroll scroll-tall" tabIndex={0} role="region" aria-label="The newest dead letters">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">refused</th>
-            <th scope="col">reason</th>
-            <th scope="col">dataset</th>
-            <th scope="col">from</th>
-          </tr>
-        </thead>
-        <tbody>
-          {letters.map(({ time, reason, status, sink, dataset, source, file, offset }, index) => (
-            <tr key={index}>
-              <td>{formatTime(Date.parse(time))}</td>
-              <td class="long">
-                {status > 0 && <b>HTTP {status} </b>}
-                {reason}
-              </td>
-              <td>
-                {dataset} <small>{sink}</small>
-              </td>
-              <td class="long mono">
-                {file === '' ? source : file} <small>at {formatCount(offset)}</small>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table label="The newest dead letters" columns={{ refused: '', reason: '', dataset: '', from: '' }} isTall>
+      {letters.map(({ time, reason, status, sink, dataset, source, file, offset }, index) => (
+        <tr key={index}>
+          <td>{formatTime(Date.parse(time))}</td>
+          <td class="long">
+            {status > 0 && <b>HTTP {status} </b>}
+            {reason}
+          </td>
+          <td>
+            {dataset} <small>{sink}</small>
+          </td>
+          <td class="long mono">
+            {file === '' ? source : file} <small>at {formatCount(offset)}</small>
+          </td>
+        </tr>
+      ))}
+    </Table>
   );
 }

@@ -3,6 +3,7 @@ import { useRef, useState } from 'preact/hooks';
 import type { ListedSource } from '../../telemetry/status-page.ts';
 import type { ListedFile } from '../../core/source.ts';
 import { formatBytes, formatCount } from '../parts/format.ts';
+import { Table } from './table.tsx';
 import { getJson } from './use-agent.ts';
 
 interface Explanation {
@@ -14,6 +15,8 @@ interface Explanation {
 }
 
 type Listed = Omit<ListedSource, 'files'> & { readonly files: readonly ListedFile[] };
+
+const COLUMNS = { file: '', state: '', 'read to': 'number', size: 'number', unread: 'number' } as const;
 
 export function Files() {
   const [sources, setSources] = useState<readonly Listed[] | undefined>();
@@ -31,7 +34,7 @@ export function Files() {
   };
   return (
     <details onToggle={(event) => void (event.currentTarget.open && load())}>
-      <summary>
+      <summary class="surface">
         <h2>Files</h2> <span>which are followed, where reading stands, why one is not read</span>
       </summary>
       <form class="explain" onSubmit={submit}>
@@ -44,45 +47,33 @@ export function Files() {
       </form>
       <div role="status">{explained && <Explained {...explained} />}</div>
       {sources?.map(({ source, total, files }) => (
-        <div key={source} class="scroll scroll-tall" tabIndex={0} role="region" aria-label={`Files of source ${source}`}>
-          <table>
+        <Table
+          key={source}
+          label={`Files of source ${source}`}
+          columns={COLUMNS}
+          isTall
+          caption={
             <caption>
               {source}: {formatCount(total)} {total === 1 ? 'file' : 'files'}
               {files.length < total ? `, the first ${files.length} of them; those in trouble or behind come first` : ''}
             </caption>
-            <thead>
-              <tr>
-                <th scope="col">file</th>
-                <th scope="col">state</th>
-                <th scope="col" class="number">
-                  read to
-                </th>
-                <th scope="col" class="number">
-                  size
-                </th>
-                <th scope="col" class="number">
-                  unread
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {files.map((file) => (
-                <tr key={`${file.path} ${file.state}`}>
-                  <th scope="row" class="mono long">
-                    <button type="button" class="link" onClick={() => void explain(file.path)}>
-                      {file.path}
-                    </button>
-                    {file.problem !== undefined && <p class="reason">{file.problem}</p>}
-                  </th>
-                  <td class={file.problem === undefined ? '' : 'text-bad'}>{file.state}</td>
-                  <td class="number">{formatCount(file.offset)}</td>
-                  <td class="number">{formatBytes(file.size)}</td>
-                  <td class="number">{formatBytes(file.lagBytes)}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+          }
+        >
+          {files.map((file) => (
+            <tr key={`${file.path} ${file.state}`}>
+              <th scope="row" class="mono long">
+                <button type="button" class="link" onClick={() => void explain(file.path)}>
+                  {file.path}
+                </button>
+                {file.problem !== undefined && <p class="reason">{file.problem}</p>}
+              </th>
+              <td class={file.problem === undefined ? '' : 'text-bad'}>{file.state}</td>
+              <td class="number">{formatCount(file.offset)}</td>
+              <td class="number">{formatBytes(file.size)}</td>
+              <td class="number">{formatBytes(file.lagBytes)}</td>
+            </tr>
+          ))}
+        </Table>
       ))}
     </details>
   );

@@ -25,7 +25,7 @@ export function LiveTail({ sources }: { readonly sources: readonly string[] }) {
   const [source, setSource] = useState(sources[0] ?? '');
   return (
     <details onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary>
+      <summary class="surface">
         <h2>Live tail</h2> <span>events as they are accepted, after their transforms</span>
       </summary>
       <label class="tail-source">
@@ -55,7 +55,7 @@ function Lines({ source }: { readonly source: string }) {
         {problem === '' ? `${formatCount(looked)} events looked at` : problem}
         {leftOut > 0 && `, ${formatCount(leftOut)} left out: a sample, which does not slow the agent down`}
       </p>
-      <ol class="tail mono" tabIndex={0} aria-label={`Newest events of ${source}`}>
+      <ol class="surface tail mono" tabIndex={0} aria-label={`Newest events of ${source}`}>
         {lines.map(({ number, text }) => (
           <li key={number}>
             <bdi>{text}</bdi>

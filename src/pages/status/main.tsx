@@ -23,7 +23,7 @@ function Page() {
     <>
       <Head view={view} />
       <main>
-        <div class={`banner banner-${summary.level}`} role="status">
+        <div class={`surface banner banner-${summary.level}`} role="status">
           <span class={`dot dot-${summary.level}`} aria-hidden="true" />
           <div>
             <h1>{summary.title}</h1>

@@ -27,7 +27,7 @@ export function Numbers({ status, rates, history }: SectionProps) {
   const times = timesOf(history);
   return (
     <section aria-label="Overview">
-      <dl class="numbers">
+      <dl class="surface numbers">
         <Figure
           name="read"
           value={rateOf(rates.sources, 'source')}

@@ -2,54 +2,32 @@
 import type { SinkStatus } from '../../telemetry/status.ts';
 import { formatBytes, formatCount, formatDuration, formatMs, formatShort } from '../parts/format.ts';
 import type { SectionProps } from './numbers.tsx';
+import { Table } from './table.tsx';
 
 const LEVELS = { delivering: 'good', retrying: 'warn', paused: 'bad', missing: 'bad' } as const;
 const STATES = { delivering: 'delivering', retrying: 'retrying', paused: 'paused', missing: 'cannot send' } as const;
+
+const COLUMNS = {
+  sink: '',
+  state: '',
+  stored: 'number',
+  'last success': 'number',
+  'request time': 'number',
+  answers: '',
+  retries: 'number',
+  'in memory': 'number',
+  'on disk': 'number',
+} as const;
 
 export function Sinks({ status, rates }: SectionProps) {
   return (
     <section aria-labelledby="sinks-heading">
       <h2 id="sinks-heading">Sinks</h2>
-      <div class="scroll" tabIndex={0} role="region" aria-label="Table of sinks">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">sink</th>
-              <th scope="col">state</th>
-              <th scope="col" class="number">
-                stored
-              </th>
-              <th scope="col" class="number">
-                last success
-              </th>
-              <th scope="col" class="number">
-                request time
-              </th>
-              <th scope="col">answers</th>
-              <th scope="col" class="number">
-                retries
-              </th>
-              <th scope="col" class="number">
-                in memory
-              </th>
-              <th scope="col" class="number">
-                on disk
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {status.sinks.map((sink) => (
-              <Row
-                key={sink.id}
-                sink={sink}
-                nowMs={status.nowMs}
-                rate={rates.sinks.get(sink.id)}
-                requestMs={rates.requestMs.get(sink.id)}
-              />
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table label="Table of sinks" columns={COLUMNS}>
+        {status.sinks.map((sink) => (
+          <Row key={sink.id} sink={sink} nowMs={status.nowMs} rate={rates.sinks.get(sink.id)} requestMs={rates.requestMs.get(sink.id)} />
+        ))}
+      </Table>
     </section>
   );
 }

@@ -2,60 +2,26 @@
 import type { SourceStatus } from '../../telemetry/status.ts';
 import { formatBytes, formatCount, formatDuration, formatShort } from '../parts/format.ts';
 import type { SectionProps } from './numbers.tsx';
+import { Table } from './table.tsx';
 
 const WAITS = {
   memory_full: 'memory is full',
   disk_buffer_full: 'the disk buffer is full',
   service_behind: 'the service takes less than is written',
 } as const;
-const TROUBLED = new Set(['failed']);
+
+const COUNTS = ['rate', 'unread', 'oldest unsent', 'accepted', 'delivered', 'in hand', 'filtered', 'dead letters', 'dropped'] as const;
+const COLUMNS = { source: '', 'files or connections': '', ...Object.fromEntries(COUNTS.map((name) => [name, 'number' as const])) } as const;
 
 export function Sources({ status, rates }: SectionProps) {
   return (
     <section aria-labelledby="sources-heading">
       <h2 id="sources-heading">Sources</h2>
-      <div class="scroll" tabIndex={0} role="region" aria-label="Table of sources">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">source</th>
-              <th scope="col">files or connections</th>
-              <th scope="col" class="number">
-                rate
-              </th>
-              <th scope="col" class="number">
-                unread
-              </th>
-              <th scope="col" class="number">
-                oldest unsent
-              </th>
-              <th scope="col" class="number">
-                accepted
-              </th>
-              <th scope="col" class="number">
-                delivered
-              </th>
-              <th scope="col" class="number">
-                in hand
-              </th>
-              <th scope="col" class="number">
-                filtered
-              </th>
-              <th scope="col" class="number">
-                dead letters
-              </th>
-              <th scope="col" class="number">
-                dropped
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {status.sources.map((source) => (
-              <Row key={source.id} source={source} nowMs={status.nowMs} rate={rates.sources.get(source.id)} />
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table label="Table of sources" columns={COLUMNS}>
+        {status.sources.map((source) => (
+          <Row key={source.id} source={source} nowMs={status.nowMs} rate={rates.sources.get(source.id)} />
+        ))}
+      </Table>
     </section>
   );
 }
@@ -77,7 +43,7 @@ function Row({ source, nowMs, rate }: RowProps) {
         {states.length === 0
           ? 'none'
           : states.map(([state, count]) => (
-              <span key={state} class={TROUBLED.has(state) ? 'count text-bad' : 'count'}>
+              <span key={state} class={state === 'failed' ? 'count text-bad' : 'count'}>
                 <b>{formatCount(count)}</b> {state}
               </span>
             ))}

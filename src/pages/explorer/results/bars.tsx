@@ -11,7 +11,7 @@ export interface BarsProps {
 export function Bars({ title, isUpright, parts }: BarsProps) {
   const most = Math.max(...parts.map(({ value }) => Math.abs(value)), Number.MIN_VALUE);
   return (
-    <figure class={isUpright ? 'bars bars-upright' : 'bars'}>
+    <figure class={`surface bars ${isUpright ? 'bars-upright' : ''}`}>
       <figcaption>
         <bdi>{title}</bdi>
       </figcaption>

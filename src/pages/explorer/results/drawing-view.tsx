@@ -58,7 +58,7 @@ const numbers = new Intl.NumberFormat('en', { maximumFractionDigits: 3 });
 
 function Card({ title, facts }: { readonly title: string; readonly facts: readonly (readonly [name: string, value: Value])[] }) {
   return (
-    <figure class="card">
+    <figure class="surface card">
       {title !== '' && (
         <figcaption>
           <bdi>{title}</bdi>

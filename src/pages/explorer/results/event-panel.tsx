@@ -27,7 +27,7 @@ export function EventPanel({ event, canFilter, onFilter, onClose, children }: Ev
   useEffect(() => heading.current?.focus(), []);
   const fields = isWhole ? event : event.slice(0, MOST_FIELDS);
   return (
-    <section class="panel" aria-labelledby="panel-heading" onKeyDown={({ key }) => void (key === 'Escape' && onClose())}>
+    <section class="surface panel" aria-labelledby="panel-heading" onKeyDown={({ key }) => void (key === 'Escape' && onClose())}>
       <div class="panel-head">
         <h2 id="panel-heading" ref={heading} tabIndex={-1}>
           Event <small>{formatCount(event.length)} fields</small>

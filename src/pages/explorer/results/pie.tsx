@@ -1,4 +1,5 @@
 /** Parts of a whole as a ring, each named beside it with its share: what `render piechart` asks for. */
+import { chartColor } from '../../parts/chart-series.ts';
 import { formatShort } from '../../parts/format.ts';
 import type { Part } from '../data/drawing.ts';
 
@@ -6,7 +7,7 @@ export function Pie({ title, parts }: { readonly title: string; readonly parts: 
   const whole = parts.reduce((sum, { value }) => sum + value, 0);
   const shares = parts.map(({ value }) => (100 * value) / whole);
   return (
-    <figure class="pie">
+    <figure class="surface pie">
       <figcaption>
         <bdi>{title}</bdi>
       </figcaption>
@@ -14,7 +15,7 @@ export function Pie({ title, parts }: { readonly title: string; readonly parts: 
         {shares.map((share, index) => (
           <path
             key={index}
-            class={`slice-${index + 1}`}
+            style={{ stroke: chartColor(index + 1) }}
             d={arc(
               shares.slice(0, index).reduce((sum, before) => sum + before, 0),
               share,
@@ -25,7 +26,8 @@ export function Pie({ title, parts }: { readonly title: string; readonly parts: 
       <ol>
         {parts.map(({ label, value }, index) => (
           <li key={index}>
-            <i class={`swatch swatch-${index + 1}`} aria-hidden="true" /> <bdi>{label}</bdi> <span>{formatShort(value)}</span>
+            <i class="swatch" style={{ background: chartColor(index + 1) }} aria-hidden="true" /> <bdi>{label}</bdi>{' '}
+            <span>{formatShort(value)}</span>
             <b>{shares[index]!.toFixed(1)} %</b>
           </li>
         ))}

@@ -62,7 +62,7 @@ export function ResultsTable({ rows, shown, selected, onSelect }: ResultsTablePr
   return (
     <div
       ref={holder}
-      class="rows"
+      class="surface rows"
       tabIndex={0}
       role="region"
       aria-label="Rows"
