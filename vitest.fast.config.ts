@@ -16,7 +16,7 @@ const SLOW = [
   'test/repository/{examples,exports}.test.ts',
   'test/shaping/{redact,rows}/{engine-differential,hostile,linear,plain-pattern}.test.ts',
   'test/sinks/ingest/http/chaos.test.ts',
-  'test/sources/file/{joining-schedule,nth-call,schedule,tmpfs,truncation-races}.test.ts',
+  'test/sources/file/{joining-random,nth-call,schedule,tmpfs,truncation-races}.test.ts',
   'test/state/{nth-call,nth-syscall}.test.ts',
 ];
 

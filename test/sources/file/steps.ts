@@ -40,6 +40,9 @@ export interface Played {
   pass(seconds: number, step?: number): Promise<void>;
   commit(): void;
   bornNow(): void;
+  readonly beforeCalls: { clear(): void };
+  fail(call: string, name?: string, code?: string): void;
+  reread(from: number, to: number): Promise<{ readonly end: number; readonly lane: LaneDouble }>;
   said(pattern: RegExp): unknown[];
 }
 
@@ -140,6 +143,14 @@ const acts: Readonly<Record<string, Act>> = {
     rig.lane.release();
     await background.get(rig);
   },
+  // The lane takes nothing any more, as at a stop.
+  'give-up': async (rig, step) => {
+    rig.lane.giveUp();
+    await expect(background.get(rig), step).rejects.toThrow();
+  },
+  // These calls fail from now on, for paths that end so, until `mend`.
+  fail: (rig, _, _words, call, name, code) => rig.fail(call, name, code),
+  mend: (rig) => rig.beforeCalls.clear(),
   pass: (rig, _, _words, seconds, each = '1') => rig.pass(Number(seconds), Number(each)),
   commit: (rig) => rig.commit(),
   // What must hold, of all since the last start. `-any`: in any order.
@@ -150,6 +161,20 @@ const acts: Readonly<Record<string, Act>> = {
   events: (rig, step, words) => expect(rig.events, step).toEqual(linesOf(words)),
   'events-any': (rig, step, words) => expect(rig.events.toSorted(), step).toEqual(linesOf(words).toSorted()),
   'no-events': (rig, step) => expect(rig.events, step).toEqual([]),
+  // The same of JSON, by its `message`.
+  messages: (rig, step, words) =>
+    expect(
+      rig.events.map((text) => (JSON.parse(text) as { message: string }).message),
+      step,
+    ).toEqual(linesOf(words)),
+  // Each block: the streams, named A, B … as they come, with the bytes that it has of each.
+  spans: (rig, step, _, ...blocks) => expect(spansOf(rig.lane), step).toEqual(blocks),
+  // Reads `from-to` of the first stream again: these events, or none where it cannot be read whole any more.
+  reread: async (rig, step, words) => {
+    const [from, to] = words[0]!.text.split('-').map(Number) as [number, number];
+    const { end, lane } = await rig.reread(from, to);
+    expect([end, ...lane.events], step).toEqual([words.length > 1 ? to : from, ...linesOf(words.slice(1))]);
+  },
   // What the last block has of the files behind its first: `from-to`.
   continued: (rig, step, _, ...ranges) => {
     const spans = ranges.map((range) => ({ from: Number(range.split('-')[0]), to: Number(range.split('-')[1]) }));
@@ -175,6 +200,14 @@ const acts: Readonly<Record<string, Act>> = {
   },
   said: (rig, step, _, count, ...pattern) => expect(rig.said(new RegExp(pattern.join(' '))), step).toHaveLength(Number(count)),
 };
+
+function spansOf({ blocks }: LaneDouble): string[] {
+  const names = new Map<string, string>();
+  const nameOf = (stream: string): string => names.get(stream) ?? names.set(stream, String.fromCharCode(65 + names.size)).get(stream)!;
+  return blocks.map(({ stream, offset, length, continued = [] }) =>
+    [{ stream, from: offset, to: offset + length }, ...continued].map(({ stream: id, from, to }) => `${nameOf(id)}${from}-${to}`).join('+'),
+  );
+}
 
 /** `a.log one two + b.log *`: each file with its lines; `*` stands for any. */
 function byFile(words: readonly Word[]): Record<string, unknown> {

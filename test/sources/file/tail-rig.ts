@@ -83,6 +83,29 @@ export function systemError(code: string): Error {
   return Object.assign(new Error(`${code}: made to fail`), { code });
 }
 
+const CALLS = ['stat', 'readdir', 'open', 'fstat', 'peek', 'read', 'close'] as const;
+export type Call = (typeof CALLS)[number];
+
+/** What happens at each call of a file system. `of`: its path or descriptor. */
+export interface Hooks {
+  /** May throw, which fails the call. */
+  readonly before?: (call: Call, of: string | number) => void;
+  readonly after?: (call: Call, of: string | number, result: unknown) => void;
+}
+
+export function hooked({ before, after }: Hooks, real: FileSystem = freshFolders): FileSystem {
+  const calls = CALLS.map((call) => {
+    const act = (...given: [string | number]): unknown => {
+      before?.(call, given[0]);
+      const result: unknown = Reflect.apply(real[call], real, given);
+      after?.(call, given[0], result);
+      return result;
+    };
+    return [call, act];
+  });
+  return { ...real, ...(Object.fromEntries(calls) as Partial<FileSystem>) };
+}
+
 export interface RigOptions extends Partial<Omit<FileSourceConfig, 'type'>> {
   /** What it reads, relative to its folder. */
   readonly glob?: string;
@@ -103,6 +126,9 @@ export class TailRig {
   source!: FileSource;
   lane!: LaneDouble;
   readonly times: FileTimes | undefined;
+  /** Asked at each call of its file system, unless `fileSystem` is an option. */
+  readonly beforeCalls = new Set<NonNullable<Hooks['before']>>();
+  readonly afterCalls = new Set<NonNullable<Hooks['after']>>();
   readonly #options: RigOptions;
   #committedBlocks = 0;
 
@@ -125,7 +151,11 @@ export class TailRig {
 
   /** A new source on the same folder and streams, as after a restart; the old one is left as a kill leaves it. */
   async start(changes: RigOptions = {}): Promise<this> {
-    const { glob = '*.log', once = false, fileSystem = freshFolders, ...rest } = { ...this.#options, ...changes };
+    const hooks: Hooks = {
+      before: (call, of) => this.beforeCalls.forEach((each) => each(call, of)),
+      after: (call, of, result) => this.afterCalls.forEach((each) => each(call, of, result)),
+    };
+    const { glob = '*.log', once = false, fileSystem = hooked(hooks), ...rest } = { ...this.#options, ...changes };
     const config = fileSourceConfig(this.path(glob), rest);
     const write = (level: string) => (fields: object, text: string) =>
       void this.log.push({ level, fields: fields as Record<string, unknown>, text });
@@ -175,6 +205,30 @@ export class TailRig {
       for (const { stream, to, tail, sum } of block.continued ?? []) this.streams.commit(stream, to, tail, sum);
     }
     this.#committedBlocks = this.lane.blocks.length;
+  }
+
+  /** These calls fail from now on, for paths that end so and for every descriptor, until `beforeCalls` is cleared. */
+  fail(call: string, name = '', code = 'EIO'): void {
+    this.beforeCalls.add((each, of) => {
+      if (each === call && (typeof of === 'number' || of.endsWith(name))) throw systemError(code);
+    });
+  }
+
+  /** Acts once, when the file was found and is opened. */
+  once(when: 'before' | 'after', name: string, act: () => void): void {
+    const hooks = this[`${when}Calls`];
+    const hook = (call: Call, of: string | number): void => {
+      if (call === 'open' && of === this.path(name) && hooks.delete(hook)) act();
+    };
+    hooks.add(hook);
+  }
+
+  /** Reads a span of the first stream again; where the source came to, and what it handed over. */
+  async reread(from: number, to: number): Promise<{ readonly end: number; readonly lane: LaneDouble }> {
+    const [stream] = this.streams.records.keys();
+    const lane = new LaneDouble();
+    const span = { source: 'app', stream: stream!, from, to, events: 0, sum: 0, tail: { length: 0, crc: 0 } };
+    return { end: await this.source.reread!(span, lane), lane };
   }
 
   /** Plays a scenario. */
