@@ -25,9 +25,6 @@ export interface DeadLettersArguments extends ConfigArguments {
   readonly sink?: string;
 }
 
-/** An agent of an earlier version counts what it could not read among the skipped. */
-type Replied = Omit<ReplayResult, 'unreadable'> & Partial<Pick<ReplayResult, 'unreadable'>>;
-
 const ACTIONS = ['list', 'show', 'replay', 'drop'] as const;
 type Action = (typeof ACTIONS)[number];
 
@@ -109,9 +106,9 @@ async function replay(
     throw new UsageError('E_USAGE', `no sink of the configuration has the id "${sink}"`, { fix: `use one of ${names.join(', ')}` });
   const asked = sink === undefined ? { command: 'replay', args: ids } : { command: 'replay-through', args: [sink, ...ids] };
   const answer = await askAgent(dataDir, asked);
-  const result = answer ? (answer.result as Replied) : await replayAlone(loadConfig(file, process.env), ids, sink);
+  const result = answer ? (answer.result as ReplayResult) : await replayAlone(loadConfig(file, process.env), ids, sink);
   if (!result) return 1;
-  const { unreadable = [] } = result;
+  const { unreadable } = result;
   if (json) process.stdout.write(`${JSON.stringify(result)}\n`);
   else
     process.stdout.write(

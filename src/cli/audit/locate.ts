@@ -2,13 +2,10 @@
 import { readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { FileSourceConfig } from '../../config/model.ts';
-import { silentLog } from '../../core/log.ts';
-import { systemClock } from '../../core/time/clock.ts';
 import { hasFingerprint } from '../../sources/file/known/content.ts';
 import { readHead } from '../../sources/file/scan/peek.ts';
 import { type FileStat, inodeKey, nodeFileSystem } from '../../sources/file/scan/file-system.ts';
-import { Finder } from '../../sources/file/scan/finder.ts';
-import { Notices } from '../../sources/file/scan/notices.ts';
+import { findFiles } from '../../sources/file/scan/finder.ts';
 import { isCompressedName } from '../../sources/file/scan/rotated-names.ts';
 import type { FileIdentity } from '../../core/stream.ts';
 import type { AuditedStream } from '../../state/database/audit-rows.ts';
@@ -29,9 +26,8 @@ export class Locator {
   readonly #folders = new Map<string, ReadonlyMap<string, Place>>();
 
   /** Every file that the source's patterns match, by path. */
-  async find({ include, exclude }: FileSourceConfig): Promise<Place[]> {
-    const common = { fileSystem: nodeFileSystem, clock: systemClock, notices: new Notices(silentLog, systemClock) };
-    const found = [...(await new Finder({ include, exclude, ...common }).find()).values()];
+  async find(source: FileSourceConfig): Promise<Place[]> {
+    const found = [...(await findFiles(source)).values()];
     for (const place of found) this.#matched.set(inodeKey(place.stat), place);
     return found;
   }

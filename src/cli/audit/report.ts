@@ -39,21 +39,14 @@ export interface Report {
   readonly problems: readonly string[];
 }
 
+type AgentCount = 'accepted' | 'delivered' | 'dead_lettered' | 'dropped' | 'filtered' | 'held' | 'lost_bytes';
+
 /** What the agent that runs counted since it started. */
 export interface AuditedAgent {
   readonly pid: number;
   readonly balanced: boolean;
   readonly problems: readonly string[];
-  readonly sources: readonly {
-    readonly id: string;
-    readonly accepted: number;
-    readonly delivered: number;
-    readonly dead_lettered: number;
-    readonly dropped: number;
-    readonly filtered: number;
-    readonly held: number;
-    readonly lost_bytes: number;
-  }[];
+  readonly sources: readonly ({ readonly id: string } & Readonly<Record<AgentCount, number>>)[];
 }
 
 export interface Audit extends Report {
@@ -116,14 +109,7 @@ function auditFile(row: AuditedStream, { config, letters, spooled, locator, isRu
   return { source: row.source, file: row.path, ...place, stream: row.id, sinks };
 }
 
-interface LiveSpan {
-  readonly source: string;
-  readonly stream: string;
-  readonly sink: string;
-  readonly dataset: string;
-  readonly from: number;
-  readonly to: number;
-}
+type LiveSpan = Readonly<Record<'source' | 'stream' | 'sink' | 'dataset', string> & Record<'from' | 'to', number>>;
 
 /** Connections and runs, of which only what is in hand is known; and dead letters of streams that are forgotten. */
 function auditOthers(spans: readonly LiveSpan[], files: ReadonlySet<string>, { config, letters }: Found): StreamAudit[] {

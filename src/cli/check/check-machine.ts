@@ -6,13 +6,10 @@ import type { Problem } from '../../config/config-error.ts';
 import type { Config, FileSourceConfig, TlsFiles } from '../../config/model.ts';
 import { readSecret } from '../../config/connect/secrets.ts';
 import { readTlsFiles, TlsFileError } from '../../config/connect/tls-files.ts';
-import { systemClock } from '../../core/time/clock.ts';
 import { TailraceError } from '../../core/errors.ts';
 import { UDP_RECEIVE_BUFFER_BYTES } from '../../sources/syslog/limits.ts';
 import { silentLog } from '../../core/log.ts';
-import { nodeFileSystem } from '../../sources/file/scan/file-system.ts';
-import { Finder } from '../../sources/file/scan/finder.ts';
-import { Notices } from '../../sources/file/scan/notices.ts';
+import { findFiles } from '../../sources/file/scan/finder.ts';
 import { isGzipOrZstdName } from '../../sources/file/scan/rotated-names.ts';
 import { plural } from '../client/output/print.ts';
 
@@ -99,9 +96,7 @@ async function checkGlobs(source: FileSourceConfig, locate: Locate): Promise<Pro
       ...silentLog,
       warn: ({ path, code }: { path?: string; code?: string }) => void (code === 'EACCES' && path !== undefined && hidden.push(path)),
     };
-    const notices = new Notices(log, systemClock);
-    const finder = new Finder({ include: [glob], exclude: source.exclude, fileSystem: nodeFileSystem, clock: systemClock, notices });
-    const found = [...(await finder.find()).keys()];
+    const found = [...(await findFiles({ include: [glob], exclude: source.exclude }, log)).keys()];
     const warn = (message: string, fix: string): void =>
       void warnings.push({ ...locate(`sources.${source.id}.include.${index}`), message, fix });
     if (hidden.length > 0)

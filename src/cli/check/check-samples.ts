@@ -11,11 +11,8 @@ import type { ReadConfig } from '../../config/load/load.ts';
 import type { Config, FileSourceConfig } from '../../config/model.ts';
 import { quote } from '../../config/quote.ts';
 import type { JsonValue } from '../../core/block.ts';
-import { systemClock } from '../../core/time/clock.ts';
 import { silentLog } from '../../core/log.ts';
-import { nodeFileSystem } from '../../sources/file/scan/file-system.ts';
-import { Finder } from '../../sources/file/scan/finder.ts';
-import { Notices } from '../../sources/file/scan/notices.ts';
+import { findFiles } from '../../sources/file/scan/finder.ts';
 import { isGzipOrZstdName } from '../../sources/file/scan/rotated-names.ts';
 import type { Locate } from './check-machine.ts';
 
@@ -40,10 +37,7 @@ export async function checkSamples(config: Config, read: Pick<ReadConfig, 'locat
 }
 
 async function checkSource(config: Config, source: FileSourceConfig, locate: Locate, fields: FieldChecks): Promise<Problem[]> {
-  const { include, exclude } = source;
-  const notices = new Notices(silentLog, systemClock);
-  const finder = new Finder({ include, exclude, fileSystem: nodeFileSystem, clock: systemClock, notices });
-  const found = [...(await finder.find()).keys()].filter((path) => !isGzipOrZstdName(path)).slice(0, MAX_FILES);
+  const found = [...(await findFiles(source)).keys()].filter((path) => !isGzipOrZstdName(path)).slice(0, MAX_FILES);
   const hides = [source, config, ...config.sinks].some(({ transform }) => transform !== undefined);
   const faults = new Map<Fault, Found>();
   let events: readonly Record<string, JsonValue>[] = [];

@@ -5,38 +5,24 @@ import { printList, printRecord } from './output/print.ts';
 import { withClient } from './with-client.ts';
 
 export function whoami(args: ConnectionArguments): Promise<number> {
-  return withClient(args, undefined, async (client) => {
-    await printRecord(await client.currentUser(), args.json);
-    return 0;
-  });
+  return withClient(args, undefined, async (client) => printRecord(await client.currentUser(), args.json));
 }
 
 export function listUsers(args: ConnectionArguments): Promise<number> {
   return withClient(args, undefined, async (client) => {
-    const columns = {
-      id: ({ id }: User) => id,
-      name: ({ name }: User) => name,
-      email: ({ email }: User) => email,
-      role: ({ role }: User) => role,
-      permissions: ({ permissions }: User) => (permissions ?? []).join(' '),
-    };
-    await printList(await client.users(), columns, args.json);
-    return 0;
+    const permissions = (user: User) => (user.permissions ?? []).join(' ');
+    await printList(await client.users(), { id: 'id', name: 'name', email: 'email', role: 'role', permissions }, args.json);
   });
 }
 
 export function listOrgs(args: ConnectionArguments): Promise<number> {
   return withClient(args, undefined, async (client) => {
     const columns = {
-      id: ({ id }: Organization) => id,
-      name: ({ name }: Organization) => name,
-      plan: ({ plan }: Organization) => plan,
-      role: ({ role }: Organization) => role,
+      ...({ id: 'id', name: 'name', plan: 'plan', role: 'role' } as const),
       'max datasets': ({ license }: Organization) => license?.maxDatasets,
       'max fields': ({ license }: Organization) => license?.maxFields,
       'ingest GB a month': ({ license }: Organization) => license?.monthlyIngestGb,
     };
     await printList(await client.orgs(), columns, args.json);
-    return 0;
   });
 }

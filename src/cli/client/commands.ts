@@ -8,8 +8,6 @@ import type { TokenArguments } from './tokens.ts';
 
 type Exit = (code: Promise<number>) => Promise<void>;
 
-const NAME = ['<name>', 'of the dataset'] as const;
-
 export function addClientCommands(program: Command, exitWith: Exit): void {
   const exit: Exit = (code) => exitWith(flushed(code));
   addDatasets(program, exit);
@@ -32,45 +30,22 @@ async function flushed(code: Promise<number>): Promise<number> {
 function addDatasets(program: Command, exit: Exit): void {
   const datasets = program.command('datasets').description('the datasets of a service: list, get, create, update, delete, trim');
   const load = () => import('./datasets.ts');
+  const ofDataset = (name: string, does: string) =>
+    connected(datasets.command(name).description(does).argument('<name>', 'of the dataset'));
   connected(datasets.command('list').description('every dataset that the token may see')).action(async (options: DatasetArguments) =>
     exit((await load()).listDatasets(options)),
   );
-  connected(
-    datasets
-      .command('get')
-      .description('one dataset')
-      .argument(...NAME),
-  ).action(async (name: string, options: DatasetArguments) => exit((await load()).getDataset(name, options)));
-  connected(
-    datasets
-      .command('create')
-      .description('makes a dataset')
-      .argument(...NAME),
-  )
+  ofDataset('get', 'one dataset').action(async (name: string, options: DatasetArguments) => exit((await load()).getDataset(name, options)));
+  ofDataset('create', 'makes a dataset')
     .option('-d, --description <text>', 'what it is for')
     .action(async (name: string, options: DatasetArguments) => exit((await load()).createDataset(name, options)));
-  connected(
-    datasets
-      .command('update')
-      .description('changes the description')
-      .argument(...NAME),
-  )
+  ofDataset('update', 'changes the description')
     .option('-d, --description <text>', 'what it is for')
     .action(async (name: string, options: DatasetArguments) => exit((await load()).updateDataset(name, options)));
-  connected(
-    datasets
-      .command('delete')
-      .description('removes a dataset and all its events')
-      .argument(...NAME),
-  )
+  ofDataset('delete', 'removes a dataset and all its events')
     .option('-y, --yes', 'without asking, which is done on a terminal only')
     .action(async (name: string, options: DatasetArguments) => exit((await load()).deleteDataset(name, options)));
-  connected(
-    datasets
-      .command('trim')
-      .description('deletes the old events of a dataset')
-      .argument(...NAME),
-  )
+  ofDataset('trim', 'deletes the old events of a dataset')
     .argument('[age]', 'over which events are deleted, such as 12h or 30d')
     .option('--max-duration <age>', 'the same')
     .option('-y, --yes', 'without asking, which is done on a terminal only')

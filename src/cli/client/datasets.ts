@@ -14,23 +14,13 @@ export interface DatasetArguments extends ConnectionArguments {
 export function listDatasets(args: DatasetArguments): Promise<number> {
   return withClient(args, undefined, async (client) => {
     const datasets = await client.datasets.list();
-    const columns = {
-      name: ({ name }: { name: string }) => name,
-      created: ({ created }: { created: string }) => created,
-      who: ({ who }: { who: string }) => who,
-      description: ({ description }: { description: string }) => description,
-    };
-    await printList(datasets, columns, args.json);
+    await printList(datasets, { name: 'name', created: 'created', who: 'who', description: 'description' }, args.json);
     if (datasets.length === 0 && !args.json) say('No datasets; `tailrace datasets create NAME` makes one.');
-    return 0;
   });
 }
 
 export function getDataset(name: string, args: DatasetArguments): Promise<number> {
-  return withClient(args, name, async (client) => {
-    await printRecord(await client.datasets.get(name), args.json);
-    return 0;
-  });
+  return withClient(args, name, async (client) => printRecord(await client.datasets.get(name), args.json));
 }
 
 export function createDataset(name: string, args: DatasetArguments): Promise<number> {
@@ -38,7 +28,6 @@ export function createDataset(name: string, args: DatasetArguments): Promise<num
   return withClient(args, undefined, async (client) => {
     const { description } = args;
     await printRecord(await client.datasets.create({ name, ...(description !== undefined && { description }) }), args.json);
-    return 0;
   });
 }
 
@@ -46,10 +35,7 @@ export function updateDataset(name: string, args: DatasetArguments): Promise<num
   const { description } = args;
   if (description === undefined)
     throw new UsageError('E_USAGE', 'update changes nothing without --description', { fix: 'give --description TEXT' });
-  return withClient(args, name, async (client) => {
-    await printRecord(await client.datasets.update(name, { description }), args.json);
-    return 0;
-  });
+  return withClient(args, name, async (client) => printRecord(await client.datasets.update(name, { description }), args.json));
 }
 
 export function deleteDataset(name: string, args: DatasetArguments): Promise<number> {

@@ -14,7 +14,7 @@ import { plural, say, write } from './output/print.ts';
 import { cut } from './output/table.ts';
 import { formatBytes } from '../../config/fields/units.ts';
 import { type Progress, startProgress } from './output/progress.ts';
-import { withClient } from './with-client.ts';
+import { ensureDataset, withClient } from './with-client.ts';
 
 export interface IngestArguments extends ConnectionArguments {
   readonly format?: IngestFormat;
@@ -74,7 +74,7 @@ export function ingest(dataset: string, files: readonly string[], args: IngestAr
     ...(args.compression && { compression: args.compression }),
   };
   return withClient(args, dataset, async (client) => {
-    if (args.createDataset) await ensureDataset(client, dataset);
+    if (args.createDataset) await ensureDataset(client, { name: dataset });
     const progress = startProgress();
     const stop = new AbortController();
     const onSignal = () => stop.abort();
@@ -133,14 +133,6 @@ async function ingestInput(
   if (options.stop?.aborted) {
     progress.end();
     say(`tailrace: stopped at line ${latest?.settledLine ?? 0} of ${input.name}; what was read before is stored`);
-  }
-}
-
-async function ensureDataset(client: Parameters<Parameters<typeof withClient>[2]>[0], name: string): Promise<void> {
-  try {
-    await client.datasets.create({ name });
-  } catch (error) {
-    if ((error as { status?: unknown }).status !== 409) throw error;
   }
 }
 

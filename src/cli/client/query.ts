@@ -52,7 +52,6 @@ export async function query(text: string | undefined, args: QueryArguments, word
       if (args.follow) await followUntilStopped(client, asked, args);
       else
         await show(args.dataset === undefined ? tabularPages(client, asked, args) : legacyPages(client, asked, args.dataset, args), args);
-      return 0;
     } catch (error) {
       if (error instanceof ClientError) pointAt(asked, error.body);
       throw error;

@@ -37,14 +37,11 @@ const EVERY: readonly Action[] = ['create', 'read', 'update', 'delete'];
 export function listTokens(args: TokenArguments): Promise<number> {
   return withTokens(args, async (tokens) => {
     const columns = {
-      id: ({ id }: Token) => id,
-      name: ({ name }: Token) => name,
-      created: ({ created }: Token) => created,
+      ...({ id: 'id', name: 'name', created: 'created' } as const),
       expires: ({ expiresAt }: Token) => expiresAt ?? 'never',
       rights: rightsOf,
     };
     await printList(await tokens.list(), columns, args.json);
-    return 0;
   });
 }
 
@@ -55,7 +52,6 @@ export function createToken(name: string, args: TokenArguments): Promise<number>
     const created = await tokens.create(wanted);
     await write(`${args.json ? JSON.stringify(created) : created.token}\n`);
     if (!args.json) say(`The token ${name} (${created.id}) is made. It is shown this once: the service keeps only its hash.`);
-    return 0;
   });
 }
 
@@ -117,7 +113,7 @@ function rightsOf({ datasetCapabilities, orgCapabilities }: Token): string {
 
 type Tokens = Pick<Client['tokens'], 'list' | 'create' | 'revoke'>;
 
-function withTokens(args: TokenArguments, work: (tokens: Tokens) => Promise<number>): Promise<number> {
+function withTokens(args: TokenArguments, work: (tokens: Tokens) => Promise<number | void>): Promise<number> {
   if (args.data !== undefined) return withFolder(args.data, args, work);
   return withClient(args, undefined, async (client) => {
     try {
@@ -135,7 +131,7 @@ function withTokens(args: TokenArguments, work: (tokens: Tokens) => Promise<numb
   });
 }
 
-async function withFolder(data: string, args: TokenArguments, work: (tokens: Tokens) => Promise<number>): Promise<number> {
+async function withFolder(data: string, args: TokenArguments, work: (tokens: Tokens) => Promise<number | void>): Promise<number> {
   if (args.url !== undefined || args.token !== undefined || args.tokenFile !== undefined)
     throw new UsageError('E_USAGE', '--data is for a service that is stopped, --url and --token are for one that runs', {
       fix: 'give one or the other',
@@ -151,11 +147,13 @@ async function withFolder(data: string, args: TokenArguments, work: (tokens: Tok
     throw new TailraceError('E_DATA_DIR_LOCKED', messageOf(error), { fix, cause: error });
   }
   try {
-    return await work({
-      list: () => Promise.resolve(offline.list()),
-      create: (wanted) => Promise.resolve(offline.create(wanted)),
-      revoke: (id) => Promise.resolve(offline.revoke(id)),
-    });
+    return (
+      (await work({
+        list: () => Promise.resolve(offline.list()),
+        create: (wanted) => Promise.resolve(offline.create(wanted)),
+        revoke: (id) => Promise.resolve(offline.revoke(id)),
+      })) ?? 0
+    );
   } finally {
     offline.close();
   }

@@ -7,11 +7,13 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Agent } from '../../agent/agent.ts';
 import { startAgent } from '../../agent/start-agent.ts';
+import { type Client, createClient } from '../../client/client.ts';
 import { loadConfig } from '../../config/load/load.ts';
 import { messageOf, TailraceError } from '../../core/errors.ts';
 import { refuseForeignFolder, shellWord } from '../../state/keep-owner.ts';
 import type { Observed } from '../../telemetry/observed.ts';
 import { createLog } from '../../telemetry/log.ts';
+import { ensureDataset } from '../client/with-client.ts';
 import { startDemoApp } from './demo-app.ts';
 
 const DATASET = 'demo-logs';
@@ -66,7 +68,12 @@ async function runDemo(folder: string, args: DemoArguments, stopping: Promise<Ab
     env: { ...demoTokens(), ...process.env },
   });
   const token = process.env['TAILRACE_API_TOKEN'] ?? demoTokens().TAILRACE_API_TOKEN;
-  await createDataset(service.address, token);
+  const client = createClient({ url: service.address, token });
+  await ensureDataset(client, { name: DATASET, description: 'Logs of this machine and of a sample application' }).catch(
+    (cause: unknown) => {
+      throw new TailraceError('E_DEMO', messageOf(cause), { fix: 'use another --data folder', cause });
+    },
+  );
 
   const app = startDemoApp(join(folder, 'sample-app', 'app.log'));
   const config = join(folder, 'tailrace.yaml');
@@ -84,7 +91,8 @@ async function runDemo(folder: string, args: DemoArguments, stopping: Promise<Ab
   await oneMoreLook();
   const report = await agent.stop(deadline);
   const counts = countsOf(agent.observe());
-  const inEngine = await countStored(service.address, token);
+  const inEngine = await countStored(client);
+  await client.close();
   await service.close();
   output.show(counts);
   output.end(`Done: stored ${inEngine} events, as the service counts them; ${counts.failed} failed, ${report.lostEvents} lost.`);
@@ -170,31 +178,9 @@ function isReadable(place: string): boolean {
   }
 }
 
-async function createDataset(url: string, token: string): Promise<void> {
-  const body = JSON.stringify({ name: DATASET, description: 'Logs of this machine and of a sample application' });
-  const reply = await fetch(`${url}/v1/datasets`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    body,
-  });
-  if (!reply.ok && reply.status !== 409) {
-    throw new TailraceError(
-      'E_DEMO',
-      `the local service refused to create the dataset "${DATASET}": HTTP ${reply.status} ${await reply.text()}`,
-      { fix: 'use another --data folder' },
-    );
-  }
-}
-
-async function countStored(url: string, token: string): Promise<number> {
-  const body = JSON.stringify({ startTime: '1970-01-01T00:00:00Z', aggregations: [{ op: 'count' }] });
-  const reply = await fetch(`${url}/v1/datasets/${DATASET}/query`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    body,
-  });
-  const result = (await reply.json()) as { buckets?: { totals?: { aggregations?: { value?: number }[] }[] } };
-  return result.buckets?.totals?.[0]?.aggregations?.[0]?.value ?? 0;
+async function countStored(client: Client): Promise<number> {
+  const { buckets } = await client.queryDataset(DATASET, { startTime: '1970-01-01T00:00:00Z', aggregations: [{ op: 'count' }] });
+  return Number(buckets.totals?.[0]?.aggregations?.[0]?.value ?? 0);
 }
 
 function introduction(url: string, token: string, config: string, agent: Agent): string {

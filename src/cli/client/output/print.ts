@@ -36,15 +36,16 @@ export function heading(text: string): string {
   return styleText('bold', text, { stream: process.stdout });
 }
 
-/** A list: one JSON object a line, or a table of the named values. */
+/** A list: one JSON object a line, or a table: under each name a property, or what is made of the item. */
 export async function printList<T extends object>(
   items: readonly T[],
-  columns: Readonly<Record<string, (item: T) => Cell>>,
+  columns: Readonly<Record<string, keyof T | ((item: T) => Cell)>>,
   json: boolean | undefined,
 ): Promise<void> {
   if (json) return writeLines(items.map((item) => JSON.stringify(item)));
   const names = Object.keys(columns);
-  const rows = items.map((item) => names.map((name) => columns[name]!(item)));
+  const cell = (item: T, column: keyof T | ((item: T) => Cell)): Cell => (typeof column === 'function' ? column(item) : item[column]);
+  const rows = items.map((item) => Object.values(columns).map((column) => cell(item, column)));
   const widths = fitWidths(names, rows, terminalColumns());
   await writeLines([heading(renderRow(names, widths)), ...rows.map((row) => renderRow(row, widths))]);
 }

@@ -4,14 +4,15 @@
  * Nothing is ever opened here. Work is done in bounded slices.
  */
 import { setImmediate } from 'node:timers/promises';
-import type { Clock } from '../../../core/time/clock.ts';
+import { type Clock, systemClock } from '../../../core/time/clock.ts';
 import { codeOf, messageOf } from '../../../core/errors.ts';
+import { type Log, silentLog } from '../../../core/log.ts';
 import { MAX_FILES } from '../../../core/limits.ts';
 import { MAX_DIRECTORIES, SCAN_SLICE_FILES } from '../limits.ts';
-import { inodeKey, type FileStat, type FileSystem } from './file-system.ts';
+import { inodeKey, type FileStat, type FileSystem, nodeFileSystem } from './file-system.ts';
 import { type FolderListing, FolderListings } from './folder-listing.ts';
 import { compileExclude, compileInclude, explainMiss, type IncludeRule } from './glob.ts';
-import type { Notices } from './notices.ts';
+import { Notices } from './notices.ts';
 
 export interface FoundFile {
   readonly path: string;
@@ -258,4 +259,13 @@ function pathsTo(path: string, base: string): string[] {
   const paths = [path];
   for (let folder = parentOf(path); folder.length > base.length; folder = parentOf(folder)) paths.push(folder);
   return paths;
+}
+
+/** All matches on this machine, for commands that only look; trouble with folders goes to `log`. */
+export function findFiles(
+  { include, exclude }: Pick<FinderOptions, 'include' | 'exclude'>,
+  log: Log = silentLog,
+): Promise<Map<string, FoundFile>> {
+  const notices = new Notices(log, systemClock);
+  return new Finder({ include, exclude, fileSystem: nodeFileSystem, clock: systemClock, notices }).find();
 }
