@@ -5,7 +5,7 @@ import { MAX_FIELDS } from '../../core/limits.ts';
 import { parseBaseUrl } from '../connect/base-url.ts';
 import type { YamlNode } from '../yaml/document.ts';
 import type { Key, Kind, Reading } from './field.ts';
-import { readScalar, text } from './kinds.ts';
+import { anyText, matching, readScalar, text } from './kinds.ts';
 import { nearest } from '../nearest.ts';
 import { parseProxy } from '../connect/proxy.ts';
 import { quote } from '../quote.ts';
@@ -14,35 +14,30 @@ import { quote } from '../quote.ts';
 const MAX_FIELD_NAME = 200;
 const HOST_NAME = /^(?=.{1,253}$)[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?(\.[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?)*\.?$/;
 
-export const datasetName: Kind<string> = text({
-  type: 'text, 1 to 128 of `A-Z a-z 0-9 -`',
-  parse: (value) =>
-    /^[A-Za-z0-9-]{1,128}$/.test(value)
-      ? { value }
-      : { message: 'is not a dataset name', fix: 'use 1 to 128 letters (A-Z, a-z), digits and `-`' },
-});
+export const datasetName: Kind<string> = matching(
+  /^[A-Za-z0-9-]{1,128}$/,
+  'is not a dataset name',
+  'use 1 to 128 letters (A-Z, a-z), digits and `-`',
+  { type: 'text, 1 to 128 of `A-Z a-z 0-9 -`' },
+);
 
 /** An HTTP header's value or part of a name: visible ASCII. */
-export const headerValue: Kind<string> = text({
-  parse: (value) =>
-    /^[\x21-\x7e]{1,256}$/.test(value)
-      ? { value }
-      : { message: 'cannot stand in a header', fix: 'use up to 256 visible ASCII characters, no spaces' },
-});
+export const headerValue: Kind<string> = matching(
+  /^[\x21-\x7e]{1,256}$/,
+  'cannot stand in a header',
+  'use up to 256 visible ASCII characters, no spaces',
+);
 
-export const headerPrefix: Kind<string> = text({
-  type: 'text that ends in `-`',
-  parse: (value) =>
-    /^[A-Za-z][A-Za-z0-9-]{0,62}-$/.test(value)
-      ? { value }
-      : { message: 'is not a header prefix', fix: 'use letters, digits and `-`, ending in `-`, such as `X-Service-`' },
-});
+export const headerPrefix: Kind<string> = matching(
+  /^[A-Za-z][A-Za-z0-9-]{0,62}-$/,
+  'is not a header prefix',
+  'use letters, digits and `-`, ending in `-`, such as `X-Service-`',
+  { type: 'text that ends in `-`' },
+);
 
 /** A token that stands in the file or came from a variable. */
-export const token: Kind<string> = text({
+export const token: Kind<string> = matching(/^[\x21-\x7e]+$/, 'holds a space or a character outside ASCII', 'copy it again, as one word', {
   secret: 'use `token_file`',
-  parse: (value) =>
-    /^[\x21-\x7e]+$/.test(value) ? { value } : { message: 'holds a space or a character outside ASCII', fix: 'copy it again, as one word' },
 });
 
 /** http or https, with an optional path; without its trailing slashes. */
@@ -63,13 +58,11 @@ export const columnName: Kind<string> = text({
       : { message: 'cannot be a column', fix: `use up to ${MAX_FIELD_NAME} characters, no spaces at either end` },
 });
 
-const fileGlob = text({ parse: (value) => ({ value }) });
-
 /** One path that may have wildcards, or several. */
 export const globOrList: Kind<readonly string[]> = {
   type: 'path with wildcards, or a list of them',
   schema: { anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }] },
-  read: (node, key, reading) => (node.kind === 'list' ? node.items : [node]).flatMap((each) => fileGlob.read(each, key, reading) ?? []),
+  read: (node, key, reading) => (node.kind === 'list' ? node.items : [node]).flatMap((each) => anyText.read(each, key, reading) ?? []),
 };
 
 /** `host:port`, or `none`. The value of `none` is null, to tell it from an unread one. */

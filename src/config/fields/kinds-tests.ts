@@ -1,8 +1,9 @@
 /** The values of `tests`: lines as they stand, and events as any JSON. Variables mean nothing in them. */
 import type { JsonValue } from '../../core/block.ts';
 import type { YamlNode } from '../yaml/document.ts';
-import { asMap, type Draft, group, type Key, type Kind, type Reading, type Table, type Values } from './field.ts';
+import { asMap, type Draft, group, type Kind, type Reading, type Table, type Values } from './field.ts';
 import { quote } from '../quote.ts';
+import { list } from './kinds.ts';
 
 /** One line of a log, or several. */
 export const sampleLine: Kind<string> = {
@@ -34,21 +35,10 @@ function jsonOf(node: YamlNode, reading: Reading): JsonValue {
 
 /** A list of mappings with the same keys. */
 export function groupList<T extends Table>(table: T): Kind<readonly Values<T>[], readonly (Draft<T> | undefined)[]> {
-  const item = group(table);
+  const items = list(group(table), { filled: false, fix: 'begin each entry with `- `' });
   return {
     type: 'list of mappings',
     schema: { type: 'array', items: { type: 'object' } },
-    read: (node, key: Key, reading) => {
-      if (node.kind === 'scalar' && node.value === null) return [];
-      if (node.kind !== 'list') {
-        reading.report(node.at, `\`${key.name}\` must be a list`, 'begin each entry with `- `');
-        return undefined;
-      }
-      return node.items.map((child, index) => {
-        const path = `${key.path}.${index}`;
-        reading.note(path, child.at, child.at);
-        return item.read(child, { path, name: key.name }, reading);
-      });
-    },
+    read: (node, key, reading) => (node.kind === 'scalar' && node.value === null ? [] : items.read(node, key, reading)),
   };
 }

@@ -44,6 +44,11 @@ export function text<V = string>(options: TextOptions<V>): Kind<V> {
 
 export const anyText: Kind<string> = text({ parse: (value) => ({ value }) });
 
+/** Text that a pattern matches; else `message` and `fix` are reported. */
+export function matching(pattern: RegExp, message: string, fix: string, options: Omit<TextOptions<string>, 'parse'> = {}): Kind<string> {
+  return text({ ...options, parse: (value) => (pattern.test(value) ? { value } : { message, fix }) });
+}
+
 export function size(min: string, max: string): Kind<number> {
   return quantity('size', parseSize, formatSize, min, max);
 }
@@ -130,8 +135,11 @@ export function wordOrGroup<const C extends string, T extends Table>(words: read
 }
 
 /** A list; with `filled`, one that must not be empty. Items that are wrong are reported and undefined. */
-export function list<V>(item: Kind<V>, options: { filled: boolean; example: string }): Kind<readonly V[], readonly (V | undefined)[]> {
-  const fix = `write a list, such as \`${options.example}\``;
+export function list<V, D = V>(
+  item: Kind<V, D>,
+  options: { readonly filled: boolean } & ({ readonly example: string } | { readonly fix: string }),
+): Kind<readonly V[], readonly (D | undefined)[]> {
+  const fix = 'fix' in options ? options.fix : `write a list, such as \`${options.example}\``;
   return {
     type: `list of ${item.type}`,
     schema: { type: 'array', items: item.schema, ...(options.filled ? { minItems: 1 } : {}) },

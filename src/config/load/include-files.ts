@@ -2,7 +2,7 @@
 import { MAX_INCLUDED_BYTES } from '../limits.ts';
 import type { Problem } from '../config-error.ts';
 import type { ConfigTexts } from './config-texts.ts';
-import { parseYaml, type Report, type YamlEntry, type YamlMap, type YamlNode } from '../yaml/document.ts';
+import { moveNode, parseYaml, type Report, type YamlEntry, type YamlMap, type YamlNode } from '../yaml/document.ts';
 import type { Reading } from '../fields/field.ts';
 import { findIncluded, type Pattern } from './find-included.ts';
 import { globOrList } from '../fields/kinds-special.ts';
@@ -65,7 +65,7 @@ function readIncluded(text: string, base: number, report: Report): readonly Yaml
     report(base + at, message, fix);
   });
   if (parsed === undefined || isBroken || (parsed.kind === 'scalar' && parsed.value === null)) return [];
-  const root = shift(parsed, base);
+  const root = moveNode(parsed, (at) => base + at);
   if (root.kind !== 'map') {
     report(root.at, 'an included file must be a mapping of keys', 'write `sources:` or `sinks:`');
     return [];
@@ -116,14 +116,4 @@ function joinMaps(sections: readonly YamlEntry[], { texts, reading }: IncludeOpt
     }
   }
   return { kind: 'map', at: sections[0]!.value.at, entries: [...entries.values()] };
-}
-
-/** The same tree at other offsets. */
-function shift(node: YamlNode, by: number): YamlNode {
-  const at = node.at + by;
-  if (node.kind === 'map') {
-    const entries = node.entries.map(({ key, keyAt, value }) => ({ key, keyAt: keyAt + by, value: shift(value, by) }));
-    return { ...node, at, entries };
-  }
-  return node.kind === 'list' ? { ...node, at, items: node.items.map((item) => shift(item, by)) } : { ...node, at };
 }

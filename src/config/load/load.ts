@@ -26,14 +26,15 @@ import { formatSize } from '../fields/units.ts';
 
 /** Reads and checks a configuration. Throws `ConfigError` with all problems; `file` may be relative. */
 export function loadConfig(file: string, env: Environment): Config {
-  const { config, problems } = readConfig(file, env);
-  if (config === undefined) throw new ConfigError(problems);
-  return config;
+  return configIn(readConfig(file, env));
 }
 
 /** The same for what only looks into the data folder: without the secrets, whose variables need not be set. */
 export function loadWithoutSecrets(file: string, env: Environment): Config {
-  const { config, problems } = readConfig(file, env, { leavesSecrets: true });
+  return configIn(readConfig(file, env, { leavesSecrets: true }));
+}
+
+function configIn({ config, problems }: ReadConfig): Config {
   if (config === undefined) throw new ConfigError(problems);
   return config;
 }
@@ -61,25 +62,15 @@ export function readConfig(file: string, env: Environment, { leavesSecrets = fal
   const read = readTextFile(file);
   if (!('text' in read)) {
     const { line, column, message, fix } = read;
-    return {
-      config: undefined,
-      dataDir: undefined,
-      problems: [{ file, line, column, message, fix }],
-      transforms: [],
-      warnings: [],
-      locate: () => ({ file, line, column }),
-      locateIn: () => ({ file, line, column }),
-      order: (problems) => [...problems],
-    };
+    const [place, nothing] = [() => ({ file, line, column }), { config: undefined, dataDir: undefined, transforms: [], warnings: [] }];
+    return { ...nothing, problems: [{ ...place(), message, fix }], locate: place, locateIn: place, order: (problems) => [...problems] };
   }
   return new Loader(file, read.text, read.mode, env, leavesSecrets).load();
 }
 
 /** A configuration that stands in no file, without secrets. Throws `ConfigError` with all problems. */
 export function loadConfigText(text: string, env: Environment): Config {
-  const { config, problems } = new Loader('tailrace.yaml', text, 0, env, true).load();
-  if (config === undefined) throw new ConfigError(problems);
-  return config;
+  return configIn(new Loader('tailrace.yaml', text, 0, env, true).load());
 }
 
 class Loader {
@@ -117,13 +108,8 @@ class Loader {
     };
     const files = this.#texts.order();
     const order = (problems: readonly Problem[]): Problem[] => orderProblems(problems, files);
-    const result = { transforms: this.#transforms, warnings: order(this.#warnings), locate, locateIn, order };
-    return {
-      ...result,
-      dataDir: this.#dataDir,
-      config: ok ? config : undefined,
-      problems: ok ? [] : order(this.#problems),
-    };
+    const [dataDir, transforms, warnings] = [this.#dataDir, this.#transforms, order(this.#warnings)];
+    return { config: ok ? config : undefined, problems: order(this.#problems), dataDir, transforms, warnings, locate, locateIn, order };
   }
 
   #read(): Config | undefined {
@@ -134,7 +120,7 @@ class Loader {
       file: this.#file,
       texts: this.#texts,
       reading: this.#reading,
-      warn: (at, message, fix) => this.#warnings.push(this.#problem(at, message, fix)),
+      warn: this.#warn,
       refuse: (problem) => this.#problems.push(problem),
     });
     this.#warnOfDollars(map);
@@ -176,7 +162,7 @@ class Loader {
     else if (node.kind === 'list') for (const item of node.items) this.#warnOfDollars(item);
     else if (typeof node.value === 'string' && /^\$[A-Za-z_]\w*(?:$|\/)/.test(node.value)) {
       const fix = 'write `${NAME}` with braces, or `$$` where the dollar itself is meant';
-      this.#warnings.push(this.#problem(node.at, 'a `$` without braces is no variable: the text is taken as it stands', fix));
+      this.#warn(node.at, 'a `$` without braces is no variable: the text is taken as it stands', fix);
     }
   }
 
@@ -187,7 +173,7 @@ class Loader {
       if (endpoint === null) continue;
       const message = `\`${key}\` has \`${address.slice(endpoint.index)}\` behind the service's address, which the agent adds itself`;
       const fix = `write \`${address.slice(0, endpoint.index)}\``;
-      this.#warnings.push(this.#problem(this.#place(`${path}.${key}`).valueAt, message, fix));
+      this.#warn(this.#place(`${path}.${key}`).valueAt, message, fix);
     }
   }
 
@@ -199,7 +185,7 @@ class Loader {
     // A token that comes from a variable is not in the file.
     if (this.#texts.startsWith('$', place.valueAt) || this.#texts.startsWith('$', place.valueAt + 1)) return;
     const fix = `run \`chmod o-r ${file}\`, or use \`token_file\` or a variable`;
-    this.#warnings.push(this.#problem(place.valueAt, 'the token can be read by every user of this machine', fix));
+    this.#warn(place.valueAt, 'the token can be read by every user of this machine', fix);
   }
 
   #warnOfTls({ path, draft }: IngestDraft): void {
@@ -208,7 +194,7 @@ class Loader {
     if (place === undefined || addresses.some((address) => address.startsWith('https:'))) return;
     if (Object.values(draft.tls ?? {}).every((file) => file === undefined)) return;
     const fix = 'write the address with `https://`, or remove `tls`';
-    this.#warnings.push(this.#problem(place.keyAt, '`tls` has no effect: events and token are sent in the clear', fix));
+    this.#warn(place.keyAt, '`tls` has no effect: events and token are sent in the clear', fix);
   }
 
   #warnOfConcurrency({ path, draft }: IngestDraft): void {
@@ -219,7 +205,7 @@ class Loader {
     if (requests === concurrency) return;
     const message = `only ${requests} of the ${concurrency} requests of \`concurrency\` fit into \`buffer.max_memory\` (${formatSize(memory)})`;
     const fix = `raise \`buffer.max_memory\` to ${formatSize(memoryFor(concurrency, batch))}, or lower \`concurrency\` or \`batch.max_bytes\``;
-    this.#warnings.push(this.#problem(this.#place(`${path}.concurrency`).keyAt, message, fix));
+    this.#warn(this.#place(`${path}.concurrency`).keyAt, message, fix);
   }
 
   #warnOfZone(path: string, layout: string | undefined): void {
@@ -227,7 +213,7 @@ class Loader {
     if (name === undefined) return;
     const message = `\`${name}\` in the layout gives a zone's name, which does not tell its offset`;
     const fix = 'let the program write UTC or an offset (`-0700`), or name the zone in `time: {timezone: …}` of the source';
-    this.#warnings.push(this.#problem(this.#place(path).valueAt, message, fix));
+    this.#warn(this.#place(path).valueAt, message, fix);
   }
 
   #warnOfFormat({ path, type, draft }: SourceDraft): void {
@@ -235,9 +221,7 @@ class Loader {
     for (const key of ['csv', 'regex'] as const) {
       const place = this.#places.get(`${path}.${key}`);
       if (place === undefined || draft.format === undefined || draft.format === key) continue;
-      this.#warnings.push(
-        this.#problem(place.keyAt, `\`${key}\` has no effect with \`format: ${draft.format}\``, `write \`format: ${key}\``),
-      );
+      this.#warn(place.keyAt, `\`${key}\` has no effect with \`format: ${draft.format}\``, `write \`format: ${key}\``);
     }
   }
 
@@ -258,9 +242,9 @@ class Loader {
     return { keyAt: 0, valueAt: 0 };
   }
 
-  readonly #report: Report = (at, message, fix) => {
-    this.#problems.push(this.#problem(at, message, fix));
-  };
+  readonly #report: Report = (at, message, fix) => void this.#problems.push(this.#problem(at, message, fix));
+
+  readonly #warn: Report = (at, message, fix) => void this.#warnings.push(this.#problem(at, message, fix));
 
   #problem(at: number, message: string, fix: string | undefined): Problem {
     const place = this.#texts.locate(at);

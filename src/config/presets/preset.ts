@@ -2,7 +2,7 @@
  * Presets: keys of a source that are written elsewhere, for a program whose logs are known. Keys beside `preset` win; `types` and
  * `path_fields` merge by name.
  */
-import { parseYaml, type YamlEntry, type YamlMap, type YamlNode } from '../yaml/document.ts';
+import { moveNode, parseYaml, type YamlEntry, type YamlMap } from '../yaml/document.ts';
 import { containers } from './containers.ts';
 import { databases } from './databases.ts';
 import { programs } from './programs.ts';
@@ -39,13 +39,7 @@ function keysOf(name: string, at: number): readonly YamlEntry[] {
     throw new Error(`the preset ${name} is wrong: ${message}`);
   });
   if (root?.kind !== 'map') throw new Error(`the preset ${name} has no keys`);
-  return root.entries.map(({ key, value }) => ({ key, keyAt: at, value: moved(value, at) }));
-}
-
-function moved(node: YamlNode, at: number): YamlNode {
-  if (node.kind === 'list') return { ...node, at, items: node.items.map((item) => moved(item, at)) };
-  if (node.kind === 'scalar') return { ...node, at };
-  return { ...node, at, entries: node.entries.map((entry) => ({ ...entry, keyAt: at, value: moved(entry.value, at) })) };
+  return root.entries.map(({ key, value }) => ({ key, keyAt: at, value: moveNode(value, () => at) }));
 }
 
 function entryOf(key: string, value: string, at: number): YamlEntry {

@@ -197,3 +197,12 @@ function plainValue(scalar: Scalar): string | number | boolean | null {
   if (value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return value;
   throw new Error(`unknown YAML value: ${typeof value}`);
 }
+
+/** The same tree at other places. */
+export function moveNode(node: YamlNode, move: (at: number) => number): YamlNode {
+  const at = move(node.at);
+  if (node.kind === 'scalar') return { ...node, at };
+  if (node.kind === 'list') return { ...node, at, items: node.items.map((item) => moveNode(item, move)) };
+  const entries = node.entries.map(({ key, keyAt, value }) => ({ key, keyAt: move(keyAt), value: moveNode(value, move) }));
+  return { ...node, at, entries };
+}
