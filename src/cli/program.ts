@@ -17,8 +17,6 @@ import type { StatusArguments } from './agent/status.ts';
 import type { TapArguments } from './agent/tap.ts';
 import type { TopArguments } from './top/top.ts';
 
-const LETTER_ACTIONS = 'list, show, replay or drop';
-
 const asOurs = (error: string): string => error.replace(/^error: /, 'tailrace: ');
 
 type Exit = (code: Promise<number>) => Promise<void>;
@@ -140,11 +138,8 @@ export async function createProgram(exitWith: Exit, only?: 'run'): Promise<Comma
     .option('--json', 'counts as JSON lines')
     .action(async (options: DemoArguments) => exitWith((await import('./demo/demo.ts')).demo(options)));
 
-  program
-    .command('dead-letters')
+  withActions(program.command('dead-letters'), 'list, show, replay or drop')
     .description('what the service refused: list, show, replay or drop it')
-    .argument('<action>', LETTER_ACTIONS)
-    .configureOutput({ outputError: (text, write) => write(asOurs(text.replace("'action'", `'action': ${LETTER_ACTIONS}`))) })
     .argument('[id...]', 'dead letters, as list shows them (default: all, but drop wants --all)')
     .addOption(configOption())
     .option('--json', 'one JSON object a line')
@@ -161,10 +156,8 @@ export async function createProgram(exitWith: Exit, only?: 'run'): Promise<Comma
     .option('--json', 'as one JSON object')
     .action(async (options: ConfigArguments) => exitWith((await import('./audit/audit.ts')).audit(options)));
 
-  program
-    .command('buffer')
+  withActions(program.command('buffer'), 'verify, export or repair')
     .description('the disk buffer: verify its files, export its events, or set broken files aside')
-    .argument('<action>', 'verify, export or repair')
     .addOption(configOption())
     .option('--json', 'one JSON object a file')
     .action(async (action: string, options: ConfigArguments) =>
@@ -208,6 +201,12 @@ export async function createProgram(exitWith: Exit, only?: 'run'): Promise<Comma
     .action(() => void process.stdout.write(`${version}\n`));
   pointToHelp(program);
   return program;
+}
+
+/** Where the action is missing, the error names all of them. */
+function withActions(command: Command, actions: string): Command {
+  const named = (error: string): string => error.replace("'action'", `'action': ${actions}`);
+  return command.argument('<action>', actions).configureOutput({ outputError: (text, write) => write(asOurs(named(text))) });
 }
 
 function positive(text: string): number {

@@ -54,8 +54,9 @@ test('run that is stopped with lines of a pipe in hand keeps them over the limit
   expect(await run.exited).toBe(0);
   expect(run.log()).not.toContain('bytes were read from sources that cannot be read again');
   // What was accepted is on disk, over the limit, down to the last event.
-  const [totals] = run.fieldsOf('stopped; positions are saved')['sources'] as [{ accepted: number; delivered: number }];
+  const [totals] = run.fieldsOf('stopped; positions are saved')['sources'] as [{ accepted: number; delivered: number; held: number }];
   expect(run.fieldsOf('stopped; positions are saved')['keptEvents']).toBe(totals.accepted);
+  expect(totals.held).toBe(totals.accepted - totals.delivered);
   expect(readdirSync(join(folder, 'data/spool/store')).length).toBeGreaterThan(1);
   expect(run.log()).not.toContain('are lost with this process"}');
 
@@ -69,4 +70,23 @@ test('run that is stopped with lines of a pipe in hand keeps them over the limit
   const [whole, cut] = [events.filter(({ n }) => n !== undefined), events.filter(({ n }) => n === undefined)];
   expect(whole.map(({ n }) => n).toSorted((one, other) => one! - other!)).toEqual(Array.from({ length: whole.length }, (_, n) => n));
   expect(cut.map(({ message }) => message?.slice(0, 10))).toEqual(cut.length === 0 ? [] : [`{"n":${whole.length},"text"`.slice(0, 10)]);
+});
+
+// Symptom: with a filter and a service that is away, the counts of the last line did not add up. Cause: filtered events are held with the
+// others of their batch, and no count of the line had those.
+test('stop accounts for filtered events whose batch is not delivered', async () => {
+  const service = await FakeIngest.start();
+  service.respond = () => {};
+  const run = startRun(makeTree({}), {
+    url: service.url,
+    sink: '    compression: none\n    transform: where n > 3',
+    top: 'shutdown_timeout: 1s',
+  });
+  await run.write(Array.from({ length: 10 }, (_, n) => `{"n":${n}}`));
+  await until('a request is under way', () => service.requests.length > 0);
+  run.child.kill('SIGTERM');
+  expect(await run.exited).toBe(0);
+  const line = run.fieldsOf('stopped; positions are saved');
+  expect(line['keptEvents']).toBe(6);
+  expect(line['sources']).toMatchObject([{ accepted: 10, delivered: 0, dropped: 0, filtered: 0, held: 10 }]);
 });

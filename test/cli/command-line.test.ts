@@ -44,6 +44,7 @@ describe('the configuration', () => {
 
 test.for([
   [['dead-letters'], "tailrace: missing required argument 'action': list, show, replay or drop\n"],
+  [['buffer'], "tailrace: missing required argument 'action': verify, export or repair\n"],
   [
     ['query', 'logs', '--limit', '3', 'where', 'level'],
     'a query is one argument, and 3 were given\n  fix: put it in quotes, such as `tailrace query',

@@ -95,9 +95,13 @@ test('explain beside an agent tells position, what is saved and delivered, ident
   expect(json['headHash']).toMatch(/^[0-9a-f]{64}$/);
   const { text } = await read(config, log);
   expect(text).toContain(`source app reads it: ${logs}/*.log includes it`);
-  expect(text).toMatch(/position +11 of 15 bytes, 4 behind/);
+  expect(text).toMatch(/position +11 of 15 bytes, 4 not read yet/);
+  expect(text).toMatch(/last change +none: it is new to the agent\n/);
   expect(text).toMatch(/saved +11, where reading goes on after a restart/);
   expect(text).toMatch(/delivered +up to 0/);
+  const { text: renamed } = await read(config, `${log}.1`);
+  expect(renamed).toMatch(/position +8 of 8 bytes, read to its end\n/);
+  expect(renamed).toMatch(/last change +renamed\n/);
   const rotated = { isRead: true, state: 'rotated', lastChange: 'renamed', firstPath: log, currentPath: `${log}.1` };
   expect((await ask(config, `${log}.1`)).json).toMatchObject(rotated);
   // The other way round: it belongs to the one that has its path now.

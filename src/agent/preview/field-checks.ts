@@ -27,6 +27,8 @@ type EventObject = Readonly<Record<string, JsonValue>>;
 
 interface Tally {
   readonly name: string;
+  /** Tells the step of a transform, or the key, that names it. */
+  readonly step: string;
   readonly mayBeText: boolean;
   readonly place: (read: Pick<ReadConfig, 'locate' | 'locateIn'>) => Pick<Problem, 'file' | 'line' | 'column'>;
   readonly isTime: boolean;
@@ -51,8 +53,10 @@ export class FieldChecks {
       if (!inputs.includes(source.id)) continue;
       for (const field of wantedFields([source.transform, config.transform, transform].flatMap((each) => each ?? []))) {
         const { path, index, name, mayBeText, isMade } = field;
-        const tally = this.#tally(`${path} ${index} ${name}`, {
+        const step = `${path} ${index}`;
+        const tally = this.#tally(`${step} ${name}`, {
           name,
+          step,
           mayBeText,
           isTime: false,
           place: (read) => read.locateIn(path, index),
@@ -63,7 +67,7 @@ export class FieldChecks {
     if (source.time.kind === 'given' && source.time.field !== undefined) {
       const path = `sources.${source.id}.time.field`;
       tallies.set(
-        this.#tally(path, { name: source.time.field, mayBeText: false, isTime: true, place: (read) => read.locate(path) }),
+        this.#tally(path, { name: source.time.field, step: path, mayBeText: false, isTime: true, place: (read) => read.locate(path) }),
         false,
       );
     }
@@ -75,28 +79,42 @@ export class FieldChecks {
     }
   }
 
+  /** Names of one step that are like none there share a warning: they may be there only in case an event has them. */
   warnings(read: Pick<ReadConfig, 'locate' | 'locateIn'>): Problem[] {
-    return [...this.#tallies.values()].flatMap((tally) => {
-      if (tally.isThere || tally.events < MIN_EVENTS) return [];
-      const so = tally.isTime ? ', so that their time is that of the read' : '';
-      return [
-        { ...tally.place(read), message: `none of the first ${tally.events} events has \`${quote(tally.name)}\`${so}`, fix: fixOf(tally) },
-      ];
+    const warned = new Map<string, { readonly tally: Tally; readonly fix: string; readonly names: string[] }>();
+    for (const [key, tally] of this.#tallies) {
+      if (tally.isThere || tally.events < MIN_EVENTS) continue;
+      const fix = meantBy(tally);
+      const { step, name } = tally;
+      const shared = fix === undefined ? warned.get(step) : undefined;
+      if (shared) shared.names.push(name);
+      else warned.set(fix === undefined ? step : key, { tally, fix: fix ?? UNLIKE_FIX, names: [name] });
+    }
+    return [...warned.values()].map(({ tally: { events, isTime, place }, fix, names }) => {
+      const so = isTime ? ', so that their time is that of the read' : '';
+      return {
+        ...place(read),
+        message: `none of the first ${events} events has ${names.map((name) => `\`${quote(name)}\``).join(' or ')}${so}`,
+        fix,
+      };
     });
   }
 
-  #tally(key: string, start: Pick<Tally, 'name' | 'mayBeText' | 'isTime' | 'place'>): Tally {
+  #tally(key: string, start: Pick<Tally, 'name' | 'step' | 'mayBeText' | 'isTime' | 'place'>): Tally {
     const tally = this.#tallies.get(key) ?? { ...start, isThere: false, events: 0, names: new Set() };
     this.#tallies.set(key, tally);
     return tally;
   }
 }
 
-function fixOf({ name, names, mayBeText }: Tally): string {
+const UNLIKE_FIX = 'correct what is misspelt; a field that only some events have may stay: `tailrace preview` shows those that they have';
+
+/** Undefined for a name that is like none of the events'. */
+function meantBy({ name, names, mayBeText }: Tally): string | undefined {
   const near = [...names].find((each) => each.endsWith(`.${name}`)) ?? nearest(name, names);
   const meant = near === undefined ? [] : [`did you mean \`${quote(near)}\`?`];
   if (mayBeText) return [...meant, `a text stands in quotes: \`"${quote(name)}"\``].join(' ');
-  return meant[0] ?? 'correct the name, unless only some events have the field: `tailrace preview` shows those that they have';
+  return meant[0];
 }
 
 /** With dots for fields of objects. */

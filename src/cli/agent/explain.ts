@@ -27,9 +27,26 @@ export async function explain(given: string, args: ConfigArguments): Promise<num
 
 function positionText({ size, lagBytes, isCompressed, compressedOffset }: Explained, at: number): string {
   if (isCompressed && compressedOffset === undefined) return `${at} in its content`;
-  if (isCompressed) return `${at} in its content; ${compressedOffset} of ${size} compressed bytes, ${lagBytes} behind`;
-  return `${at}${size === undefined ? '' : ` of ${size} bytes, ${lagBytes ?? Math.max(0, size - at)} behind`}`;
+  if (isCompressed) return `${at} in its content; ${compressedOffset} of ${size} compressed bytes, ${leftText(lagBytes)}`;
+  return `${at}${size === undefined ? '' : ` of ${size} bytes, ${leftText(lagBytes ?? Math.max(0, size - at))}`}`;
 }
+
+function leftText(bytes: number | undefined): string {
+  return bytes === 0 ? 'read to its end' : `${bytes} not read yet`;
+}
+
+const CHANGES: Readonly<Record<string, string>> = {
+  continued: 'none: it is the file that was read before',
+  renamed: 'renamed',
+  truncated: 'truncated: its new content is read from the beginning',
+  replaced: 'replaced by another file',
+  deleted: 'deleted: what is left is read through the open file',
+  gone: 'gone from its folder',
+  away: 'its file system is away',
+  undecided: 'cannot be told now',
+  copied: 'copied by a rotation: its original is read on in the copy',
+  new: 'none: it is new to the agent',
+};
 
 function toText(each: Explained): string {
   const { offset, savedOffset, deliveredOffset, headBytes = 0, headHash = '', firstPath, currentPath } = each;
@@ -39,7 +56,7 @@ function toText(each: Explained): string {
     'last error': each.lastError,
     'link to': each.linkTo,
     state: each.state,
-    'last change': each.lastChange,
+    'last change': each.lastChange && (CHANGES[each.lastChange] ?? each.lastChange),
     position: at === undefined ? undefined : positionText(each, at),
     saved:
       savedOffset === undefined
