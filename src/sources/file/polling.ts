@@ -11,7 +11,8 @@ import type { Rescue } from '../../core/source.ts';
 import type { StepDeadline } from '../../core/time/step-deadline.ts';
 import { type CompressedReader, takeCompressed } from './compressed/compressed-reader.ts';
 import type { Finder } from './scan/finder.ts';
-import type { FileStat, FileSystem } from './scan/file-system.ts';
+import type { FileSystem } from './scan/file-system.ts';
+import { statIfAny } from './scan/locate.ts';
 import { FolderWatches } from './watch/folder-watches.ts';
 import type { WatchedFolder } from './watch/folder-watch.ts';
 import type { Notices } from './scan/notices.ts';
@@ -65,13 +66,8 @@ export class Polling {
     await tracker.scan(found, this.#scanPause);
     compressedReader?.see(compressed);
     const [left] = compressedReader ? [] : compressed.keys();
-    if (left !== undefined)
-      notices.trouble(
-        'info',
-        'read_compressed',
-        { path: left, files: compressed.size },
-        'compressed files are left out; `read_compressed: true` reads them',
-      );
+    const text = 'compressed files are left out; `read_compressed: true` reads them';
+    if (left !== undefined) notices.trouble('info', 'read_compressed', { path: left, files: compressed.size }, text);
     // What was read of files that are gone, be they followed yet or not, is in a batch that is not full yet.
     rescue?.flush();
     this.#wake();
@@ -209,10 +205,10 @@ export class Polling {
         const beganMs = clock.monotonic();
         if (watches.takeScan()) nextMs = Math.min(nextMs, Math.max(beganMs, restsUntilMs));
         if (beganMs >= nextMs) {
-          tracker.takeChanged();
+          tracker.apply.takeChanged();
           await this.scanOnce();
           watches.compare(
-            [...tracker.takeChanged().files].map(({ disk }) => disk.path),
+            [...tracker.apply.takeChanged().files].map(({ disk }) => disk.path),
             scannedMs,
           );
           watches.sync(finder.visited);
@@ -239,9 +235,9 @@ export class Polling {
   async #lookInto(folder: WatchedFolder): Promise<boolean> {
     const { finder, tracker, fileSystem, clock, compressedReader, rescue } = this.#options;
     const look = folder.take(clock.monotonic());
-    const mtimeMs = look.kind === 'names' ? NaN : (statOf(fileSystem, folder.path)?.mtimeMs ?? NaN);
+    const mtimeMs = look.kind === 'names' ? NaN : (statIfAny(fileSystem, folder.path)?.mtimeMs ?? NaN);
     if (look.kind === 'entries' && !folder.hasChanged(mtimeMs)) return true;
-    tracker.takeChanged();
+    tracker.apply.takeChanged();
     if (look.kind === 'names') {
       if (!tracker.lookAt(look.names)) folder.addWhole();
       this.#wake();
@@ -253,7 +249,7 @@ export class Polling {
     takeCompressed(found);
     await tracker.scan(found, this.#scanPause, folder.path);
     rescue?.flush();
-    folder.looked(clock.monotonic(), mtimeMs, found.size, tracker.takeChanged().grownBytes);
+    folder.looked(clock.monotonic(), mtimeMs, found.size, tracker.apply.takeChanged().grownBytes);
     this.#wake();
     return true;
   }
@@ -287,14 +283,5 @@ export class Polling {
       await this.compressedRound();
       if (!this.#isStopping) await this.#untilWoken();
     }
-  }
-}
-
-function statOf(fileSystem: FileSystem, path: string): FileStat | undefined {
-  try {
-    return fileSystem.stat(path);
-  } catch {
-    // The finder names what cannot be looked at.
-    return undefined;
   }
 }

@@ -1,8 +1,22 @@
 /** What a scan makes of what it sees of a file: the table that docs/tailing.md shows, row by row. */
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import type { Change, CopyChange } from '../../../src/sources/file/known/change.ts';
-import { type CopySight, match, matchCopy, type Sight } from '../../../src/sources/file/match/match.ts';
+import type { KnownChange, NewChange } from '../../../src/sources/file/known/change.ts';
+import { Holdings } from '../../../src/sources/file/known/holdings.ts';
+import { newTrackedFile, type TrackedFile } from '../../../src/sources/file/known/tracked-file.ts';
+import {
+  type CopySight,
+  match,
+  matchAt,
+  matchCopy,
+  matchHeld,
+  matchScan,
+  type Scan,
+  type Sight,
+  type Sighting,
+} from '../../../src/sources/file/match/match.ts';
+import type { FileStat } from '../../../src/sources/file/scan/file-system.ts';
+import type { FoundFile } from '../../../src/sources/file/scan/finder.ts';
 
 interface Row<S, C> {
   readonly seen: string;
@@ -12,7 +26,7 @@ interface Row<S, C> {
   readonly isRead: string;
 }
 
-const files: readonly Row<Sight, Change>[] = [
+const files: readonly Row<Sight, KnownChange>[] = [
   { seen: 'its path leads to it', sight: { path: 'itself', content: 'same' }, change: 'continued', isRead: 'read on' },
   {
     seen: 'its path leads to it, its content cannot be compared',
@@ -77,7 +91,7 @@ const files: readonly Row<Sight, Change>[] = [
   },
 ];
 
-const copies: readonly Row<CopySight, CopyChange>[] = [
+const copies: readonly Row<CopySight, NewChange>[] = [
   {
     seen: 'a new file whose name extends that of another, which was truncated, replaced or deleted; it holds what was read of that',
     sight: { original: 'gone', content: 'same' },
@@ -110,6 +124,119 @@ const copies: readonly Row<CopySight, CopyChange>[] = [
   },
 ];
 
+interface ScanRow {
+  readonly seen: string;
+  readonly known?: readonly TrackedFile[];
+  readonly found: readonly FoundFile[];
+  readonly scan?: Partial<Scan>;
+  /** What a look at another name of a known file sees. */
+  readonly otherName?: Partial<Sight>;
+  /** False where new files are gone before they can be opened. */
+  readonly isOpened?: boolean;
+  /** In the order in which they are acted on. */
+  readonly changes: readonly string[];
+  readonly isRead: string;
+}
+
+const at = (path: string, inode: FileStat['inode'], device = 1): FoundFile => ({
+  path,
+  stat: { kind: 'file', device, inode, size: 1, mtimeMs: 0, bornMs: 5, links: 1 },
+});
+
+function knownAt(path: string, inode: FileStat['inode'], disk: Partial<TrackedFile['disk']> = {}): TrackedFile {
+  const file = newTrackedFile(path, at(path, inode).stat, { format: 'auto', wrapFields: {}, fields: {} }, 0, 1);
+  Object.assign(file.disk, disk);
+  return file;
+}
+
+/** A further look finds it nowhere. */
+const NOWHERE = { path: 'something else', descriptor: 'closed', isElsewhere: false, isMountAway: false } as const;
+
+const scans: readonly ScanRow[] = [
+  {
+    seen: 'a path leads to a file that is not known',
+    found: [at('/a.log', 1)],
+    changes: ['new /a.log'],
+    isRead: 'from 0',
+  },
+  {
+    seen: 'the same, it is gone before it can be opened',
+    found: [at('/a.log', 1)],
+    isOpened: false,
+    changes: ['new /a.log', 'gone'],
+    isRead: 'it is looked for at once; what is lost is counted',
+  },
+  {
+    seen: 'a path leads to a file that is not known, and that did not change for longer than `ignore_older`',
+    found: [at('/a.log', 1)],
+    scan: { isIgnored: () => true },
+    changes: ['ignored /a.log'],
+    isRead: 'nothing until it changes',
+  },
+  {
+    seen: 'a second name of a file that the scan saw',
+    known: [knownAt('/a.log', 1)],
+    found: [at('/a.log', 1), at('/b.log', 1)],
+    changes: ['continued /a.log'],
+    isRead: 'once, under the first path in order',
+  },
+  {
+    seen: 'its path leads to a new file, another path that the globs match to its inode; another file is gone',
+    known: [knownAt('/a.log', 1), knownAt('/b.log', 2)],
+    found: [at('/a.log', 3), at('/a.log.1', 1)],
+    otherName: { ...NOWHERE, isElsewhere: true, content: 'same' },
+    changes: ['renamed /a.log.1', 'gone', 'new /a.log'],
+    isRead: 'the renamed file on, the new one from 0',
+  },
+  {
+    seen: 'a new path leads to its inode, with other content',
+    known: [knownAt('/a.log', 1)],
+    found: [at('/b.log', 1)],
+    otherName: { ...NOWHERE, isElsewhere: true, content: 'different' },
+    changes: ['replaced', 'new /b.log'],
+    isRead: 'the new file from 0; a copy of the old one is looked for',
+  },
+  {
+    seen: 'its path leads to its inode, it was closed, empty, and made at another time',
+    known: [knownAt('/a.log', 1, { bornMs: 4 })],
+    found: [at('/a.log', 1)],
+    changes: ['replaced', 'new /a.log'],
+    isRead: 'the new file from 0',
+  },
+  {
+    seen: 'its path leads to another inode, which may be its own by now (`stable_inodes: false`), with its content',
+    known: [knownAt('/a.log', 1)],
+    found: [at('/a.log', 2)],
+    scan: { stableInodes: false, hasContent: () => true },
+    changes: ['continued /a.log'],
+    isRead: 'read on',
+  },
+  {
+    seen: 'the same, with other content',
+    known: [knownAt('/a.log', 1)],
+    found: [at('/a.log', 2)],
+    scan: { stableInodes: false, hasContent: () => false },
+    changes: ['gone', 'new /a.log'],
+    isRead: 'the new file from 0',
+  },
+  {
+    seen: 'its file system was away and is back, with its inode and content at its path',
+    known: [knownAt('/a.log', 1, { place: 'away' })],
+    found: [at('/a.log', 1, 2)],
+    scan: { hasContent: () => true },
+    changes: ['continued /a.log'],
+    isRead: 'read on',
+  },
+  {
+    seen: 'it is deleted and open, and a scan of its folder alone comes by',
+    known: [knownAt('/a.log', 1, { place: 'deleted', fd: 3 })],
+    found: [],
+    scan: { folder: '/' },
+    changes: [],
+    isRead: 'as before, through the descriptor',
+  },
+];
+
 /** Asking for a fact that is not in the row throws. */
 function only<S extends object>(facts: Partial<S>): S {
   return new Proxy(facts, {
@@ -129,8 +256,54 @@ test.for(copies)('copy is $change: $seen', ({ sight, change }) => {
   expect(matchCopy({ original: 'gone', content: 'same', isSettled: false, ...sight })).toBe(change);
 });
 
+/** Plays a scan; does of what `Apply` does what later decisions depend on. */
+function play({ known = [], found, scan, otherName, isOpened = true }: ScanRow): string[] {
+  const holdings = new Holdings(false);
+  for (const file of known) holdings.add(file);
+  const number = 2;
+  const facts = { number, folder: undefined, stableInodes: true, isIgnored: () => false, found };
+  const look: Scan['look'] = (_, name) => only<Sighting>({ found: name, held: undefined, ...(name ? otherName : NOWHERE) });
+  const changes: string[] = [];
+  for (const change of matchScan(only<Scan>({ ...facts, look, ...scan }), holdings)) {
+    if (!change) continue;
+    changes.push(change.path === undefined ? change.kind : `${change.kind} ${change.path}`);
+    if ('file' in change) {
+      change.file.disk.scan = number;
+      if (change.kind === 'replaced') holdings.detach(change.file);
+    } else if (change.kind === 'new') {
+      holdings.add(knownAt(change.path, change.stat.inode, { scan: number, fd: isOpened ? 7 : undefined }));
+    }
+  }
+  return changes;
+}
+
+test.for(scans)('scan sees: $seen', (row) => {
+  expect(play(row)).toEqual(row.changes);
+});
+
+test('a look at the path of a file tells the file from another one with its inode', () => {
+  const file = knownAt('/a.log', 1);
+  const { stat } = at('/a.log', 1);
+  expect(matchAt(file, stat)).toBe('continued');
+  expect(matchAt(file, { ...stat, bornMs: 6 })).toBe('replaced');
+  expect(matchAt(file, { ...stat, inode: 2 })).toBe(undefined);
+});
+
+test('descriptors tell between two scans what was deleted, and whose unfinished line may be due', () => {
+  const { stat } = at('/a.log', 1);
+  const kindOf = (file: TrackedFile, links: number): string | undefined => matchHeld(file, { ...stat, links })?.kind;
+  const unfinished = knownAt('/a.log', 1);
+  unfinished.stream.readTo = 1;
+  expect(kindOf(knownAt('/a.log', 1), 0)).toBe('deleted');
+  expect(kindOf(knownAt('/a.log', 1, { place: 'deleted' }), 0)).toBe('continued');
+  expect(kindOf(unfinished, 1)).toBe('continued');
+  // The reader's turn comes.
+  expect(kindOf(knownAt('/a.log', 1), 1)).toBe(undefined);
+});
+
 test('docs/tailing.md shows the same table', () => {
-  const rows = [...files, ...copies].map(({ seen, change, isRead }) => `| ${seen} | ${change} | ${isRead} |`);
+  const scanned = scans.map(({ changes, ...row }) => ({ ...row, change: changes.map((each) => each.split(' ')[0]).join(', ') || '–' }));
+  const rows = [...files, ...scanned, ...copies].map(({ seen, change, isRead }) => `| ${seen} | ${change} | ${isRead} |`);
   const docs = readFileSync(new URL('../../../docs/tailing.md', import.meta.url), 'utf8').split('\n');
   const begin = docs.indexOf('| what a scan sees | it is | what is read |');
   expect(begin).toBeGreaterThan(0);

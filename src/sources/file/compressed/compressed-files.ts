@@ -10,7 +10,7 @@ import { FORGET_AFTER_MS } from '../limits.ts';
 import type { CompressedEnd, FileIdentity, StreamRecord, StreamStore } from '../../../core/stream.ts';
 import { NO_TAIL, tailOf } from '../../../core/tail.ts';
 import { compressionOf } from './decompress.ts';
-import { type FileStat, type FileSystem, inodeKey } from '../scan/file-system.ts';
+import { type FileStat, type FileSystem, inodeKey, NO_FILE } from '../scan/file-system.ts';
 import type { FoundFile } from '../scan/finder.ts';
 import { hasFingerprint, fingerprintOf, NO_FINGERPRINT } from '../known/content.ts';
 import { readBefore, readHead, withOpenIfReadable } from '../scan/peek.ts';
@@ -56,8 +56,6 @@ export interface CompressedFile {
 
 /** Prefix of `headHash` in rows of earlier versions for a file that was read to its end. */
 const DONE = 'done ';
-/** A record without a file. */
-const NO_FILE: FileStat = { kind: 'file', device: 0, inode: 0, size: 0, mtimeMs: 0, bornMs: 0, links: 0 };
 
 export class CompressedFiles {
   readonly #options: CompressedFilesOptions;

@@ -1,6 +1,7 @@
-/** What `match` says of a file: every case is a row of the table in docs/tailing.md. */
+/** What `match` says of a file: every case is a row of the tables in docs/tailing.md. */
 
 /**
+ * Of a file that is known:
  * - `continued`: the same file under the same path: read on.
  * - `renamed`: the same file under another path: read on there.
  * - `truncated`: the same file with other content: read from its beginning; a copy of the old content is looked for.
@@ -10,11 +11,7 @@
  * - `away`: gone with its file system: waited for.
  * - `undecided`: it cannot be told now: nothing is given up.
  */
-export type Change = 'continued' | 'renamed' | 'truncated' | 'replaced' | 'deleted' | 'gone' | 'away' | 'undecided';
+export type KnownChange = 'continued' | 'renamed' | 'truncated' | 'replaced' | 'deleted' | 'gone' | 'away' | 'undecided';
 
-/**
- * - `copied`: the original is read on in it.
- * - `new`: a file of its own, read from its beginning.
- * - `undecided`: nothing of it is read yet.
- */
-export type CopyChange = 'copied' | 'new' | 'undecided';
+/** Of one that is not: a file of its own, one in which its original is read on, one that `ignore_older` leaves out, one that may be a copy. */
+export type NewChange = 'new' | 'copied' | 'ignored' | 'undecided';

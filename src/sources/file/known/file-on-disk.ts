@@ -1,5 +1,5 @@
 /** A file on disk: one inode, where it is, its descriptor, and what the last stat saw. Knows nothing of what was read. */
-import type { Change, CopyChange } from './change.ts';
+import type { KnownChange, NewChange } from './change.ts';
 import type { FileStat } from '../scan/file-system.ts';
 
 /**
@@ -46,7 +46,7 @@ export interface FileOnDisk {
   /** The number of the last scan that saw it. */
   scan: number;
   /** What `match` said last that was a change: `explain` prints it. */
-  lastChange: Change | CopyChange;
+  lastChange: KnownChange | NewChange;
 }
 
 export function newFileOnDisk(path: string, { device, inode, bornMs }: FileStat, nowMs: number): FileOnDisk {

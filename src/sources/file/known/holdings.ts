@@ -70,6 +70,11 @@ export class Holdings {
     return this.#byFolder.get(folder) ?? NONE;
   }
 
+  /** The same, or all of them. */
+  filesIn(folder: string | undefined): Iterable<TrackedFile> {
+    return folder === undefined ? this.files : [...this.inFolder(folder)];
+  }
+
   /** The generation that this file, under whatever name, holds. */
   in(file: Pick<FileStat | FileIdentity, 'device' | 'inode'>): TrackedFile | undefined {
     return this.#byInode.get(inodeKey(file));

@@ -74,11 +74,8 @@ export class Maintenance {
       if (bytes <= maxDeletedBytes) return;
       if (file.disk.isReading) continue;
       bytes -= lagOf(file);
-      this.#giveUp(
-        file,
-        `max_deleted_bytes is ${maxDeletedBytes}, and the disk buffer is full`,
-        'deleted file is given up before it was read',
-      );
+      const reason = `max_deleted_bytes is ${maxDeletedBytes}, and the disk buffer is full`;
+      this.#giveUp(file, reason, 'deleted file is given up before it was read');
     }
   }
 

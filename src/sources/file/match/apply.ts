@@ -2,7 +2,7 @@
 import type { Clock } from '../../../core/time/clock.ts';
 import type { SourceStats } from '../../../core/source.ts';
 import type { StreamStore } from '../../../core/stream.ts';
-import type { Change } from '../known/change.ts';
+import type { KnownChange } from '../known/change.ts';
 import type { Place } from '../known/file-on-disk.ts';
 import { isBehind, isGone, isRotated, lagOf, type TrackedFile } from '../known/tracked-file.ts';
 import type { FileStat } from '../scan/file-system.ts';
@@ -10,6 +10,7 @@ import type { FoundFile } from '../scan/finder.ts';
 import { LOWER_BOUND, type Notices } from '../scan/notices.ts';
 import type { Generations } from './generations.ts';
 import type { LeftPaths } from './left-paths.ts';
+import type { Change, ChangedFile } from './match.ts';
 
 export interface ApplyOptions {
   readonly streams: StreamStore;
@@ -20,13 +21,6 @@ export interface ApplyOptions {
   readonly left: LeftPaths;
   /** Files that are not known and were not changed for so long are left out; Infinity for never. */
   readonly ignoreOlderMs: number;
-}
-
-/** Where a change was seen. */
-export interface Seen {
-  /** What was found, under which path; of a file that was not found, what its descriptor says. */
-  readonly path?: string | undefined;
-  readonly stat?: FileStat | undefined;
 }
 
 export class Apply {
@@ -46,28 +40,47 @@ export class Apply {
     return changed;
   }
 
-  /** `place` is that of the path under which the file was seen. */
-  apply(file: TrackedFile, change: Change, { path, stat }: Seen, place: 'matched' | 'aside'): void {
-    if (change !== 'continued' && change !== 'undecided') file.disk.lastChange = change;
-    switch (change) {
+  apply(change: Change): void {
+    if (change.kind === 'new') return this.#follow(change);
+    if (change.kind !== 'ignored') return this.#act(change);
+    const text = 'files that did not change for longer than `ignore_older` are left out until they do';
+    this.#options.notices.trouble('info', 'ignore_older', { path: change.path, files: change.files }, text);
+  }
+
+  #act({ kind, file, path, stat, place }: ChangedFile): void {
+    if (kind !== 'continued' && kind !== 'undecided') file.disk.lastChange = kind;
+    switch (kind) {
       case 'continued':
-      // `see` compares an open file, and has the next generation begin.
+      // `#see` compares an open file, and has the next generation begin.
       case 'truncated':
-        return this.see(file, stat!, place);
+        if (path !== undefined) this.#options.generations.followInode(file, stat!);
+        return this.#see(file, stat!, place);
       case 'renamed':
         return this.#move(file, path!, stat!, place);
       case 'replaced':
-        return this.#options.generations.detach(file, () => this.takeRotated({ path: path!, stat: stat! }, file.stream.firstPath));
+        return this.#options.generations.detach(file, () => {
+          if (path !== undefined) this.takeRotated({ path, stat: stat! }, file.stream.firstPath);
+        });
       case 'undecided':
         file.disk.scan = this.#options.generations.scan;
         return;
       default:
-        return this.#leave(file, stat, change);
+        return this.#leave(file, stat, kind);
     }
   }
 
+  #follow(found: FoundFile): void {
+    const { generations, left, notices } = this.#options;
+    // The first scan logs how many there are.
+    const isExpected = generations.scan === 1 || left.has(found.path);
+    if (isExpected) notices.event('debug', { path: found.path, size: found.stat.size }, 'new file');
+    const file = generations.track(found);
+    file.isNews = !isExpected;
+    this.#see(file, found.stat, 'matched');
+  }
+
   /** The file is there, or its descriptor says so: enqueues it when it changed, and has it open before it can vanish. */
-  see(file: TrackedFile, stat: FileStat, place: Place): void {
+  #see(file: TrackedFile, stat: FileStat, place: Place): void {
     const { generations, clock } = this.#options;
     const { descriptors } = generations;
     const { disk } = file;
@@ -101,7 +114,7 @@ export class Apply {
     const { generations, notices } = this.#options;
     if (generations.holderOf({ path, stat }) || this.isIgnored(stat) || !generations.isRotatedFrom(path, of)) return;
     notices.event('info', { path, file: of, size: stat.size }, 'file was made and rotated unseen, reading it');
-    this.see(generations.trackAside(path, stat, of), stat, 'aside');
+    this.#see(generations.trackAside(path, stat, of), stat, 'aside');
   }
 
   /** True for a file that was not changed for longer than `ignore_older`. */
@@ -128,7 +141,7 @@ export class Apply {
     generations.naming.identify(file);
     // Closed meanwhile, it may be another file under the same inode: a look at its content decides.
     if (file.disk.fd === undefined) file.disk.seenSize = -1;
-    this.see(file, stat, place);
+    this.#see(file, stat, place);
   }
 
   #noteRotation(file: TrackedFile, to?: string): void {
@@ -162,11 +175,11 @@ export class Apply {
     }
     const now = how === 'gone' ? (place === 'deleted' ? 'deleted' : 'missing') : how;
     generations.place(file, now);
-    if (held) this.see(file, held, now);
+    if (held) this.#see(file, held, now);
     else file.disk.scan = generations.scan;
   }
 
-  #logLeft(file: TrackedFile, lostBytes: number, held: FileStat | undefined, how: Change): void {
+  #logLeft(file: TrackedFile, lostBytes: number, held: FileStat | undefined, how: KnownChange): void {
     const { notices } = this.#options;
     const unreadBytes = unreadOf(file, held);
     const fields = { path: file.disk.path, offset: file.stream.offset, unreadBytes, lostBytes };

@@ -1,6 +1,6 @@
 /** Tells by content whether a file is a copy of another one; compares at most COPY_CHECK_BYTES in a scan. */
 import { HEAD_BYTES, TAIL_BYTES } from '../../../core/limits.ts';
-import type { CopyChange } from '../known/change.ts';
+import type { NewChange } from '../known/change.ts';
 import { CopyComparison, hasFingerprint } from '../known/content.ts';
 import type { Holdings } from '../known/holdings.ts';
 import type { OpenFiles } from '../known/open-files.ts';
@@ -57,7 +57,7 @@ export class CopyMatcher {
     });
   }
 
-  match(file: TrackedFile, stat: FileStat, original: TrackedFile, entry: Undecided, ageMs: number): CopyChange {
+  match(file: TrackedFile, stat: FileStat, original: TrackedFile, entry: Undecided, ageMs: number): NewChange {
     const isSettled = ageMs >= DECIDE_COPY_MS;
     if (isGone(original)) {
       if (this.isSpent) return 'undecided';

@@ -6,7 +6,7 @@ import type { EventShape } from '../../../core/block.ts';
 import type { LineShaping } from '../../framing/line-shaping.ts';
 import { Copies } from './copies.ts';
 import { CopyOutcomes } from './copy-outcomes.ts';
-import { type FileStat, type FileSystem, inodeKey } from '../scan/file-system.ts';
+import { type FileStat, type FileSystem, inodeKey, isSameFile } from '../scan/file-system.ts';
 import type { FoundFile } from '../scan/finder.ts';
 import { NulGaps } from '../known/nul-gap.ts';
 import { Maintenance, type MaintenanceOptions } from '../known/maintenance.ts';
@@ -149,14 +149,12 @@ export class Generations {
     return current;
   }
 
-  /** The path leads to another inode: true, and the file is that one from now on, if it has the known content. */
-  followInode(file: TrackedFile, found: FoundFile): boolean {
-    if (!this.inodes.hasContent(file, found)) return false;
-    if (file.isBusy) return true;
+  /** The file has this inode from now on. */
+  followInode(file: TrackedFile, stat: FileStat): void {
+    if (isSameFile(file.disk, stat) || file.isBusy) return;
     this.descriptors.close(file);
-    this.holdings.replaceInode(file, found.stat);
+    this.holdings.replaceInode(file, stat);
     this.naming.identify(file);
-    return true;
   }
 
   /** The known file that has this inode, unless the inode was given to another one. */
@@ -251,12 +249,8 @@ export class Generations {
       return;
     const lostBytes = Math.max(0, file.sureSize - end);
     stats.lostBytes += lostBytes;
-    if (lostBytes > 0)
-      notices.event(
-        'warn',
-        { path: file.disk.path, size: end, lostBytes },
-        `the end of a file was cut off before it was read${LOWER_BOUND}`,
-      );
+    const fields = { path: file.disk.path, size: end, lostBytes };
+    if (lostBytes > 0) notices.event('warn', fields, `the end of a file was cut off before it was read${LOWER_BOUND}`);
     file.size = file.sureSize = end;
   }
 

@@ -1,8 +1,14 @@
 /**
- * What became of a file, told from what a scan saw of it. Pure: every case is a row of the table in test/sources/file/match.test.ts,
- * which docs/tailing.md shows. `Apply` acts on the answer.
+ * What became of files, told from what a scan saw. Pure: every case is a row of the tables in test/sources/file/match.test.ts, which
+ * docs/tailing.md shows. `Apply` acts on the answers.
  */
-import type { Change, CopyChange } from '../known/change.ts';
+import type { KnownChange, NewChange } from '../known/change.ts';
+import type { Place } from '../known/file-on-disk.ts';
+import type { Holdings } from '../known/holdings.ts';
+import { isBehind, isDetached, isGone, isReplaced, lagOf, type TrackedFile } from '../known/tracked-file.ts';
+import { SCAN_SLICE_FILES } from '../limits.ts';
+import { type FileStat, isSameFile } from '../scan/file-system.ts';
+import type { FoundFile } from '../scan/finder.ts';
 
 /** What a scan saw of a file that is known. A fact that costs a look at the disk may be a getter: it is asked for only when it counts. */
 export interface Sight {
@@ -18,7 +24,14 @@ export interface Sight {
   readonly isMountAway: boolean;
 }
 
-export function match(sight: Sight): Change {
+export interface Sighting extends Sight {
+  /** Where its inode was found. */
+  found: FoundFile | undefined;
+  /** What its descriptor says. */
+  held: FileStat | undefined;
+}
+
+export function match(sight: Sight): KnownChange {
   const { path } = sight;
   if (path === 'unknown') return 'undecided';
   if (path === 'itself') {
@@ -44,8 +57,119 @@ export interface CopySight {
   readonly isSettled: boolean;
 }
 
-export function matchCopy({ original, content, isSettled }: CopySight): CopyChange {
+export function matchCopy({ original, content, isSettled }: CopySight): NewChange {
   if (content === 'different') return 'new';
   if (original === 'there') return isSettled ? 'new' : 'undecided';
   return content === 'same' ? 'copied' : 'undecided';
+}
+
+export interface ChangedFile {
+  readonly kind: KnownChange;
+  readonly file: TrackedFile;
+  /** Where it was seen, and what is there; of a file that was not found, what its descriptor says. */
+  readonly path?: string | undefined;
+  readonly stat?: FileStat | undefined;
+  /** That of the path. */
+  readonly place: Place;
+}
+
+/** `files`: so many are ignored, the first one at `path`. */
+export type Change =
+  | ChangedFile
+  | (FoundFile & { readonly kind: 'new' })
+  | { readonly kind: 'ignored'; readonly path: string; readonly files: number };
+
+/** What a scan found, and further looks, which cost something. */
+export interface Scan {
+  readonly number: number;
+  readonly found: Iterable<FoundFile>;
+  /** The only folder that was searched; undefined for all. */
+  readonly folder: string | undefined;
+  /** False where a file may have another inode at every look. */
+  readonly stableInodes: boolean;
+  /** `otherName`: where the scan found its inode. */
+  look(file: TrackedFile, otherName?: FoundFile): Sighting;
+  /** True where what was found has the content that is known of the file. */
+  hasContent(file: TrackedFile, found: FoundFile): boolean | undefined;
+  /** True for a file that was not changed for longer than `ignore_older`. */
+  isIgnored(stat: FileStat): boolean;
+}
+
+/**
+ * Everything that a scan found out: renames before deletes before new files, since a rotated file is known by its inode, wherever its name
+ * is now. Each change is acted on before the next is asked for: a file that is opened, or turns out to be truncated or a copy, decides
+ * about the others. Undefined where other work may have its turn.
+ */
+export function* matchScan(scan: Scan, known: Holdings): Generator<Change | undefined, void, void> {
+  const strange: FoundFile[] = [];
+  /** Where inodes change, content tells a file. */
+  const matchRenumbered = (file: TrackedFile, found: FoundFile): 'continued' | undefined =>
+    !scan.stableInodes && !known.in(found.stat) && scan.hasContent(file, found) === true ? 'continued' : undefined;
+  for (const found of scan.found) {
+    const file = known.at(found.path);
+    const kind = file && (matchAt(file, found.stat) ?? matchRenumbered(file, found));
+    if (kind === 'continued') yield { kind, file: file!, path: found.path, stat: found.stat, place: 'matched' };
+    else strange.push(found);
+    if (kind === 'replaced') yield { kind, file: file!, place: 'matched' };
+  }
+  const away = new Map([...known.gone].filter(({ disk }) => disk.place === 'away').map((file) => [file.disk.path, file]));
+  const unknown: FoundFile[] = [];
+  for (const found of strange) {
+    const file = known.in(found.stat);
+    // A second name (hard link, symbolic link) of a file that was seen.
+    if (file?.disk.scan === scan.number) continue;
+    const change = file && judge(file, scan.look(file, found), found);
+    if (change) yield change;
+    if (change && change.kind !== 'replaced') continue;
+    const back = away.get(found.path);
+    // What is mounted again may have another device number.
+    if (back?.disk.inode === found.stat.inode && scan.hasContent(back, found) === true)
+      yield { kind: 'continued', file: back, ...found, place: 'matched' };
+    else unknown.push(found);
+  }
+  for (const file of known.filesIn(scan.folder)) {
+    if (file.disk.scan === scan.number || isDetached(file)) continue;
+    // No name leads to a deleted file; `look` and full scans see what is still written to it.
+    if (scan.folder !== undefined && file.disk.place === 'deleted' && file.disk.fd !== undefined && !file.disk.failure) continue;
+    yield judge(file, scan.look(file));
+  }
+  const ignored: FoundFile[] = [];
+  for (const [n, found] of unknown.sort((a, b) => (a.path < b.path ? -1 : 1)).entries()) {
+    if (n > 0 && n % SCAN_SLICE_FILES === 0) yield undefined;
+    // It may have been taken up meanwhile, with another file.
+    if (known.in(found.stat)) continue;
+    if (scan.isIgnored(found.stat)) {
+      ignored.push(found);
+      continue;
+    }
+    yield { kind: 'new', ...found };
+    const file = known.at(found.path);
+    // Gone or renamed before it could be opened: a copy can still be told from what was cut off in this scan.
+    if (file && file.disk.fd === undefined && file.stream.id === undefined && !file.disk.failure) yield judge(file, scan.look(file));
+  }
+  if (ignored[0]) yield { kind: 'ignored', path: ignored[0].path, files: ignored.length };
+}
+
+/** What became of a file whose path leads to `stat` now; undefined where looks elsewhere must tell. */
+export function matchAt(file: TrackedFile, stat: FileStat): 'continued' | 'replaced' | undefined {
+  if (!isSameFile(file.disk, stat)) return undefined;
+  return isReplaced(file, stat) ? 'replaced' : 'continued';
+}
+
+/** What its descriptor says between two scans: undefined where the next scan is soon enough. */
+export function matchHeld(file: TrackedFile, stat: FileStat): Change | undefined {
+  const { place } = file.disk;
+  if (stat.links === 0 && place !== 'deleted') return { kind: 'deleted', file, stat, place };
+  // Open files whose unfinished line may be due.
+  return isGone(file) || (lagOf(file) > 0 && !isBehind(file)) ? { kind: 'continued', file, stat, place } : undefined;
+}
+
+function judge(file: TrackedFile, sight: Sighting, otherName?: FoundFile): ChangedFile {
+  const kind = match(sight);
+  // What has its inode is judged next, by itself.
+  if (kind === 'replaced' && otherName) return { kind, file, place: 'aside' };
+  const { found, held } = sight;
+  const isInPlace = found?.path === file.disk.path && file.disk.place === 'matched';
+  const place = isInPlace || (found && found.path === otherName?.path) ? 'matched' : 'aside';
+  return { kind, file, path: found?.path, stat: found?.stat ?? held, place };
 }

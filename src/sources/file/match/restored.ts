@@ -5,14 +5,14 @@
 import { setImmediate } from 'node:timers/promises';
 import type { EventShape } from '../../../core/block.ts';
 import type { StreamRecord } from '../../../core/stream.ts';
-import type { Change } from '../known/change.ts';
+import type { KnownChange } from '../known/change.ts';
 import { isDetached, isRotated, newTrackedFile, noteSize, type TrackedFile } from '../known/tracked-file.ts';
 import { BIRTH_SLACK_MS } from '../limits.ts';
-import { type FileStat, inodeKey } from '../scan/file-system.ts';
+import { type FileStat, inodeKey, NO_FILE } from '../scan/file-system.ts';
 import type { FoundFile } from '../scan/finder.ts';
 import { FolderNames } from '../scan/rotated-names.ts';
 import type { Generations } from './generations.ts';
-import { lastSightOf, NO_FILE, SavedFiles, type SavedFilesOptions } from './saved-files.ts';
+import { lastSightOf, SavedFiles, type SavedFilesOptions } from './saved-files.ts';
 import type { Tracker } from './tracker.ts';
 
 export interface RestoredOptions extends SavedFilesOptions {
@@ -55,7 +55,7 @@ export class Restored {
     copies.seek(this.#detached, names);
     while (copies.decide()) await setImmediate();
     // Truncated, or created under a free inode, and rotated away: it is read unless a stream has it by now.
-    for (const [record, file] of replaced) tracker.takeRotated(file, record.path);
+    for (const [record, file] of replaced) tracker.apply.takeRotated(file, record.path);
     // Streams are made later than their files, and others may have been made in between.
     const lastBorn = new Map<string, number>();
     for (const file of holdings.files) {
@@ -68,12 +68,13 @@ export class Restored {
     // A file that is younger than its stream is a copy: what was written to its original since may have been rotated away.
     for (const file of [...holdings.files]) {
       const { firstPath, createdMs } = file.stream;
-      if (isRotated(file) && file.bornMs > createdMs - BIRTH_SLACK_MS) tracker.findWritten(firstPath, file.bornMs, names);
+      if (isRotated(file) && file.bornMs > createdMs - BIRTH_SLACK_MS)
+        tracker.takeBeside(firstPath, names, ({ mtimeMs }) => mtimeMs >= file.bornMs);
     }
   }
 
   /** `there`: where the record's file was located. Nothing is given up while its content cannot be compared: the first turn does so. */
-  #apply(record: StreamRecord, change: Change, there: FoundFile | undefined): void {
+  #apply(record: StreamRecord, change: KnownChange, there: FoundFile | undefined): void {
     const { isReached } = this.#options;
     if (change === 'gone' || change === 'replaced') this.#detached.push(this.#detach(record));
     else if (!isReached(record.path) && !(there && isReached(there.path))) this.#leaveOut(record, there);
@@ -90,7 +91,7 @@ export class Restored {
     return file;
   }
 
-  #adopt(record: StreamRecord, lastChange: Change, { path, stat }: FoundFile): void {
+  #adopt(record: StreamRecord, lastChange: KnownChange, { path, stat }: FoundFile): void {
     const { generations } = this.#options;
     this.recognized += 1;
     const file = this.#fromRecord(record, stat);

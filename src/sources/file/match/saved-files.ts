@@ -4,9 +4,9 @@
  */
 import { codeOf } from '../../../core/errors.ts';
 import type { FileIdentity, StreamRecord } from '../../../core/stream.ts';
-import type { Change } from '../known/change.ts';
+import type { KnownChange } from '../known/change.ts';
 import { compare } from '../known/content.ts';
-import { type FileStat, type FileSystem, inodeKey } from '../scan/file-system.ts';
+import { type FileStat, type FileSystem, inodeKey, NO_FILE } from '../scan/file-system.ts';
 import type { FoundFile } from '../scan/finder.ts';
 import { type FolderInodes, isMountAway, locate, statIfAt } from '../scan/locate.ts';
 import { withOpen } from '../scan/peek.ts';
@@ -19,9 +19,6 @@ export interface SavedFilesOptions {
   /** What the globs lead to, by path. */
   readonly found: ReadonlyMap<string, FoundFile>;
 }
-
-/** A record without a file. */
-export const NO_FILE: FileStat = { kind: 'file', device: 0, inode: 0, size: 0, mtimeMs: 0, bornMs: 0, links: 0 };
 
 export class SavedFiles {
   readonly #options: SavedFilesOptions;
@@ -38,7 +35,7 @@ export class SavedFiles {
     record: StreamRecord,
     there: FoundFile | undefined,
     isTaken: (file: Pick<FileStat | FileIdentity, 'device' | 'inode'>) => boolean,
-  ): Change {
+  ): KnownChange {
     const { identity, path } = record;
     const lastPath = identity?.path ?? path;
     const compareContent = (): Sight['content'] => (isTaken(there!.stat) ? 'different' : this.#compare(record, there!));
@@ -95,7 +92,7 @@ export class SavedFiles {
 
 export interface SavedFile {
   readonly record: StreamRecord;
-  readonly change: Change;
+  readonly change: KnownChange;
 }
 
 /** The record of a file that is there, and what a start makes of it. */

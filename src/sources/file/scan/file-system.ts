@@ -132,6 +132,9 @@ function kindOf(stats: Stats | Dirent): FileStat['kind'] {
   return stats.isSocket() ? 'socket' : 'device';
 }
 
+/** Of a file that is not there. */
+export const NO_FILE: FileStat = { kind: 'file', device: 0, inode: 0, size: 0, mtimeMs: 0, bornMs: 0, links: 0 };
+
 /** True for two stats of the same file, whatever its content. */
 export function isSameFile(a: Pick<FileStat, 'device' | 'inode'>, b: Pick<FileStat, 'device' | 'inode'>): boolean {
   return a.inode === b.inode && a.device === b.device;

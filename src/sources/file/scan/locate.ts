@@ -64,9 +64,14 @@ export function isMountAway(fileSystem: FileSystem, path: string, device: number
 
 /** The stat of `path` if this very file is there. Never throws. */
 export function statIfAt(fileSystem: FileSystem, path: string, file: Pick<FileStat, 'device' | 'inode'>): FileStat | undefined {
+  const stat = statIfAny(fileSystem, path);
+  return stat?.kind === 'file' && isSameFile(stat, file) ? stat : undefined;
+}
+
+/** The stat of whatever is at `path`. Never throws: the finder names what cannot be looked at. */
+export function statIfAny(fileSystem: FileSystem, path: string): FileStat | undefined {
   try {
-    const stat = fileSystem.stat(path);
-    return stat?.kind === 'file' && isSameFile(stat, file) ? stat : undefined;
+    return fileSystem.stat(path);
   } catch {
     return undefined;
   }

@@ -32,9 +32,9 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a descriptor is closed when its file is deleted',
     file: 'sources/file/match/apply.ts',
-    find: 'return this.#leave(file, stat, change);',
+    find: 'return this.#leave(file, stat, kind);',
     replace:
-      "if (change !== 'deleted') return this.#leave(file, stat, change);\n        this.#options.generations.descriptors.close(file);\n        return this.#leave(file, undefined, 'gone');",
+      "if (kind !== 'deleted') return this.#leave(file, stat, kind);\n        this.#options.generations.descriptors.close(file);\n        return this.#leave(file, undefined, 'gone');",
     include: alone,
   },
   {
@@ -68,9 +68,10 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a renamed file is taken for a new one',
-    file: 'sources/file/match/tracker.ts',
-    find: 'if (!file) return false;',
-    replace: 'if (!file || file.disk.path !== found.path) return (file && this.#generations.holdings.remove(file), false);',
+    file: 'sources/file/match/match.ts',
+    find: 'const file = known.in(found.stat);',
+    replace:
+      'const had = known.in(found.stat), file = had?.disk.path === found.path ? had : undefined; if (had && !file) known.remove(had);',
     include: withRotated,
   },
   {
@@ -155,7 +156,7 @@ export const mutants: readonly Mutant[] = [
     name: 'a file under the inode of one that left its path is taken for that one, whatever is in it',
     file: 'sources/file/match/sighting.ts',
     find: '// The content cannot be compared now: the reader compares it before it reads.',
-    replace: "if (this.#otherName) return 'same';",
+    replace: "if (otherName) return 'same';",
     include: withRotated,
   },
   {
