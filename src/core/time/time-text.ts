@@ -69,3 +69,6 @@ export function epochMs(year: number, month: number, day: number, hour: number, 
   if (year >= 100) return Date.UTC(year, month - 1, day, hour, minute, second, ms);
   return new Date(Date.UTC(2000, month - 1, day, hour, minute, second, ms)).setUTCFullYear(year);
 }
+
+/** A time that is not set, as clients in Go write it. */
+export const NO_TIME = '0001-01-01T00:00:00Z';

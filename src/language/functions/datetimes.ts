@@ -31,6 +31,20 @@ export const DATETIMES = {
   unixtime_nanoseconds_todatetime: { syntax: 'unixtime_nanoseconds_todatetime(number)', doc: 'The time that many nanoseconds after 1970.', args: ['number'], returns: 'datetime' },
 } satisfies FunctionTable; // prettier-ignore
 
+/** Units by their length in ns. */
+export const UNITS: ReadonlyMap<string, bigint> = new Map([
+  ['nanosecond', 1n],
+  ['microsecond', 1000n],
+  ['millisecond', 1_000_000n],
+  ['second', 1_000_000_000n],
+  ['minute', 60_000_000_000n],
+  ['hour', 3_600_000_000_000n],
+  ['day', 86_400_000_000_000n],
+  ['week', 604_800_000_000_000n],
+]);
+/** Units by their length in months. */
+export const MONTHS: ReadonlyMap<string, number> = new Map([['month', 1], ['quarter', 3], ['year', 12]]); // prettier-ignore
+
 /** `yyyy-MM-dd HH:mm:ss.fff`: its parts in order, texts among them in quotes. Undefined where a letter has no meaning. */
 export function readTimeFormat(format: string): readonly string[] | undefined {
   const parts = format.match(/y{1,4}|M{1,2}|d{1,2}|H{1,2}|h{1,2}|m{1,2}|s{1,2}|f{1,7}|F{1,7}|tt|[TZ]|[^A-Za-z]/g) ?? [];

@@ -48,8 +48,7 @@ function renamed(renamings: readonly Renaming[], { scope }: Names): Result {
 function readRedactToken(parser: Parser): string {
   let token = '*';
   for (;;) {
-    if (parser.accept('replaceToken')) {
-      parser.expect('=', 'after replaceToken');
+    if (parser.option('replaceToken')) {
       const wrong = parser.unexpected('a token in quotes');
       const given = parser.take();
       if (given.kind !== 'string') throw wrong;

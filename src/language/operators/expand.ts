@@ -1,8 +1,7 @@
 /** mv-expand: a row for each item of an array. */
-import { FUNCTIONS, OPERATORS } from '../functions/table.ts';
-import { analyze, applied, wrongType, type Names } from '../plan/analysis.ts';
+import { analyze, applyNamed, wrongType, type Names } from '../plan/analysis.ts';
 import { extended } from '../plan/scope.ts';
-import { constantNode, type Column, type Node, type Stage, type Tree } from '../plan/tree.ts';
+import { constantNode, type Column, type Stage, type Tree } from '../plan/tree.ts';
 import { AplError } from '../syntax/apl-error.ts';
 import { readAssignment, readColumnName, readTypeName } from '../syntax/expressions.ts';
 import type { Parser } from '../syntax/parser.ts';
@@ -44,9 +43,9 @@ function expanded(parts: readonly Expanded[], index: string | undefined, limit: 
   const made = index === undefined ? columns : [...columns, { name: index, node: INDEX }];
   const stages: Stage[] = [{ kind: 'expand', columns, index, limit }];
   const conversions = parts.flatMap(({ type, assignment }, n): Column[] => {
-    const spec = type && FUNCTIONS.get(CONVERSIONS[type] ?? '');
+    const conversion = type && CONVERSIONS[type];
     const { name } = columns[n]!;
-    return spec ? [{ name, node: applied(spec, [{ kind: 'column', type: 'dynamic', name }], assignment.at, [assignment.at]) }] : [];
+    return conversion ? [{ name, node: applyNamed(conversion, assignment.at, { kind: 'column', type: 'dynamic', name }) }] : [];
   });
   const scope = extended(names.scope, made.map(({ name, node }) => ({ name, node: { ...node, type: node === INDEX ? 'int' : 'dynamic' } as Column['node'] }))); // prettier-ignore
   if (conversions.length === 0) return { stages, scope };
@@ -59,17 +58,13 @@ const INDEX: Column['node'] = { kind: 'constant', type: 'int', constant: { type:
 /** `with_itemindex=i x = list to typeof(long), … limit 5`. */
 function readExpansion(parser: Parser): (names: Names) => Result {
   let index: string | undefined;
-  if (parser.accept('kind')) {
-    parser.expect('=', 'after kind');
+  if (parser.option('kind')) {
     const { at } = parser.token;
     if (parser.accept('bag'))
       throw new AplError('meaning', at, 'kind=bag is not supported', 'expand the keys: mv-expand key = bag_keys(object)');
     parser.expect('array', 'after kind=');
   }
-  if (parser.accept('with_itemindex')) {
-    parser.expect('=', 'after with_itemindex');
-    index = readColumnName(parser, 'a name for the number of the item');
-  }
+  if (parser.option('with_itemindex')) index = readColumnName(parser, 'a name for the number of the item');
   const parts = parser.list(() => readExpanded(parser));
   const limit = parser.accept('limit') ? parser.count('a number of items after limit') : undefined;
   return (names) => expanded(parts, index, limit, names);
@@ -80,9 +75,9 @@ const APPLIED: readonly Stage['kind'][] = ['where', 'extend', 'remove', 'rename'
 /** Rows without an item do not come out of mv-apply. */
 function hasItems(stage: Stage, at: number): Stage {
   const zero = constantNode({ type: 'int', value: 0n });
-  const call = (name: string, args: readonly Node[]): Node => applied((FUNCTIONS.get(name) ?? OPERATORS.get(name))!, args, at, args.map(() => at)); // prettier-ignore
-  const nodes = stage.kind === 'expand' ? stage.columns.map(({ node }) => call('>', [call('array_length', [node]), zero])) : [];
-  return { kind: 'where', condition: nodes.length === 1 ? nodes[0]! : call('or', nodes) };
+  const columns = stage.kind === 'expand' ? stage.columns : [];
+  const nodes = columns.map(({ node }) => applyNamed('>', at, applyNamed('array_length', at, node), zero));
+  return { kind: 'where', condition: nodes.length === 1 ? nodes[0]! : applyNamed('or', at, ...nodes) };
 }
 
 /** The operators behind `on`, applied to the items of each row. */

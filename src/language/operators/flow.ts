@@ -1,6 +1,5 @@
 /** Operators that let a part of the events through, and to_dataset, which says where they go. */
-import { FUNCTIONS, OPERATORS } from '../functions/table.ts';
-import { analyze, applied, wrongType, type Names } from '../plan/analysis.ts';
+import { analyze, applyNamed, wrongType, type Names } from '../plan/analysis.ts';
 import { constantNode, type Node } from '../plan/tree.ts';
 import { readAssignment, readExpression } from '../syntax/expressions.ts';
 import type { Parser } from '../syntax/parser.ts';
@@ -21,7 +20,7 @@ function readSpan(parser: Parser): bigint {
 
 /** That many rows, chosen by chance. */
 function sampleRows(count: number, at: number, { scope }: Names): Result {
-  const node = applied(FUNCTIONS.get('rand')!, [], at, []);
+  const node = applyNamed('rand', at);
   return {
     stages: [
       { kind: 'sort', keys: [{ node, name: '', desc: false, nullsFirst: false }] },
@@ -33,8 +32,7 @@ function sampleRows(count: number, at: number, { scope }: Names): Result {
 
 /** Each row with that probability. */
 function sampleFraction(fraction: number, at: number, { scope }: Names): Result {
-  const drawn = applied(FUNCTIONS.get('rand')!, [], at, []);
-  const condition = applied(OPERATORS.get('<')!, [drawn, constantNode({ type: 'real', value: fraction })], at, [at, at]);
+  const condition = applyNamed('<', at, applyNamed('rand', at), constantNode({ type: 'real', value: fraction }));
   return { stages: [{ kind: 'where', condition }], scope };
 }
 

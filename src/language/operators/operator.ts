@@ -1,8 +1,8 @@
 /** What the table of operators says of each: its names, how it is read from the text, what it does to the columns, and its line in the documentation. */
 import { FUNCTIONS } from '../functions/table.ts';
 import { analyze, wrongType, type Names } from '../plan/analysis.ts';
-import type { Scope } from '../plan/tree.ts';
-import type { Column, Node, Stage } from '../plan/tree.ts';
+import { freeName, nameWithNumber } from '../plan/scope.ts';
+import type { Column, Node, Scope, Stage } from '../plan/tree.ts';
 import type { Parser } from '../syntax/parser.ts';
 import { nameOf, type Assignment, type Expression } from '../syntax/tree.ts';
 
@@ -31,15 +31,9 @@ export function defaultName(expression: Expression, used: ReadonlySet<string>): 
   const own = nameOf(expression);
   if (own !== undefined) return own;
   const argument = expression.kind === 'call' ? expression.args.map(nameOf).find((name) => name !== undefined) : undefined;
-  if (expression.kind !== 'call' || expression.operator || argument === undefined) return numbered('Column', used);
-  return FUNCTIONS.get(expression.name)?.keepsName === true ? argument : unused(`${expression.name}_${argument}`, used);
+  if (expression.kind !== 'call' || expression.operator || argument === undefined) return nameWithNumber('Column', used);
+  return FUNCTIONS.get(expression.name)?.keepsName === true ? argument : freeName(`${expression.name}_${argument}`, used);
 }
-
-function numbered(name: string, used: ReadonlySet<string>): string {
-  for (let n = 1; ; n++) if (!used.has(name + n)) return name + n;
-}
-
-export const unused = (name: string, used: ReadonlySet<string>): string => (used.has(name) ? numbered(name, used) : name);
 
 /** Columns of a list of assignments, each named, the later of two with the same name kept. */
 export function columnsOf(assignments: readonly Assignment[], names: Names): Column[] {

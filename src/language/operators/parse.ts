@@ -2,8 +2,7 @@
  * Operators that take texts apart: parse, parse-where and parse-kv. Each becomes one regular expression, and columns that are groups of it:
  * the back ends need to know nothing of them.
  */
-import { FUNCTIONS } from '../functions/table.ts';
-import { analyze, applied, type Names } from '../plan/analysis.ts';
+import { analyze, applyNamed, type Names } from '../plan/analysis.ts';
 import { extended } from '../plan/scope.ts';
 import { constantNode, type Column, type Node, type Stage } from '../plan/tree.ts';
 import { AplError } from '../syntax/apl-error.ts';
@@ -14,8 +13,6 @@ import type { Type } from '../types.ts';
 import type { Operator, Result } from './operator.ts';
 import { countGroups, PATTERN_KINDS, patternOf, quoteRegex, type PatternKind, type PatternPart } from './pattern.ts';
 
-const call = (name: string, at: number, ...args: readonly Node[]): Node =>
-  applied(FUNCTIONS.get(name)!, args, at, args.map(() => at)); // prettier-ignore
 const text = (value: string): Node => constantNode({ type: 'string', value });
 const int = (value: number): Node => constantNode({ type: 'int', value: BigInt(value) });
 
@@ -25,10 +22,10 @@ const CONVERSIONS: Readonly<Record<Type, string | undefined>> = {
 
 function converted(node: Node, type: Type, at: number): Node {
   const name = CONVERSIONS[type];
-  return name === undefined ? node : call(name, at, node);
+  return name === undefined ? node : applyNamed(name, at, node);
 }
 
-const group = (pattern: string, number: number, of: Node, at: number): Node => call('extract', at, text(pattern), int(number), of);
+const group = (pattern: string, number: number, of: Node, at: number): Node => applyNamed('extract', at, text(pattern), int(number), of);
 
 interface Parse {
   readonly at: number;
@@ -40,14 +37,12 @@ interface Parse {
 function readParse(parser: Parser, at: number): Parse {
   let kind: PatternKind = 'simple';
   let flags = '';
-  if (parser.accept('kind')) {
-    parser.expect('=', 'after kind');
+  if (parser.option('kind')) {
     const found = PATTERN_KINDS.find((name) => parser.is(name));
     if (found === undefined) throw parser.unexpected(PATTERN_KINDS.join(', '));
     parser.take();
     kind = found;
-    if (parser.accept('flags')) {
-      parser.expect('=', 'after flags');
+    if (parser.option('flags')) {
       const { token } = parser;
       if (!/^[imsU]+$/.test(token.text)) throw parser.unexpected('flags out of i, m, s and U');
       flags = parser.take().text;
@@ -89,7 +84,7 @@ function readPart(parser: Parser, before: readonly PatternPart[]): PatternPart {
 function parsed({ at, value, pattern, captures }: Parse, names: Names, filter: boolean): Result {
   const of = analyze(value, names);
   const columns = captures.map(({ name, type, group: number }): Column => ({ name, node: converted(group(pattern, number, of, at), type, at) }));
-  const found = call('isnotnull', at, group(pattern, 0, of, at));
+  const found = applyNamed('isnotnull', at, group(pattern, 0, of, at));
   const stages: Stage[] = [...(filter ? [{ kind: 'where', condition: found } as const] : []), { kind: 'extend', columns }];
   return { stages, scope: extended(names.scope, columns) };
 } // prettier-ignore
@@ -147,9 +142,9 @@ function keyValues(read: KeyValues, names: Names): Result {
   const of = analyze(read.value, names);
   const columns = read.keys.map(({ name, type }): Column => {
     const pattern = keyPattern(name, read);
-    const value = call('strcat', at, group(pattern, 1, of, at), group(pattern, 2, of, at));
-    const found = call('isnotnull', at, group(pattern, 0, of, at));
-    return { name, node: converted(call('iff', at, found, value, constantNode({ type: 'string', value: null })), type, at) };
+    const value = applyNamed('strcat', at, group(pattern, 1, of, at), group(pattern, 2, of, at));
+    const found = applyNamed('isnotnull', at, group(pattern, 0, of, at));
+    return { name, node: converted(applyNamed('iff', at, found, value, constantNode({ type: 'string', value: null })), type, at) };
   });
   return { stages: [{ kind: 'extend', columns }], scope: extended(names.scope, columns) };
 }

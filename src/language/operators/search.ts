@@ -1,12 +1,13 @@
 /** search: rows in which a term stands anywhere. */
 import { FUNCTIONS, OPERATORS } from '../functions/table.ts';
-import { analyze, applied, EVERYTHING, type Names } from '../plan/analysis.ts';
+import { analyze, applied, applyNamed, EVERYTHING, type Names } from '../plan/analysis.ts';
 import { constantNode, type Node, type Stage } from '../plan/tree.ts';
 import { AplError } from '../syntax/apl-error.ts';
 import { FIELD_TERM, readExpression } from '../syntax/expressions.ts';
 import type { Parser } from '../syntax/parser.ts';
 import type { Expression } from '../syntax/tree.ts';
 import type { Operator } from './operator.ts';
+import { quoteRegex } from './pattern.ts';
 
 export interface SearchText {
   readonly condition: Expression;
@@ -16,8 +17,7 @@ export interface SearchText {
 
 /** `kind=case_sensitive`, which stands behind the word search. */
 export function readSearchKind(parser: Parser): boolean {
-  if (!parser.accept('kind')) return false;
-  parser.expect('=', 'after kind');
+  if (!parser.option('kind')) return false;
   const cased = parser.accept('case_sensitive');
   if (!cased && !parser.accept('case_insensitive') && !parser.accept('default'))
     throw parser.unexpected('a kind out of default, case_insensitive, case_sensitive');
@@ -62,9 +62,9 @@ function conditionOf(expression: Expression, cased: boolean, names: Names): Node
 function termIn(field: Node, term: string, cased: boolean, at: number): Node {
   const [before, after] = [term.startsWith('*'), term.endsWith('*')];
   const text = term.replaceAll(/^\*|\*$/g, '');
-  const match = (name: string, value: string): Node => applied(OPERATORS.get(name)!, [field, constantNode({ type: 'string', value })], at, [at, at]);
+  const match = (name: string, value: string): Node => applyNamed(name, at, field, constantNode({ type: 'string', value }));
   if (text.includes('*')) {
-    const parts = text.split('*').map((part) => part.replaceAll(/[\\^$.|?*+()[\]{}]/g, String.raw`\$&`));
+    const parts = text.split('*').map(quoteRegex);
     return match('matches regex', `${cased ? '' : '(?i)'}${before ? '' : EDGE_BEFORE}${parts.join(WITHIN_FIELD)}${after ? '' : EDGE_BEHIND}`);
   }
   const name = before ? (after ? 'contains' : 'hassuffix') : after ? 'hasprefix' : 'has';

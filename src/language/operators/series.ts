@@ -27,7 +27,7 @@ interface SeriesText {
 function readSeries(parser: Parser): SeriesText {
   const wanted = parser.list(() => {
     const value = readAssignment(parser);
-    return { value, fallback: parser.accept('default') ? (parser.expect('=', 'after default'), readExpression(parser)) : undefined };
+    return { value, fallback: parser.option('default') ? readExpression(parser) : undefined };
   });
   parser.expect('on', 'and the field of time after the aggregations');
   const on = readExpression(parser);

@@ -1,13 +1,13 @@
 /** summarize, and what it is the general form of: distinct and count. */
 import { findAggregate, functionNames, guess, isRefused, unknownFunction } from '../functions/table.ts';
 import { analyze, checkArguments, wrongType, type Names } from '../plan/analysis.ts';
-import { closed } from '../plan/scope.ts';
+import { closed, freeName } from '../plan/scope.ts';
 import type { Aggregation, AggregationInfo, Column, Key, Node, ValueAggregation } from '../plan/tree.ts';
 import { AplError } from '../syntax/apl-error.ts';
 import { readAssignment } from '../syntax/expressions.ts';
 import { nameOf, type Assignment, type Expression } from '../syntax/tree.ts';
 import type { Type } from '../types.ts';
-import { conditionOf, defaultName, unused, type Operator, type Result } from './operator.ts';
+import { conditionOf, defaultName, type Operator, type Result } from './operator.ts';
 
 type CallExpression = Expression & { readonly kind: 'call' };
 
@@ -53,25 +53,26 @@ function binOfTime(node: Node, { scope }: Names): bigint | 'auto' | undefined {
   return node.spec.name === 'bin' && size?.kind === 'constant' ? (size.constant.value as bigint) : undefined;
 }
 
-function aggregation({ at, name, value }: Assignment, names: Names, columns: Columns): Aggregation {
+function aggregation(assignment: Assignment, names: Names, columns: Columns): Aggregation {
+  const { name, value } = assignment;
   if (value.kind === 'call' && (value.name === 'arg_max' || value.name === 'arg_min')) return rowOf(value, name, names, columns);
-  if (value.kind === 'call' && !value.operator && findAggregate(value.name)) {
-    const found = single(value, names);
-    const argument = value.args[0] && nameOf(value.args[0]);
-    const called = name ?? unused(`${value.name}_${argument ?? ''}`, columns.used);
-    if (columns.used.has(called)) throw new AplError('meaning', at, `two columns would be called ${JSON.stringify(called)}`);
-    return { ...found, name: add(columns, called, found.type) };
-  }
-  return computed(value, name, names, columns);
+  if (!aggregateIn(value)) return computed(value, name, names, columns);
+  const found = aggregatedOf(assignment, names, columns.used);
+  columns.types.push([found.name, found.type]);
+  return found;
 }
 
-/** One aggregation with its name, for operators other than summarize; `used` are taken. */
+/** The expression where it is a call of an aggregation. */
+const aggregateIn = (expression: Expression): CallExpression | undefined =>
+  expression.kind === 'call' && !expression.operator && findAggregate(expression.name) ? expression : undefined;
+
+/** One aggregation with its name; `used` are taken. */
 export function aggregatedOf({ at, name, value }: Assignment, names: Names, used: Set<string>): ValueAggregation {
-  if (value.kind !== 'call' || value.operator || !findAggregate(value.name))
-    throw new AplError('meaning', value.at, 'wanted an aggregation here, such as count() or avg(duration)');
-  const found = single(value, names);
-  const argument = value.args[0] && nameOf(value.args[0]);
-  const called = name ?? unused(`${value.name}_${argument ?? ''}`, used);
+  const call = aggregateIn(value);
+  if (!call) throw new AplError('meaning', value.at, 'wanted an aggregation here, such as count() or avg(duration)');
+  const found = single(call, names);
+  const argument = call.args[0] && nameOf(call.args[0]);
+  const called = name ?? freeName(`${call.name}_${argument ?? ''}`, used);
   if (used.has(called)) throw new AplError('meaning', at, `two columns would be called ${JSON.stringify(called)}`);
   used.add(called);
   return { ...found, name: called };
@@ -81,8 +82,9 @@ export function aggregatedOf({ at, name, value }: Assignment, names: Names, used
 function computed(value: Expression, name: string | undefined, names: Names, columns: Columns): Aggregation {
   const parts: (Aggregation & { readonly kind: 'value' })[] = [];
   const replace = (expression: Expression): Expression => {
-    if (expression.kind === 'call' && !expression.operator && findAggregate(expression.name)) {
-      const part = { ...single(expression, names), name: `part ${parts.length}` };
+    const aggregate = aggregateIn(expression);
+    if (aggregate) {
+      const part = { ...single(aggregate, names), name: `part ${parts.length}` };
       parts.push(part);
       return { kind: 'name', at: expression.at, name: part.name };
     }
@@ -99,7 +101,7 @@ function computed(value: Expression, name: string | undefined, names: Names, col
     throw new AplError('meaning', value.at, `wanted an aggregation here, such as count() or avg(duration)`, known);
   }
   const node = analyze(replaced, { scope: closed(parts.map((part) => [part.name, part.type])), lets: names.lets });
-  const called = add(columns, name ?? unused('Column1', columns.used), node.type);
+  const called = add(columns, name ?? freeName('Column1', columns.used), node.type);
   return { kind: 'computed', name: called, node, parts, info: { name: 'computed', fields: [], args: [] } };
 }
 
@@ -140,7 +142,7 @@ function rowOf(expression: CallExpression, name: string | undefined, names: Name
   const column = (argument: Expression, called?: string): Column => {
     const [own, value] = argument.kind === 'named' ? [argument.name, argument.value] : [called, argument];
     const node = analyze(value, names);
-    return { name: add(columns, unused(own ?? defaultName(value, columns.used), columns.used), node.type), node };
+    return { name: add(columns, freeName(own ?? defaultName(value, columns.used), columns.used), node.type), node };
   };
   const by = column(first, name);
   if (by.node.type === 'bool') throw wrongType(first.at, 'something with an order', 'bool', expression.name);

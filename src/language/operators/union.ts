@@ -18,16 +18,13 @@ export function readUnion(parser: Parser): UnionText {
   let inner = false;
   let source: string | undefined;
   for (;;) {
-    if (parser.accept('kind')) {
-      parser.expect('=', 'after kind');
+    if (parser.option('kind')) {
       inner = parser.accept('inner');
       if (!inner) parser.expect('outer', 'or "inner" after kind');
-    } else if (parser.accept('withsource') || parser.accept('withSource')) {
-      parser.expect('=', 'after withsource');
+    } else if (parser.option('withsource') || parser.option('withSource')) {
       if (parser.token.kind !== 'name') throw parser.unexpected('a name for the column of sources');
       source = parser.take().text;
-    } else if (parser.accept('isfuzzy')) {
-      parser.expect('=', 'after isfuzzy');
+    } else if (parser.option('isfuzzy')) {
       const { at } = parser.token;
       const fix = "a pattern such as ['app-*'] leaves out the datasets that are not there";
       if (!parser.accept('false')) throw new AplError('meaning', at, 'isfuzzy=true is not supported', fix);

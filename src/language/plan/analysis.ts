@@ -172,6 +172,13 @@ export function applied(spec: ScalarFunction, given: readonly Node[], at: number
   return { kind: 'apply', type, spec, args, at, places };
 }
 
+/** A function or operator by its name, for what a stage is made of. */
+export function applyNamed(name: string, at: number, ...args: readonly Node[]): Node {
+  const spec = OPERATORS.get(name) ?? FUNCTIONS.get(name);
+  if (!spec) throw new RangeError(`there is no function ${name}`);
+  return applied(spec, args, at, args.map(() => at)); // prettier-ignore
+}
+
 /** The arguments with constants made to fit: texts that are times where times are compared. */
 export function checkArguments(spec: NamedFunction, given: readonly Node[], at: number, places: readonly number[]): Node[] {
   const most = spec.rest === undefined ? spec.args.length : Infinity;

@@ -3,7 +3,7 @@ import { SERVICE_QUERY_NODES, SERVICE_QUERY_SUBQUERIES } from '../limits.ts';
 import { AplError } from '../syntax/apl-error.ts';
 import type { Expression, Pipeline } from '../syntax/tree.ts';
 import type { Type } from '../types.ts';
-import type { Node, Tree } from './tree.ts';
+import { nodesIn, partsOf, type Node, type Tree } from './tree.ts';
 
 export interface LetTable {
   readonly kind: 'table';
@@ -27,11 +27,10 @@ const weights = new WeakMap<Node, number>();
 function weightOf(node: Node): number {
   const known = weights.get(node);
   if (known !== undefined) return known;
-  const parts = node.kind === 'apply' ? node.args : node.kind === 'item' ? [node.object, ...(typeof node.key === 'object' ? [node.key] : [])] : node.kind === 'among' ? [node.value] : [];
-  const weight = parts.reduce((sum, part) => sum + weightOf(part), 1);
+  const weight = partsOf(node).reduce((sum, part) => sum + weightOf(part), 1);
   weights.set(node, weight);
   return weight;
-} // prettier-ignore
+}
 
 /** The node, unless names of `let` made it too large. */
 export function boundedNode(node: Node, at: number): Node {
@@ -48,17 +47,5 @@ export function boundedTree(tree: Tree, at: number): Tree {
 }
 
 /** How many queries stand in an expression. */
-export function queriesIn(node: Node): number {
-  switch (node.kind) {
-    case 'scalar':
-      return node.query.weight;
-    case 'among':
-      return node.query.weight + queriesIn(node.value);
-    case 'apply':
-      return node.args.reduce((sum, arg) => sum + queriesIn(arg), 0);
-    case 'item':
-      return queriesIn(node.object);
-    default:
-      return 0;
-  }
-}
+export const queriesIn = (node: Node): number =>
+  nodesIn(node).reduce((sum, part) => sum + (part.kind === 'scalar' || part.kind === 'among' ? part.query.weight : 0), 0);

@@ -57,11 +57,7 @@ export function joined(left: Scope, right: Scope, how: JoinKind, dropped: readon
   const columns = new Map(left.columns);
   for (const name of left.open ? ['_time'] : []) columns.set(name, typeOf(left, name) ?? 'dynamic');
   const others = [...(right.open ? ['_time'] : []), ...right.columns.keys()].filter((name) => !dropped.includes(name));
-  for (const name of others)
-    columns.set(
-      freeName(name, (taken) => columns.has(taken)),
-      typeOf(right, name) ?? 'dynamic',
-    );
+  for (const name of others) columns.set(freeName(name, columns), typeOf(right, name) ?? 'dynamic');
   return { open: left.open || right.open, columns, known: new Map(), removed: [], kept: undefined };
 }
 
@@ -69,10 +65,16 @@ export function joined(left: Scope, right: Scope, how: JoinKind, dropped: readon
 const flattened = (scope: Scope): Scope =>
   scope.open ? { ...scope, known: new Map([['_time', typeOf(scope, '_time') ?? 'dynamic']]) } : scope;
 
+interface Taken {
+  has(name: string): boolean;
+}
+
 /** The name, with a number behind it where it is taken. */
-export function freeName(name: string, isTaken: (name: string) => boolean): string {
-  if (!isTaken(name)) return name;
-  for (let n = 1; ; n++) if (!isTaken(`${name}${n}`)) return `${name}${n}`;
+export const freeName = (name: string, taken: Taken): string => (taken.has(name) ? nameWithNumber(name, taken) : name);
+
+/** The name with the first number behind it that is free. */
+export function nameWithNumber(name: string, taken: Taken): string {
+  for (let n = 1; ; n++) if (!taken.has(`${name}${n}`)) return `${name}${n}`;
 }
 
 export const withColumn = (scope: Scope, name: string, type: Type): Scope => ({

@@ -239,3 +239,17 @@ export interface NamePattern {
 export const matchesPattern = ({ text, prefix }: NamePattern, name: string): boolean => (prefix ? name.startsWith(text) : name === text);
 
 export const constantNode = (constant: Constant): Node => ({ kind: 'constant', type: constant.type, constant });
+
+/** The expressions that an expression is made of. */
+export function partsOf(node: Node): readonly Node[] {
+  if (node.kind === 'apply') return node.args;
+  if (node.kind === 'item') return typeof node.key === 'object' ? [node.object, node.key] : [node.object];
+  return node.kind === 'among' ? [node.value] : [];
+}
+
+/** The expression itself, then all inside it. */
+export const nodesIn = (node: Node): Node[] => [node, ...partsOf(node).flatMap(nodesIn)];
+
+/** The calls of these functions in an expression, outer ones first. */
+export const callsIn = (node: Node, isWanted: (name: string) => boolean): (Node & { readonly kind: 'apply' })[] =>
+  nodesIn(node).filter((part): part is Node & { readonly kind: 'apply' } => part.kind === 'apply' && isWanted(part.spec.name));

@@ -9,7 +9,7 @@ import { Parser } from '../syntax/parser.ts';
 import { analyze } from './analysis.ts';
 import { boundedNode } from './lets.ts';
 import { EVENTS, extended } from './scope.ts';
-import type { Column, Node, Stage } from './tree.ts';
+import { callsIn, type Column, type Node, type Stage } from './tree.ts';
 
 export interface VirtualField {
   readonly name: string;
@@ -88,11 +88,9 @@ function inPlace(node: Node, columns: ReadonlyMap<string, Node>): Node {
 
 /** A virtual field is of one event. */
 function refuseWindows(node: Node): void {
-  if (node.kind === 'item') refuseWindows(node.object);
-  if (node.kind !== 'apply') return;
-  if (Object.hasOwn(WINDOWS, node.spec.name))
-    throw new AplError('meaning', node.at, `${node.spec.name} looks at other rows, a virtual field at one event`, 'use it in the query');
-  for (const arg of node.args) refuseWindows(arg);
+  const [found] = callsIn(node, (name) => Object.hasOwn(WINDOWS, name));
+  if (!found) return;
+  throw new AplError('meaning', found.at, `${found.spec.name} looks at other rows, a virtual field at one event`, 'use it in the query');
 }
 
 /** What a text names: fields, and with a prefix all that begin so. */

@@ -63,6 +63,11 @@ export class Parser {
     return this.take();
   }
 
+  /** True, and taken, when `name=` is next. */
+  option(name: string): boolean {
+    return this.accept(name) && this.expect('=', `after ${name}`) !== undefined;
+  }
+
   /** The error for the current token. */
   unexpected(wanted: string): AplError {
     const { token } = this;

@@ -1,5 +1,6 @@
 /** The one organisation of a local service, as the API shows it: a plan without payment, a license that states this service's limits. */
 import { z } from 'zod';
+import { NO_TIME } from '../../core/time/time-text.ts';
 import { SERVICE_DATASETS, SERVICE_USERS } from '../limits.ts';
 import { ROLES, type Role } from './rights.ts';
 
@@ -52,9 +53,6 @@ export const ORG = z.object({
 });
 export type Organisation = z.infer<typeof ORG>;
 
-/** A time that is not set. */
-const UNSET = '0001-01-01T00:00:00Z';
-
 export interface OrganisationFacts {
   readonly id: string;
   readonly created: string;
@@ -76,7 +74,7 @@ export function organisationOf(
     name: id,
     plan: 'local',
     planCreated: created,
-    lastUsageSync: UNSET,
+    lastUsageSync: NO_TIME,
     role,
     primaryEmail: email,
     paymentStatus: '',
@@ -107,10 +105,10 @@ export function organisationOf(
       features: { tracing: false },
     },
     externalPlan: {
-      startingOn: UNSET,
-      endingBefore: UNSET,
-      trialEndingBefore: UNSET,
-      nextBillingDate: UNSET,
+      startingOn: NO_TIME,
+      endingBefore: NO_TIME,
+      trialEndingBefore: NO_TIME,
+      nextBillingDate: NO_TIME,
       trialed: false,
       state: '',
       planID: '',

@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { SERVICE_DESCRIPTION_LENGTH, SERVICE_NAME_LENGTH } from '../limits.ts';
 import { badRequest, forbidden } from '../http/api-error.ts';
 import type { Endpoint } from '../http/openapi.ts';
-import { readBody } from '../http/read-body.ts';
+import { optionalTime, readBody } from '../http/read-body.ts';
 import type { Auth, Caller } from './auth.ts';
 import {
   DATASET_CAPABILITIES,
@@ -23,8 +23,6 @@ import { hasExpired, type Token, type Tokens } from './tokens.ts';
 import type { Users } from './users.ts';
 
 const time = z.iso.datetime({ offset: true });
-/** Go clients send the year 1 for a time that is not set. */
-const expiry = time.nullish().transform((text) => (text === undefined || text === null || /^000[01]-/.test(text) ? undefined : text));
 const RIGHTS = {
   datasetCapabilities: DATASET_CAPABILITIES.nullish(),
   orgCapabilities: ORG_CAPABILITIES.nullish(),
@@ -35,7 +33,7 @@ const description = z.string().max(SERVICE_DESCRIPTION_LENGTH).nullish();
 export const CREATE = z.strictObject({
   name,
   description,
-  expiresAt: expiry,
+  expiresAt: optionalTime,
   ...RIGHTS,
   kind: z.enum(['api', 'personal']).nullish(),
   /** Id or e-mail address, of a personal token. */
@@ -43,9 +41,9 @@ export const CREATE = z.strictObject({
 });
 /** With `newToken`, the token becomes what that says; without, it stays what it is. */
 const REGENERATE = z.strictObject({
-  existingTokenExpiresAt: expiry,
-  newTokenExpiresAt: expiry,
-  newToken: z.strictObject({ name: name.nullish(), description, expiresAt: expiry, ...RIGHTS }).nullish(),
+  existingTokenExpiresAt: optionalTime,
+  newTokenExpiresAt: optionalTime,
+  newToken: z.strictObject({ name: name.nullish(), description, expiresAt: optionalTime, ...RIGHTS }).nullish(),
 });
 type Regenerate = z.infer<typeof REGENERATE>;
 

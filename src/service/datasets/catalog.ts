@@ -51,6 +51,24 @@ export interface Dataset {
   mapFields: readonly string[];
 }
 
+type Facts = Pick<Dataset, 'name' | 'description' | 'created' | 'who'>;
+
+/** A dataset that nothing was stored in yet. */
+export const newDataset = (id: number, { name, description, created, who }: Facts): Dataset => ({
+  id,
+  name,
+  table: tableOf(id),
+  created,
+  who,
+  description,
+  retentionDays: 0,
+  fields: new Map(),
+  notes: new Map(),
+  mapFields: [],
+  own: new Map(),
+  written: [],
+});
+
 export interface Catalog {
   list(): Dataset[];
   /** Throws an `ApiError` 404. */
@@ -94,18 +112,11 @@ export async function openCatalog(metadata: Metadata, engine: Engine, log: Log):
     const id = row['id'] as number;
     const fields = db.prepare('select name, types from fields where dataset = ?').all(id);
     byName.set(row['name'] as string, {
-      id,
-      name: row['name'] as string,
-      table: tableOf(id),
-      created: row['created'] as string,
-      who: row['who'] as string,
-      description: row['description'] as string,
+      ...newDataset(id, row as unknown as Facts),
       retentionDays: row['retention_days'] as number,
       fields: new Map(fields.map((field) => [field['name'] as string, field['types'] as number])),
       notes: new Map(db.prepare('select * from field_notes where dataset = ?').all(id).map(noteOf)),
       mapFields: JSON.parse(row['map_fields'] as string) as string[],
-      own: new Map(),
-      written: [],
     });
   }
   await alignTables(metadata, engine, [...byName.values()], log);
@@ -146,20 +157,7 @@ export async function openCatalog(metadata: Metadata, engine: Engine, log: Log):
         if (/UNIQUE/.test(String(error))) throw new ApiError(409, `dataset ${quote(name)} exists already`);
         throw error;
       }
-      const dataset: Dataset = {
-        id,
-        name,
-        table: tableOf(id),
-        created,
-        who,
-        description,
-        retentionDays: 0,
-        fields: new Map(),
-        notes: new Map(),
-        mapFields: [],
-        own: new Map(),
-        written: [],
-      };
+      const dataset = newDataset(id, { name, description, created, who });
       try {
         await engine.createTable(dataset.table);
       } catch (error) {

@@ -1,6 +1,6 @@
 /** What a dataset holds, as the older endpoint /v1/datasets/{id}/info says it. */
 import { z } from 'zod';
-import { formatTime } from '../../core/time/time-text.ts';
+import { formatTime, NO_TIME } from '../../core/time/time-text.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Dataset } from './catalog.ts';
 import { FIELD, fieldsOf } from './schemas.ts';
@@ -23,14 +23,11 @@ export const INFO = z.strictObject({
   created: time,
 });
 
-/** A time that is not set. */
-const UNSET = '0001-01-01T00:00:00Z';
-
 /** Of the bytes: those in the engine's columns before compression, and those on disk. Deleted events count until their space is given back. */
 export async function infoOf(engine: Engine, dataset: Dataset): Promise<z.infer<typeof INFO>> {
   const { name, table, who, created } = dataset;
   const { rows: numEvents, min, max } = await engine.extent(table);
-  const timeOf = (ns: bigint): string => (numEvents === 0 ? UNSET : formatTime(ns));
+  const timeOf = (ns: bigint): string => (numEvents === 0 ? NO_TIME : formatTime(ns));
   const { parts, uncompressedBytes, compressedBytes } = await engine.storage(table);
   const fields = fieldsOf(dataset);
   return {

@@ -1,5 +1,5 @@
 /** Request bodies by their schema. */
-import type { z } from 'zod';
+import { z } from 'zod';
 import { badRequest, quote } from './api-error.ts';
 
 /** The body as the schema gives it. Throws an `ApiError` 400 that names the place, or the keys that are not known; `wanted` says what the body is to be. */
@@ -13,3 +13,9 @@ export function readBody<T>(schema: z.ZodType<T>, body: unknown, wanted: string)
   }
   throw badRequest(`${issue?.path.join('.') || 'the body'}: ${issue?.message}; wanted a JSON object with ${wanted}`);
 }
+
+/** A time that may be left out. Go clients send the year 1 for one that is not set. */
+export const optionalTime = z.iso
+  .datetime({ offset: true })
+  .nullish()
+  .transform((text) => (text && !/^000[01]-/.test(text) ? text : undefined));

@@ -6,15 +6,11 @@ import type { Caller } from '../auth/auth.ts';
 import type { Action } from '../auth/rights.ts';
 import { badRequest, notFound, quote } from '../http/api-error.ts';
 import type { Endpoint } from '../http/openapi.ts';
-import { readBody } from '../http/read-body.ts';
+import { optionalTime, readBody } from '../http/read-body.ts';
 import type { Metadata } from '../metadata.ts';
 import { openStore } from './store.ts';
 
-/** Go clients send the year 1 for a time that is not set. */
-const time = z.iso
-  .datetime({ offset: true })
-  .nullish()
-  .transform((text) => (text === null || text === undefined || /^000[01]-/.test(text) ? undefined : new Date(text).toISOString()));
+const time = optionalTime.transform((text) => text && new Date(text).toISOString());
 const datasets = z.array(z.string().max(128)).min(1).max(SERVICE_QUERY_PARTS);
 const type = z
   .string()

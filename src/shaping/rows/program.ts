@@ -67,7 +67,7 @@ export function compileRows(text: string, options: CompileOptions): RowProgram {
     }
   });
   if (found.length > 0) throw new TransformTextError(options.from, found.sort((a, b) => a.at - b.at).map((error) => problemOf(error, text, options))); // prettier-ignore
-  return new Program(compiled.flatMap((step) => step ?? []));
+  return programOf(compiled.flatMap((step) => step ?? []));
 }
 
 interface CompiledStep {
@@ -88,54 +88,41 @@ function placeIn(text: string, offset: number, { at = { line: 1, column: 1 } }: 
   return { line: at.line + line - 1, column: at.column + column - 1 };
 }
 
-class Program implements RowProgram {
-  readonly reads: ReadonlySet<string> | 'all';
-  readonly writes: ReadonlySet<string> | 'all';
-  readonly needs: ReadonlySet<string> | undefined;
-  readonly deterministic: boolean;
-  readonly hides: boolean;
-  readonly steps: readonly ProgramStep[];
-  readonly environment: ReadonlySet<string>;
-  readonly secretFiles: ReadonlySet<string>;
-  readonly datasetOf: RowProgram['datasetOf'];
-  readonly #compiled: readonly CompiledStep[];
-  readonly #written: readonly string[] | undefined;
-
-  constructor(compiled: readonly CompiledStep[]) {
-    const stages = compiled.flatMap((step) => step.stages);
-    this.#compiled = compiled;
-    this.steps = compiled.map(({ info }) => info);
-    this.reads = namesOf(stages.map(({ reads }) => reads?.flatMap(topLevelNames)));
-    this.writes = namesOf(stages.map(({ writes }) => writes));
-    this.needs = neededBy(stages);
-    this.#written = this.writes === 'all' ? undefined : [...this.writes];
-    this.deterministic = stages.every((stage) => stage.deterministic);
-    const trees = compiled.flatMap(({ info }) => info.stages);
-    this.environment = argumentsOf(trees, 'env');
-    this.secretFiles = argumentsOf(trees, 'secret_file');
-    this.datasetOf = routeOf(trees);
-    this.hides = stages.some((stage) => stage.hides);
-  }
-
-  run(row: Row, context: RowContext): Row[] {
-    let rows: Row[] = [row];
-    for (const step of this.#compiled) {
-      try {
-        for (const stage of step.stages) {
-          const [only] = rows;
-          const result = rows.length === 1 ? stage.run({ row: only!, context }) : advance(stage, rows, context);
-          if (result === undefined) return [];
-          if (!(result instanceof Map)) rows = [...result];
-          else if (result !== only) rows = [result];
-          if (rows.length === 0) return rows;
+function programOf(compiled: readonly CompiledStep[]): RowProgram {
+  const stages = compiled.flatMap((step) => step.stages);
+  const trees = compiled.flatMap(({ info }) => info.stages);
+  const writes = namesOf(stages.map((stage) => stage.writes));
+  const written = writes === 'all' ? undefined : [...writes];
+  return {
+    steps: compiled.map(({ info }) => info),
+    reads: namesOf(stages.map(({ reads }) => reads?.flatMap(topLevelNames))),
+    writes,
+    needs: neededBy(stages),
+    deterministic: stages.every((stage) => stage.deterministic),
+    hides: stages.some((stage) => stage.hides),
+    environment: argumentsOf(trees, 'env'),
+    secretFiles: argumentsOf(trees, 'secret_file'),
+    datasetOf: routeOf(trees),
+    run(row, context) {
+      let rows: Row[] = [row];
+      for (const step of compiled) {
+        try {
+          for (const stage of step.stages) {
+            const [only] = rows;
+            const result = rows.length === 1 ? stage.run({ row: only!, context }) : advance(stage, rows, context);
+            if (result === undefined) return [];
+            if (!(result instanceof Map)) rows = [...result];
+            else if (result !== only) rows = [result];
+            if (rows.length === 0) return rows;
+          }
+        } catch (error) {
+          throw failureOf(error, step.info);
         }
-      } catch (error) {
-        throw failureOf(error, step.info);
       }
-    }
-    for (const each of rows) settleRow(each, this.#written);
-    return rows;
-  }
+      for (const each of rows) settleRow(each, written);
+      return rows;
+    },
+  };
 }
 
 /** The names that calls of a function of one literal were given. */

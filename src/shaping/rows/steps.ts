@@ -45,27 +45,9 @@ export function compileStage(stage: Stage): CompiledStage {
     case 'project':
       return project(stage.columns);
     case 'remove':
-      return {
-        reads: stage.names.map(({ text }) => text),
-        writes: reachedBy(stage.names),
-        hides: true,
-        deterministic: true,
-        run: ({ row }) => {
-          removeFields(row, stage.names);
-          return row;
-        },
-      };
+      return narrowed(stage.names, reachedBy(stage.names), removeFields);
     case 'keep':
-      return {
-        reads: stage.names.map(({ text }) => text),
-        writes: undefined,
-        hides: true,
-        deterministic: true,
-        run: ({ row }) => {
-          keepFields(row, stage.names);
-          return row;
-        },
-      };
+      return narrowed(stage.names, undefined, keepFields);
     case 'rename':
       return rename(stage.pairs);
     case 'expand':
@@ -106,6 +88,19 @@ function passing(nodes: readonly Node[], test: Of<boolean>, deterministic: boole
     writes: [],
     run: (scope) => (test(scope) ? scope.row : undefined),
   };
+}
+
+/** A stage that takes fields away. */
+function narrowed(
+  names: readonly NamePattern[],
+  writes: readonly string[] | undefined,
+  narrow: (row: Row, names: readonly NamePattern[]) => void,
+): CompiledStage {
+  const run = ({ row }: Scope): Row => {
+    narrow(row, names);
+    return row;
+  };
+  return { reads: names.map(({ text }) => text), writes, hides: true, deterministic: true, run };
 }
 
 function reachedBy(patterns: readonly NamePattern[]): readonly string[] | undefined {

@@ -8,6 +8,7 @@ import { list, sql, type Sql } from '../values/sql.ts';
 import { jsonOf } from '../values/text.ts';
 import { typeSchema } from '../values/type-schema.ts';
 import { asJson, exists, facetsOf, one, oneRequired, type Value } from '../values/value.ts';
+import { numberOf } from '../../../language/plan/literals.ts';
 import { plainOf } from '../../../language/functions/spec.ts';
 import type { AGGREGATES } from '../../../language/functions/aggregates.ts';
 import type { AggregateBuilders, AggregateCall } from './call.ts';
@@ -84,8 +85,7 @@ function makeSet(call: AggregateCall): Value {
 
 /** Exact as long as there are no more different values than the engine keeps counters: ten for each value of its answer. */
 function topk(call: AggregateCall): Value {
-  const size = Number(call.constant(1).value);
-  if (size < 1 || size > SERVICE_QUERY_TOPK) throw call.fail(1, `wanted a number of values from 1 to ${SERVICE_QUERY_TOPK}`);
+  const size = numberOf(call, 1, 'a number of values', 1, SERVICE_QUERY_TOPK);
   const { item, json } = itemsOf(call.value(0));
   const entry = sql`concat('{"key":', ifNull(${json(sql`e.1`)}, 'null'), ',"count":', toString(e.2), ',"error":', toString(e.3), '}')`;
   // Of values with equal counts those that sort first are taken, so that the same events give the same answer.
@@ -131,8 +131,7 @@ function percentiles(call: AggregateCall): Value {
 
 /** Bins of equal width from the least to the greatest value. */
 function histogram(call: AggregateCall): Value {
-  const size = Number(call.constant(1).value);
-  if (size < 1 || size > SERVICE_QUERY_TOPK) throw call.fail(1, `wanted a number of bins from 1 to ${SERVICE_QUERY_TOPK}`);
+  const size = numberOf(call, 1, 'a number of bins', 1, SERVICE_QUERY_TOPK);
   const values = sql`groupArray(${call.real(0)})`;
   const width = sql`((h - l) / ${size})`;
   const bin = sql`least(${size - 1}, toInt64(if(h > l, floor((e - l) / ${width}), 0)))`;

@@ -1,5 +1,6 @@
 /** Functions of objects, and of arrays as sets, as SQL over JSON texts. */
 import type { BAGS } from '../../../language/functions/arrays.ts';
+import { keysOf } from '../../../language/plan/literals.ts';
 import { all, list, sql, type Sql } from '../values/sql.ts';
 import { jsonString } from '../values/text.ts';
 import { one, oneRequired, type Value } from '../values/value.ts';
@@ -17,10 +18,7 @@ const ofBags = (values: readonly Value[], build: (texts: readonly Sql[]) => Sql)
   once('bg', values.map(jsonText), (texts) => sql`if(${all(texts.map(isBag))}, ${build(texts)}, null)`);
 
 function packed(call: Call): Value {
-  if (call.count % 2 === 1) throw call.fail(call.count - 1, 'wanted pairs of key and value');
-  const keys = Array.from({ length: call.count / 2 }, (_, n) => String(call.constant(2 * n).value));
-  const twice = keys.findIndex((key, n) => keys.indexOf(key) < n);
-  if (twice >= 0) throw call.fail(2 * twice, 'the key stands there twice');
+  const keys = keysOf(call);
   const pairs = keys.map((key, n) => sql`${call.params.string(`${JSON.stringify(key)}:`)}, ${rawItem(call.value(2 * n + 1))}`);
   return oneRequired('json', sql`concat('{', ${list(pairs.map((pair, n) => (n === 0 ? pair : sql`',', ${pair}`)))}, '}')`);
 }

@@ -24,23 +24,16 @@ const MIRRORED: Readonly<Record<Compare, Compare>> = { '=': '=', '<': '>', '<=':
 function meetsDefault(kind: Kind, sign: Compare, { value }: Constant): boolean {
   const left = DEFAULTS[kind];
   if (left === undefined || value === null) return true;
-  return typeof left === 'string' ? holds(left, sign, String(value)) : holds(Number(left), sign, Number(value));
+  return typeof left === 'string' ? HOLDS[sign](left, String(value)) : HOLDS[sign](Number(left), Number(value));
 }
 
-function holds<T extends string | number>(a: T, sign: Compare, b: T): boolean {
-  switch (sign) {
-    case '=':
-      return a === b;
-    case '<':
-      return a < b;
-    case '<=':
-      return a <= b;
-    case '>':
-      return a > b;
-    case '>=':
-      return a >= b;
-  }
-}
+const HOLDS: Readonly<Record<Compare, <T extends string | number>(a: T, b: T) => boolean>> = {
+  '=': (a, b) => a === b,
+  '<': (a, b) => a < b,
+  '<=': (a, b) => a <= b,
+  '>': (a, b) => a > b,
+  '>=': (a, b) => a >= b,
+};
 
 /** The facet to compare with a constant: the cheap form where a missing value cannot meet the condition. */
 function facetFor(value: Value, kind: Kind, sign: Compare, other: Value): Sql {
@@ -170,7 +163,7 @@ export const COMPARISONS_SQL: Builders<typeof COMPARISONS> = {
   '<=': order('<='),
   '>': order('>'),
   '>=': order('>='),
-  between: between,
+  between,
   '!between': (call) => negate(between({ ...call, filtering: false })),
   in: isIn,
   '!in': (call) => negate(isIn(call)),

@@ -2,21 +2,12 @@
 import { list, sql, type Sql } from '../values/sql.ts';
 import { constantValue, one, type Value } from '../values/value.ts';
 import { binTime, timeOf } from './arithmetic.ts';
-import { readSpanFormat, readTimeFormat, SPAN_PARTS, type DATETIMES } from '../../../language/functions/datetimes.ts';
+import { nameOf, readText } from '../../../language/plan/literals.ts';
+import { MONTHS, readSpanFormat, readTimeFormat, SPAN_PARTS, UNITS, type DATETIMES } from '../../../language/functions/datetimes.ts';
 import type { Build, Builders, Call } from './call.ts';
 
-const DAY_NS = 86_400_000_000_000n;
-const UNITS: ReadonlyMap<string, bigint> = new Map([
-  ['nanosecond', 1n],
-  ['microsecond', 1000n],
-  ['millisecond', 1_000_000n],
-  ['second', 1_000_000_000n],
-  ['minute', 60_000_000_000n],
-  ['hour', 3_600_000_000_000n],
-  ['day', DAY_NS],
-  ['week', 7n * DAY_NS],
-]);
-const MONTHS: ReadonlyMap<string, number> = new Map([['month', 1], ['quarter', 3], ['year', 12]]); // prettier-ignore
+const DAY_NS = UNITS.get('day')!;
+const WEEK_NS = UNITS.get('week')!;
 
 const date = (year: Sql, month: Sql): Sql => sql`toDateTime64(makeDate32(${year}, ${month}, 1), 9, 'UTC')`;
 
@@ -27,7 +18,7 @@ function startOf(period: string, time: Sql, call: Call): Sql {
       return binTime(time, call.params.int(DAY_NS));
     case 'week': {
       // 1970 began on a Thursday, four days after a Sunday.
-      const sinceSunday = sql`positiveModulo(toUnixTimestamp64Nano(${time}) + ${call.params.int(4n * DAY_NS)}, ${call.params.int(7n * DAY_NS)})`;
+      const sinceSunday = sql`positiveModulo(toUnixTimestamp64Nano(${time}) + ${call.params.int(4n * DAY_NS)}, ${call.params.int(WEEK_NS)})`;
       return sql`fromUnixTimestamp64Nano(toUnixTimestamp64Nano(${time}) - ${sinceSunday}, 'UTC')`;
     }
     case 'month':
@@ -85,16 +76,8 @@ const PARTS: ReadonlyMap<string, (time: Sql) => Sql> = new Map([
   ['nanosecond', nanosOf],
 ]);
 
-/** The unit that the first argument names. */
-function unit(call: Call, known: Iterable<string>): string {
-  const name = String(call.constant(0).value).toLowerCase().replace(/s$/, '');
-  const names = [...known];
-  if (!names.includes(name)) throw call.fail(0, `wanted one of ${names.join(', ')}`);
-  return name;
-}
-
 function difference(call: Call): Value {
-  const name = unit(call, [...UNITS.keys(), ...MONTHS.keys()]);
+  const name = nameOf(call, [...UNITS.keys(), ...MONTHS.keys()]);
   const [a, b] = [call.time(1), call.time(2)];
   const months = MONTHS.get(name);
   if (months === undefined) {
@@ -124,8 +107,7 @@ const padded = (number: Sql, digits: number): Sql => sql`leftPad(toString(${numb
 const twelve = (time: Sql): Sql => sql`(toHour(${time}) + 11) % 12 + 1`;
 
 function formatted(call: Call): Value {
-  const parts = readTimeFormat(String(call.constant(1).value));
-  if (!parts) throw call.fail(1, 'wanted a format such as yyyy-MM-dd HH:mm:ss.fff');
+  const parts = readText(call, 1, readTimeFormat, 'a format such as yyyy-MM-dd HH:mm:ss.fff');
   const time = call.time(0);
   const nanos = sql`leftPad(toString(positiveModulo(toUnixTimestamp64Nano(${time}), 1000000000)), 9, '0')`;
   const texts = parts.map((part) => {
@@ -166,8 +148,7 @@ function shifted(call: Call, sign: 1n | -1n): Value {
 }
 
 function formattedSpan(call: Call): Value {
-  const parts = readSpanFormat(String(call.constant(1).value));
-  if (!parts) throw call.fail(1, 'wanted a format such as d.HH:mm:ss.fff');
+  const parts = readText(call, 1, readSpanFormat, 'a format such as d.HH:mm:ss.fff');
   const span = call.span(0);
   const nanos = sql`leftPad(toString(abs(${span}) % 1000000000), 9, '0')`;
   const texts = parts.map((part) => {
@@ -210,8 +191,8 @@ export const DATETIMES_SQL: Builders<typeof DATETIMES> = {
   monthofyear: part((time) => sql`toMonth(${time})`),
   getyear: part((time) => sql`toYear(${time})`),
   week_of_year: part((time) => sql`toISOWeek(${time})`),
-  datetime_part: (call) => one('int', sql`toInt64(${PARTS.get(unit(call, PARTS.keys()))!(call.time(1))})`),
-  datetime_add: (call) => later(call, call.time(2), unit(call, [...MONTHS.keys(), ...UNITS.keys()]), call.int(1)),
+  datetime_part: (call) => one('int', sql`toInt64(${PARTS.get(nameOf(call, PARTS.keys()))!(call.time(1))})`),
+  datetime_add: (call) => later(call, call.time(2), nameOf(call, [...MONTHS.keys(), ...UNITS.keys()]), call.int(1)),
   datetime_diff: difference,
   format_datetime: formatted,
   format_timespan: formattedSpan,

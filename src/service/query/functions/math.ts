@@ -1,6 +1,7 @@
 /** Functions of numbers. What has no result (the root of -1) is null in replies. */
 import { list, sql, type Sql } from '../values/sql.ts';
 import { one, oneRequired, type Value } from '../values/value.ts';
+import { numberOf } from '../../../language/plan/literals.ts';
 import type { MATH } from '../../../language/functions/math.ts';
 import type { Build, Builders, Call } from './call.ts';
 
@@ -20,8 +21,7 @@ const rounded =
 /** Half goes away from zero. */
 function round(call: Call): Value {
   const { kind, sql: number } = call.number(0);
-  const digits = call.count === 2 ? Number(call.constant(1).value) : 0;
-  if (digits < -15 || digits > 15) throw call.fail(1, 'wanted a number of digits from -15 to 15');
+  const digits = numberOf(call, 1, 'a number of digits', -15, 15, 0);
   if (kind === 'int' && digits >= 0) return one('int', number);
   const factor = sql`pow(10, ${digits})`;
   // Plus 0: of what rounds to nothing there is no negative.
@@ -54,8 +54,7 @@ const shift =
     one('int', sql`if(${call.int(1)} >= 0, ${engine}(${call.int(0)}, ${call.int(1)} % 64), null)`);
 
 function toHex(call: Call): Value {
-  const digits = call.count > 1 ? Number(call.constant(1).value) : 1;
-  if (digits < 0 || digits > 64) throw call.fail(1, 'wanted a number of digits from 0 to 64');
+  const digits = numberOf(call, 1, 'a number of digits', 0, 64, 1);
   const text = sql`trimLeft(lower(hex(reinterpretAsUInt64(${call.int(0)}))), '0')`;
   return one('string', sql`leftPad(${text}, greatest(length(${text}), ${Math.max(digits, 1)}), '0')`);
 }

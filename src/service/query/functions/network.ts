@@ -1,4 +1,5 @@
 /** Addresses of networks, and URLs, as SQL. */
+import { numberOf, readText } from '../../../language/plan/literals.ts';
 import {
   IPV4_PATTERN,
   IPV6_PATTERN,
@@ -25,17 +26,12 @@ const within = (address: Sql, networks: readonly { readonly first: number; reado
   );
 
 function isInRange(call: Call): Value {
-  const network = readNetwork(String(call.constant(1).value));
-  if (!network) throw call.fail(1, 'wanted a network such as 10.0.0.0/8');
+  const network = readText(call, 1, readNetwork, 'a network such as 10.0.0.0/8');
   return within(addressOf(call.string(0), call), [network]);
 }
 
 /** How many leading bits count. */
-function bitsOf(call: Call, most: number): number {
-  const bits = call.count > 2 ? Number(call.constant(2).value) : most;
-  if (bits < 0 || bits > most) throw call.fail(2, `wanted a number of bits from 0 to ${most}`);
-  return bits;
-}
+const bitsOf = (call: Call, most: number): number => numberOf(call, 2, 'a number of bits', 0, most, most);
 
 /** The leading bits of both addresses. */
 function heads(call: Call): readonly [Sql, Sql] {
@@ -73,8 +69,7 @@ const matchedBy = (build: (call: Call) => readonly [Sql, Sql]) => (call: Call): 
 }; // prettier-ignore
 
 function isInRange6(call: Call): Value {
-  const network = readNetwork6(String(call.constant(1).value));
-  if (!network) throw call.fail(1, 'wanted a network such as fd00::/8');
+  const network = readText(call, 1, readNetwork6, 'a network such as fd00::/8');
   return one(
     'bool',
     sql`(${head6(call.string(0), network.bits, call)} = ${call.params.string(leadingBits(network.digits, network.bits))})`,

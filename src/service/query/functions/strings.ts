@@ -2,7 +2,7 @@
 import { joinSql, list, sql, type Sql } from '../values/sql.ts';
 import { jsonString } from '../values/text.ts';
 import { asJson, one, type Value } from '../values/value.ts';
-import { plainOf } from '../../../language/functions/spec.ts';
+import { groupOf, groupsOf } from '../../../language/plan/literals.ts';
 import { PATH_PATTERN, translation, type STRINGS } from '../../../language/functions/strings.ts';
 import type { Build, Builders, Call } from './call.ts';
 import { once } from './arrays.ts';
@@ -64,17 +64,14 @@ function replaceRegex(call: Call): Value {
 }
 
 function extract(call: Call): Value {
-  const group = Number(call.constant(1).value);
-  if (group < 0 || group > 99) throw call.fail(1, 'wanted the number of a group, 0 for the whole match, up to 99');
+  const group = groupOf(call);
   const groups = sql`extractGroups(${solid(call.string(2))}, concat('(?-s)(', ${call.string(0)}, ')'))`;
   return text(sql`arrayMap(g -> if(length(g) <= ${group}, null, g[${group + 1}]), [${groups}])[1]`);
 }
 
 function extractAll(call: Call): Value {
   const last = call.count - 1;
-  const given: unknown = call.count === 3 ? plainOf(call.constant(1)) : [1];
-  const groups = Array.isArray(given) ? given.map(Number) : [];
-  if (groups.length === 0 || groups.some((group) => !Number.isInteger(group) || group < 1 || group > 99)) throw call.fail(1, 'wanted numbers of groups from 1 to 99, such as dynamic([1])');
+  const groups = groupsOf(call);
   // Every group of every match, as rows of matches.
   const found = sql`extractAllGroupsVertical(${solid(call.string(last))}, concat('(?-s)(', ${call.string(0)}, ')'))`;
   const row = groups.length === 1 ? jsonString(sql`m[${groups[0]! + 1}]`) : sql`concat('[', ${joinSql(groups.map((group) => jsonString(sql`m[${group + 1}]`)), sql`, ',', `)}, ']')`;

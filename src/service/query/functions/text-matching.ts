@@ -2,6 +2,7 @@
 import { all, any, sql, type Sql } from '../values/sql.ts';
 import { facetsOf, oneRequired, type Value } from '../values/value.ts';
 import { listItems, negate } from './comparisons.ts';
+import { quoteRegex } from '../../../language/operators/pattern.ts';
 import { MATCH_FORMS, type MatchForm, type MatchName, type TEXT_MATCHING } from '../../../language/functions/text-matching.ts';
 import type { Build, Builders, Call } from './call.ts';
 
@@ -15,8 +16,6 @@ function haystack(call: Call, n: number, wanted: Value): Sql {
   return onlyString && found && value.plain?.string ? value.plain.string : call.string(n);
 }
 
-const quoteTerm = (term: string): string => term.replaceAll(/[\\^$.|?*+()[\]{}-]/g, String.raw`\$&`);
-
 /** Which ends of the term are letters or digits, beside which there must be none. */
 function wordEnds(term: string): readonly [first: boolean, last: boolean] {
   const isWord = (char: string | undefined): boolean => char !== undefined && /[\p{L}\p{N}]/u.test(char);
@@ -27,14 +26,14 @@ function wordEnds(term: string): readonly [first: boolean, last: boolean] {
 /** A pattern that finds the term as a whole: directly beside a word's end is what `other` matches, or nothing. */
 function termPattern(term: string, other = String.raw`[^\p{L}\p{N}]`): string {
   const [first, last] = wordEnds(term);
-  return `${first ? `(?:^|${other})` : ''}${quoteTerm(term)}${last ? `(?:$|${other})` : ''}`;
+  return `${first ? `(?:^|${other})` : ''}${quoteRegex(term)}${last ? `(?:$|${other})` : ''}`;
 }
 
 /** What finds the term where something outside of ASCII is beside a word's end. */
 function besideOthers(term: string): string {
   const other = String.raw`[^\x00-\x7F]`;
   const [first, last] = wordEnds(term);
-  return [...(first ? [`${other}${quoteTerm(term)}`] : []), ...(last ? [`${quoteTerm(term)}${other}`] : [])].join('|');
+  return [...(first ? [`${other}${quoteRegex(term)}`] : []), ...(last ? [`${quoteRegex(term)}${other}`] : [])].join('|');
 }
 
 /** Of ASCII, what is no letter and no digit. */

@@ -1,20 +1,10 @@
 /** Typed expressions for what the legacy form says without text: the same functions that the query language has, checked the same way. */
-import { FUNCTIONS, OPERATORS } from '../../../language/functions/table.ts';
-import { applied } from '../../../language/plan/analysis.ts';
+import { applyNamed } from '../../../language/plan/analysis.ts';
 import { constantNode, type Node } from '../../../language/plan/tree.ts';
 import type { Constant } from '../../../language/types.ts';
 
 /** A function or operator on arguments. Throws an `AplError` where their types do not fit. */
-export function apply(name: string, ...args: readonly Node[]): Node {
-  const spec = OPERATORS.get(name) ?? FUNCTIONS.get(name);
-  if (!spec) throw new RangeError(`there is no function ${name}`);
-  return applied(
-    spec,
-    args,
-    0,
-    args.map(() => 0),
-  );
-}
+export const apply = (name: string, ...args: readonly Node[]): Node => applyNamed(name, 0, ...args);
 
 /** A value of JSON as a constant; arrays and objects become dynamic ones. */
 export function constantOf(value: unknown): Constant {

@@ -3,7 +3,7 @@ import { SERVICE_QUERY_DEFAULT_EVENTS, SERVICE_QUERY_MAX_EVENTS, SERVICE_QUERY_S
 import { typeName, type Dataset } from '../../datasets/catalog.ts';
 import type { Environment } from '../functions/call.ts';
 import type { OwnMap } from '../../engine/own-columns.ts';
-import type { EventSql } from '../sql/field.ts';
+import { OWN_KINDS, type EventSql } from '../sql/field.ts';
 import type { Made } from '../sql/relation-parts.ts';
 import { Relation } from '../sql/relation/relation.ts';
 import { join } from '../sql/relation/join.ts';
@@ -261,7 +261,6 @@ function tableOf(relation: Relation, most: number): Table {
 } // prettier-ignore
 
 const mapsOf = ({ s, i, f, b, j }: EventSql): Sql[] => [s, i, f, b, j];
-const OWN_KINDS = { s: 'string', i: 'int', f: 'real', b: 'bool' } as const;
 const ownOf = ({ own }: EventSql): (readonly [field: string, kind: Kind, cell: Sql])[] =>
   [...own].flatMap(([field, columns]) => Object.entries(columns).map(([map, cell]) => [field, OWN_KINDS[map as OwnMap], cell] as const));
 

@@ -1,7 +1,7 @@
 /** Series by time: which queries give one, and the totals that stand beside it. */
 import { SERVICE_QUERY_MAX_EVENTS } from '../../limits.ts';
 import type { Environment } from '../functions/call.ts';
-import type { Key, Node, Stage } from '../../../language/plan/tree.ts';
+import { nodesIn, type Key, type Stage } from '../../../language/plan/tree.ts';
 
 export interface Series {
   /** Where the summarize is among the stages. */
@@ -38,12 +38,7 @@ export function totalsOf(stages: readonly Stage[], { at, key }: Series): Stage[]
     if (n < at) return [stage];
     if (stage.kind === 'summarize') return [{ ...stage, keys: stage.keys.filter((other) => other !== key) }];
     if (stage.kind !== 'sort') return [];
-    const keys = stage.keys.filter(({ node }) => !uses(node, key.name));
+    const keys = stage.keys.filter(({ node }) => !nodesIn(node).some((part) => part.kind === 'column' && part.name === key.name));
     return keys.length === 0 ? [] : [{ ...stage, keys }];
   });
-}
-
-function uses(node: Node, name: string): boolean {
-  if (node.kind === 'column') return node.name === name;
-  return node.kind === 'apply' ? node.args.some((arg) => uses(arg, name)) : node.kind === 'item' && uses(node.object, name);
 }

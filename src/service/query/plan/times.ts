@@ -24,26 +24,8 @@ export function parseTime(name: string, text: string, now: bigint): bigint {
 
 const clamp = (ns: bigint): bigint => (ns < MIN_TIME_NS ? MIN_TIME_NS : ns > MAX_TIME_NS ? MAX_TIME_NS : ns);
 
-const STEPS_S = [
-  1,
-  5,
-  10,
-  15,
-  30,
-  60,
-  300,
-  600,
-  900,
-  1800,
-  3600,
-  2 * 3600,
-  6 * 3600,
-  12 * 3600,
-  86_400,
-  7 * 86_400,
-  30 * 86_400,
-  365 * 86_400,
-];
+/** Up to 30 s, 30 min and 12 h; then 1, 7, 30 and 365 days. */
+const STEPS_S = [1, 5, 10, 15, 30, 60, 300, 600, 900, 1800, 3600, 7200, 21_600, 43_200, 86_400, 604_800, 2_592_000, 31_536_000];
 
 /** The width of the buckets of a range when nothing is asked for: the least round one that makes at most 120. */
 export function autoStep(rangeNs: bigint): bigint {

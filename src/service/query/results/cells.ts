@@ -1,5 +1,6 @@
 /** Cells of the engine's answer as JSON text. Results are put together as text, so that 64-bit integers stay exact. */
 import type { Cell } from '../../engine/engine.ts';
+import { spanText } from '../../../core/time/span-text.ts';
 import { formatTime } from '../../../core/time/time-text.ts';
 import type { OutputColumn, Table } from '../plan/program.ts';
 import { writeRowId } from '../sql/field.ts';
@@ -21,50 +22,23 @@ export function timeJson(cell: Cell | undefined): string {
   return `"${lastSecond.written}${end > second.length ? `.${text.slice(second.length, end)}` : ''}Z"`;
 }
 
-/** JSON text of one facet's cell. */
-function writeCell(kind: Kind, cell: Cell): string {
-  if (cell === null) return 'null';
-  switch (kind) {
-    case 'int':
-      return String(cell);
-    case 'real':
-      // What is infinite or no number comes as text; JSON has no such numbers.
-      return typeof cell === 'number' ? JSON.stringify(cell) : 'null';
-    case 'string':
-      return JSON.stringify(cell);
-    case 'bool':
-      return cell === true || cell === 1 ? 'true' : 'false';
-    case 'datetime':
-      return timeJson(cell);
-    case 'timespan':
-      return `"${formatSpan(BigInt(String(cell)))}"`;
-    case 'json':
-      return String(cell);
-  }
-}
+/** JSON text of one facet's cell that is not null. */
+const CELL_JSON: Readonly<Record<Kind, (cell: Cell) => string>> = {
+  int: String,
+  // What is infinite or no number comes as text; JSON has no such numbers.
+  real: (cell) => (typeof cell === 'number' ? JSON.stringify(cell) : 'null'),
+  string: (cell) => JSON.stringify(cell),
+  bool: (cell) => (cell === true || cell === 1 ? 'true' : 'false'),
+  datetime: timeJson,
+  timespan: (cell) => `"${spanText(BigInt(String(cell)))}"`,
+  json: String,
+};
+const writeCell = (kind: Kind, cell: Cell): string => (cell === null ? 'null' : CELL_JSON[kind](cell));
 
 /** A column's value in a row. */
 export function writeValue(column: OutputColumn, row: Row): string {
   for (const [kind, at] of column.facets) if (row[at] !== null) return writeCell(kind, row[at]!);
   return 'null';
-}
-
-/** A timespan as Go writes a duration: `1h0m1.5s`, `250ms`. */
-export function formatSpan(ns: bigint): string {
-  const size = ns < 0n ? -ns : ns;
-  const sign = ns < 0n ? '-' : '';
-  const decimal = (unit: bigint, digits: number): string => {
-    const fraction = String(size % unit).padStart(digits, '0').replace(/0+$/, ''); // prettier-ignore
-    return `${(size / unit) % (unit === 1_000_000_000n ? 60n : 1000n)}${fraction && `.${fraction}`}`;
-  };
-  if (size === 0n) return '0s';
-  if (size < 1000n) return `${sign}${size}ns`;
-  if (size < 1_000_000n) return `${sign}${decimal(1000n, 3)}µs`;
-  if (size < 1_000_000_000n) return `${sign}${decimal(1_000_000n, 6)}ms`;
-  const seconds = `${decimal(1_000_000_000n, 9)}s`;
-  const minutes = size / 60_000_000_000n;
-  if (minutes === 0n) return sign + seconds;
-  return minutes < 60n ? `${sign}${minutes}m${seconds}` : `${sign}${minutes / 60n}h${minutes % 60n}m${seconds}`;
 }
 
 /** The id of the event that a row is. */

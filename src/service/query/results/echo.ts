@@ -1,8 +1,8 @@
 /** The structured query that a text amounts to, as far as the legacy form can say it: `request` of a legacy result. */
 import { SERVICE_QUERY_DEFAULT_EVENTS, SERVICE_QUERY_MAX_EVENTS } from '../../limits.ts';
 import type { Node, Stage } from '../../../language/plan/tree.ts';
+import { spanText } from '../../../core/time/span-text.ts';
 import { formatTime } from '../../../core/time/time-text.ts';
-import { formatSpan } from './cells.ts';
 
 export interface EchoFrame {
   readonly startTime: string;
@@ -23,7 +23,7 @@ export function echoOf(stages: readonly Stage[], frame: EchoFrame): object {
   return {
     startTime: frame.startTime,
     endTime: frame.endTime,
-    resolution: frame.series ? formatSpan(frame.step) : 'auto',
+    resolution: frame.series ? spanText(frame.step) : 'auto',
     aggregations: (summarize?.aggregations ?? []).map((aggregation) => ({
       alias: aggregation.kind === 'row' ? aggregation.by.name : aggregation.name,
       op: aggregation.info.name,

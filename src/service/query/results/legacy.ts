@@ -1,9 +1,8 @@
 /** `format=legacy`: events as matches, groups as buckets, put together as JSON text. */
-import { formatTime } from '../../../core/time/time-text.ts';
+import { formatTime, NO_TIME } from '../../../core/time/time-text.ts';
 import type { OutputColumn, Program, Table } from '../plan/program.ts';
 import { groupKey, type Answer } from './answer.ts';
 import { eachField, rowIdOf, timeJson, writeValue, type Row } from './cells.ts';
-import { NO_TIME } from './status.ts';
 
 /** The members `matches` and `buckets` as JSON text. */
 export function writeLegacy(answer: Answer, program: Program): string {

@@ -1,11 +1,10 @@
 /** What both forms of a result say about how it came to be. */
-import { formatTime, MIN_TIME_NS } from '../../../core/time/time-text.ts';
+import { formatTime, MIN_TIME_NS, NO_TIME } from '../../../core/time/time-text.ts';
 import type { Extent } from '../../engine/engine.ts';
 import type { Answer, Message } from './answer.ts';
 
 /** Rows in one block of the engine's index. */
 const BLOCK_ROWS = 8192;
-export const NO_TIME = '0001-01-01T00:00:00Z';
 
 export interface StatusParts {
   /** `performance.now()` of the request. */

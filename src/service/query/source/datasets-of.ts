@@ -1,4 +1,5 @@
 /** Which datasets the names in a query stand for, and that the caller may read each of them. */
+import { quoteRegex } from '../../../language/operators/pattern.ts';
 import type { DatasetName } from '../../../language/plan/tree.ts';
 import { ERROR_TYPES, placeOf } from '../../../language/syntax/apl-error.ts';
 import type { Caller } from '../../auth/auth.ts';
@@ -14,14 +15,7 @@ export interface DatasetsOfQuery {
 }
 
 const isPattern = ({ text }: DatasetName): boolean => text.includes('*');
-const patternOf = (text: string): RegExp =>
-  new RegExp(
-    `^${text
-      .split('*')
-      .map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`))
-      .join('.*')}$`,
-    's',
-  );
+const patternOf = (text: string): RegExp => new RegExp(`^${text.split('*').map(quoteRegex).join('.*')}$`, 's'); // prettier-ignore
 
 /** A named dataset has to be there, and the caller may query it: else an `ApiError` 404 or 403. A pattern leaves out what the caller may not read. */
 export function datasetsOf(names: readonly DatasetName[], text: string, catalog: Catalog, caller: Caller): DatasetsOfQuery {

@@ -23,6 +23,9 @@ export interface EventSql {
 }
 export type OwnSql = Readonly<Partial<Record<OwnMap, Sql>>>;
 
+/** The kind of value that each map holds. */
+export const OWN_KINDS = { s: 'string', i: 'int', f: 'real', b: 'bool' } as const;
+
 export const ownSql = (own: OwnFields): EventSql['own'] =>
   new Map([...own].map(([field, columns]) => [field, mapOwn(columns, ownColumnSql)]));
 

@@ -36,22 +36,15 @@ ${size} < 3600000000000, ${minutes}, concat(toString(intDiv(${size}, 36000000000
 /** JSON text of a string; the engine would write `\/` for a slash. */
 export const jsonString = (text: Sql): Sql => sql`replaceAll(toJSONString(${text}), '\\\\/', '/')`;
 
+const JSON_TEXTS: Readonly<Record<Kind, (facet: Sql) => Sql>> = {
+  string: (facet) => sql`if(isNull(${facet}), null, ${jsonString(facet)})`,
+  int: (facet) => sql`toString(${facet})`,
+  real: (facet) => sql`if(isFinite(${facet}), toString(${facet}), null)`,
+  bool: (facet) => sql`if(isNull(${facet}), null, if(${facet}, 'true', 'false'))`,
+  datetime: (facet) => sql`concat('"', ${timeText(facet)}, '"')`,
+  timespan: (facet) => sql`concat('"', ${durationText(facet)}, '"')`,
+  json: (facet) => facet,
+};
+
 /** JSON text of one facet; null stays null. */
-export function jsonOf(kind: Kind, facet: Sql): Sql {
-  switch (kind) {
-    case 'string':
-      return sql`if(isNull(${facet}), null, ${jsonString(facet)})`;
-    case 'int':
-      return sql`toString(${facet})`;
-    case 'real':
-      return sql`if(isFinite(${facet}), toString(${facet}), null)`;
-    case 'bool':
-      return sql`if(isNull(${facet}), null, if(${facet}, 'true', 'false'))`;
-    case 'datetime':
-      return sql`concat('"', ${timeText(facet)}, '"')`;
-    case 'timespan':
-      return sql`concat('"', ${durationText(facet)}, '"')`;
-    case 'json':
-      return facet;
-  }
-}
+export const jsonOf = (kind: Kind, facet: Sql): Sql => JSON_TEXTS[kind](facet);

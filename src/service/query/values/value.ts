@@ -2,7 +2,7 @@
  * A value as the engine holds it. What type a field has is known only event by event, so a value is a set of facets: one nullable
  * SQL expression for each type it may have, of which at most one is not null. No facet at all is null.
  */
-import type { Constant } from '../../../language/types.ts';
+import type { Constant, Type } from '../../../language/types.ts';
 import { KINDS, type Kind } from './kind.ts';
 import { any, first, list, sql, type Params, type Sql } from './sql.ts';
 import { durationText, jsonOf, timeText } from './text.ts';
@@ -28,28 +28,20 @@ const atom = (facet: Sql): Sql => (/^\w+$/.test(facet) ? facet : sql`(${facet})`
 export const one = (kind: Kind, facet: Sql): Value => ({ facets: { [kind]: atom(facet) } });
 export const oneRequired = (kind: Kind, facet: Sql): Value => ({ facets: { [kind]: atom(facet) }, required: true });
 
+/** The facet of a constant that is not null. */
+const CONSTANTS: Readonly<Record<Type, (value: NonNullable<Constant['value']>, params: Params) => Facets>> = {
+  bool: (value) => ({ bool: value === true ? sql`true` : sql`false` }),
+  int: (value, params) => ({ int: params.bind('Int64', value as bigint) }),
+  real: (value, params) => ({ real: params.bind('Float64', value as number) }),
+  string: (value, params) => ({ string: params.string(value as string) }),
+  datetime: (value, params) => ({ datetime: params.time(value as bigint) }),
+  timespan: (value, params) => ({ timespan: params.int(value as bigint) }),
+  dynamic: (value, params) => ({ json: params.string(value as string) }),
+};
+
 export function constantValue(constant: Constant, params: Params): Value {
   const { type, value } = constant;
-  if (value === null) return { facets: {}, constant };
-  const facets = ((): Facets => {
-    switch (type) {
-      case 'bool':
-        return { bool: value === true ? sql`true` : sql`false` };
-      case 'int':
-        return { int: params.bind('Int64', value as bigint) };
-      case 'real':
-        return { real: params.bind('Float64', value as number) };
-      case 'string':
-        return { string: params.string(value as string) };
-      case 'datetime':
-        return { datetime: params.time(value as bigint) };
-      case 'timespan':
-        return { timespan: params.int(value as bigint) };
-      case 'dynamic':
-        return { json: params.string(value as string) };
-    }
-  })();
-  return { facets, constant, required: true };
+  return value === null ? { facets: {}, constant } : { facets: CONSTANTS[type](value, params), constant, required: true };
 }
 
 export const facetsOf = (value: Value): [Kind, Sql][] => KINDS.flatMap((kind) => (value.facets[kind] ? [[kind, value.facets[kind]]] : []));
@@ -69,27 +61,20 @@ const NO_BOOL = sql`cast(null, 'Nullable(Bool)')`;
 const NO_TIME = sql`cast(null, 'Nullable(DateTime64(9, ''UTC''))')`;
 
 /** Text of one facet as `tostring` writes it. */
-export function textOf(kind: Kind, facet: Sql): Sql {
-  switch (kind) {
-    case 'string':
-    case 'json':
-      return facet;
-    case 'int':
-    case 'real':
-      return sql`toString(${facet})`;
-    case 'bool':
-      return sql`if(isNull(${facet}), null, if(${facet}, 'true', 'false'))`;
-    case 'datetime':
-      return timeText(facet);
-    case 'timespan':
-      return durationText(facet);
-  }
-}
+const TEXTS: Readonly<Record<Kind, (facet: Sql) => Sql>> = {
+  string: (facet) => facet,
+  json: (facet) => facet,
+  int: (facet) => sql`toString(${facet})`,
+  real: (facet) => sql`toString(${facet})`,
+  bool: (facet) => sql`if(isNull(${facet}), null, if(${facet}, 'true', 'false'))`,
+  datetime: timeText,
+  timespan: durationText,
+};
 
 /** Nullable(String): the text of the value, whatever its type. */
 export function asString(value: Value): Sql {
   const facets = facetsOf(value);
-  return facets.length === 0 ? NO_STRING : first(facets.map(([kind, facet]) => textOf(kind, facet)));
+  return facets.length === 0 ? NO_STRING : first(facets.map(([kind, facet]) => TEXTS[kind](facet)));
 }
 
 /** Nullable(String): the value as JSON. */

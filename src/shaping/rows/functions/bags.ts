@@ -1,5 +1,6 @@
 /** Functions of objects, and of arrays as sets, of one row. */
 import type { BAGS } from '../../../language/functions/arrays.ts';
+import { keysOf } from '../../../language/plan/literals.ts';
 import type { Build, Builders, Call, Evaluate } from '../call/call.ts';
 import { lift2 } from '../call/lift.ts';
 import { isObject, type JsonObject, type Value } from '../values/value.ts';
@@ -14,10 +15,7 @@ const ofBags =
   };
 
 function packed(call: Call): Evaluate {
-  if (call.count % 2 === 1) throw call.fail(call.count - 1, 'wanted pairs of key and value');
-  const keys = Array.from({ length: call.count / 2 }, (_, n) => String(call.constant(2 * n).value));
-  const twice = keys.findIndex((key, n) => keys.indexOf(key) < n);
-  if (twice >= 0) throw call.fail(2 * twice, 'the key stands there twice');
+  const keys = keysOf(call);
   const values = keys.map((_, n) => call.value(2 * n + 1));
   return (scope) => Object.fromEntries(keys.map((key, n) => [key, itemOf(values[n]!(scope))]));
 }
@@ -36,7 +34,7 @@ function without(call: Call): Evaluate {
   });
 }
 
-const keysOf = (items: Items): Set<string> => new Set(items.map(identityOf));
+const identitiesOf = (items: Items): Set<string> => new Set(items.map(identityOf));
 
 /** The different items of the first array that pass. */
 function distinct(items: Items, passes: (identity: string) => boolean = () => true): Items {
@@ -59,15 +57,15 @@ export const BAG_ROWS: Builders<typeof BAGS> = {
   bag_remove_keys: without,
   set_union: ofSets((first, others) => distinct([first, ...others].flat())),
   set_intersect: ofSets((first, others) => {
-    const sets = others.map(keysOf);
+    const sets = others.map(identitiesOf);
     return distinct(first, (identity) => sets.every((set) => set.has(identity)));
   }),
   set_difference: ofSets((first, others) => {
-    const sets = others.map(keysOf);
+    const sets = others.map(identitiesOf);
     return distinct(first, (identity) => !sets.some((set) => set.has(identity)));
   }),
   set_has_element: (call) => {
     const value = call.value(1);
-    return ofArrays([call.value(0)], ([items], scope) => keysOf(items!).has(identityOf(itemOf(value(scope)))));
+    return ofArrays([call.value(0)], ([items], scope) => identitiesOf(items!).has(identityOf(itemOf(value(scope)))));
   },
 };

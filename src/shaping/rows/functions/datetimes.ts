@@ -1,8 +1,9 @@
 /** Functions of time, all in UTC. Weeks begin on Sunday, as in the public language; `week_of_year` counts as ISO 8601 does. */
-import { readSpanFormat, readTimeFormat, SPAN_PARTS, type DATETIMES } from '../../../language/functions/datetimes.ts';
+import { MONTHS, readSpanFormat, readTimeFormat, SPAN_PARTS, UNITS, type DATETIMES } from '../../../language/functions/datetimes.ts';
+import { nameOf, readText } from '../../../language/plan/literals.ts';
 import type { Build, Builders, Call, Evaluate, Of } from '../call/call.ts';
 import { lift1, lift2, ofNumber, ofTime } from '../call/lift.ts';
-import { addMonths, MONTHS, monthIndex, PARTS, startOf, UNITS, unitIndex, type Period } from '../values/calendar.ts';
+import { addMonths, monthIndex, PARTS, startOf, unitIndex, type Period } from '../values/calendar.ts';
 import { wholeOf, wrap64, type DateTime } from '../values/value.ts';
 import { timeOf } from './arithmetic.ts';
 
@@ -36,26 +37,18 @@ const end =
 
 const part = (name: string): Build => ofTime((ns) => PARTS.get(name)!(ns));
 
-/** The unit that the first argument names. */
-function unit(call: Call, known: Iterable<string>): string {
-  const name = String(call.constant(0).value).toLowerCase().replace(/s$/, '');
-  const names = [...known];
-  if (!names.includes(name)) throw call.fail(0, `wanted one of ${names.join(', ')}`);
-  return name;
-}
-
 function datetimePart(call: Call): Evaluate {
-  const read = PARTS.get(unit(call, [...PARTS.keys()].filter((name) => name !== 'dayofweek')))!;
+  const read = PARTS.get(nameOf(call, [...PARTS.keys()].filter((name) => name !== 'dayofweek')))!;
   return lift1(call.time(1), read);
 } // prettier-ignore
 
 function datetimeAdd(call: Call): Evaluate {
-  const name = unit(call, [...MONTHS.keys(), ...UNITS.keys()]);
+  const name = nameOf(call, [...MONTHS.keys(), ...UNITS.keys()]);
   return lift2(call.int(1), call.time(2), (count, ns) => later(ns, name, count));
 }
 
 function difference(call: Call): Evaluate {
-  const name = unit(call, [...UNITS.keys(), ...MONTHS.keys()]);
+  const name = nameOf(call, [...UNITS.keys(), ...MONTHS.keys()]);
   return lift2(call.time(1), call.time(2), (a, b) => wrap64(unitIndex(name, a) - unitIndex(name, b)));
 }
 
@@ -82,8 +75,7 @@ function twelve(ns: bigint): string {
 }
 
 function formatted(call: Call): Evaluate {
-  const parts = readTimeFormat(String(call.constant(1).value));
-  if (!parts) throw call.fail(1, 'wanted a format such as yyyy-MM-dd HH:mm:ss.fff');
+  const parts = readText(call, 1, readTimeFormat, 'a format such as yyyy-MM-dd HH:mm:ss.fff');
   const nanos = (ns: bigint): string => String(PARTS.get('nanosecond')!(ns)).padStart(9, '0');
   const writers = parts.map((part): ((ns: bigint) => string) => {
     if (part.startsWith("'")) return () => part.slice(1);
@@ -95,8 +87,7 @@ function formatted(call: Call): Evaluate {
 }
 
 function formattedSpan(call: Call): Evaluate {
-  const parts = readSpanFormat(String(call.constant(1).value));
-  if (!parts) throw call.fail(1, 'wanted a format such as d.HH:mm:ss.fff');
+  const parts = readText(call, 1, readSpanFormat, 'a format such as d.HH:mm:ss.fff');
   const nanos = (size: bigint): string => String(size % 1_000_000_000n).padStart(9, '0');
   const writers = parts.map((part): ((size: bigint) => string) => {
     if (part.startsWith("'")) return () => part.slice(1);

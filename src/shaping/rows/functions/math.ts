@@ -1,4 +1,5 @@
 /** Functions of numbers. */
+import { numberOf } from '../../../language/plan/literals.ts';
 import type { MATH } from '../../../language/functions/math.ts';
 import type { Build, Builders, Call, Evaluate } from '../call/call.ts';
 import { lift2, ofInt, ofNumber, ofReal, ofValue } from '../call/lift.ts';
@@ -11,8 +12,7 @@ const same = (value: bigint): bigint => value;
 
 /** Half goes away from zero. */
 function round(call: Call): Evaluate {
-  const digits = call.count === 2 ? Number(call.constant(1).value) : 0;
-  if (digits < -15 || digits > 15) throw call.fail(1, 'wanted a number of digits from -15 to 15');
+  const digits = numberOf(call, 1, 'a number of digits', -15, 15, 0);
   const factor = 10 ** digits;
   // Plus 0: of what rounds to nothing there is no negative.
   const rounded = (value: number): number => (Math.sign(value) * Math.floor(Math.abs(value) * factor + 0.5)) / factor + 0;
@@ -43,8 +43,7 @@ const shift =
     lift2(call.int(0), call.int(1), (value, count) => (count < 0n ? null : wrap64(by(value, count % 64n))));
 
 function toHex(call: Call): Evaluate {
-  const digits = call.count > 1 ? Number(call.constant(1).value) : 1;
-  if (digits < 0 || digits > 64) throw call.fail(1, 'wanted a number of digits from 0 to 64');
+  const digits = numberOf(call, 1, 'a number of digits', 0, 64, 1);
   return ofInt((value) => BigInt.asUintN(64, value).toString(16).padStart(digits, '0'))(call);
 }
 

@@ -1,4 +1,5 @@
 /** Addresses of networks, and URLs, of one row. */
+import { numberOf, readText } from '../../../language/plan/literals.ts';
 import {
   addressDigits,
   IPV4_PATTERN,
@@ -24,17 +25,12 @@ const within = (call: Call, networks: readonly { readonly first: number; readonl
   lift1(addressOf(call.string(0)), (address) => networks.some(({ first, last }) => address >= first && address <= last));
 
 function isInRange(call: Call): Evaluate {
-  const network = readNetwork(String(call.constant(1).value));
-  if (!network) throw call.fail(1, 'wanted a network such as 10.0.0.0/8');
+  const network = readText(call, 1, readNetwork, 'a network such as 10.0.0.0/8');
   return within(call, [network]);
 }
 
 /** How many leading bits count. */
-function bitsOf(call: Call, most: number): number {
-  const bits = call.count > 2 ? Number(call.constant(2).value) : most;
-  if (bits < 0 || bits > most) throw call.fail(2, `wanted a number of bits from 0 to ${most}`);
-  return bits;
-}
+const bitsOf = (call: Call, most: number): number => numberOf(call, 2, 'a number of bits', 0, most, most);
 
 /** The leading bits of both addresses. */
 type Heads = (call: Call) => readonly [Of<string | number | null>, Of<string | number | null>];
@@ -62,8 +58,7 @@ const compared =
     lift2(...heads(call), (a, b) => build(a === b ? 0 : a < b ? -1 : 1));
 
 function isInRange6(call: Call): Evaluate {
-  const network = readNetwork6(String(call.constant(1).value));
-  if (!network) throw call.fail(1, 'wanted a network such as fd00::/8');
+  const network = readText(call, 1, readNetwork6, 'a network such as fd00::/8');
   const wanted = leadingBits(network.digits, network.bits);
   return lift1(head6(call.string(0), network.bits), (head) => head === wanted);
 }

@@ -1,12 +1,9 @@
 /** Functions of text that take a regular expression, or a set of characters. */
-import { plainOf } from '../../../language/functions/spec.ts';
+import { groupOf, groupsOf } from '../../../language/plan/literals.ts';
 import type { Build, Call, Evaluate } from '../call/call.ts';
 import { lift1 } from '../call/lift.ts';
 import { compileRegex, regexArgument, type Regex } from './regex.ts';
 import { bounded } from '../values/text.ts';
-
-/** The highest number of a group that can be asked for. */
-const MOST_GROUPS = 99;
 
 function ofRegex(call: Call, text: number, build: (value: string, regex: Regex) => ReturnType<Evaluate>): Evaluate {
   const [pattern, value] = [regexArgument(call, 0), call.string(text)];
@@ -34,17 +31,13 @@ export function replaceRegex(call: Call): Evaluate {
 } // prettier-ignore
 
 export function extract(call: Call): Evaluate {
-  const group = Number(call.constant(1).value);
-  if (group < 0 || group > MOST_GROUPS) throw call.fail(1, `wanted the number of a group, 0 for the whole match, up to ${MOST_GROUPS}`);
+  const group = groupOf(call);
   const [pattern, text] = [regexArgument(call, 0), call.string(2)];
   return (scope) => pattern(scope)?.first(text(scope) ?? '')?.groups[group] ?? null;
 }
 
 export function extractAll(call: Call): Evaluate {
-  const given: unknown = call.count === 3 ? plainOf(call.constant(1)) : [1];
-  const groups = Array.isArray(given) ? given.map(Number) : [];
-  if (groups.length === 0 || groups.some((group) => !Number.isInteger(group) || group < 1 || group > MOST_GROUPS))
-    throw call.fail(1, `wanted numbers of groups from 1 to ${MOST_GROUPS}, such as dynamic([1])`);
+  const groups = groupsOf(call);
   const [only] = groups;
   return ofRegex(call, call.count - 1, (text, regex) =>
     Array.from(regex.matches(text), (match) => (groups.length === 1 ? (match.groups[only!] ?? '') : groups.map((group) => match.groups[group] ?? ''))),

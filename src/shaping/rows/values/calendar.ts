@@ -1,23 +1,10 @@
 /** The calendar of UTC, of times in ns since 1970. */
+import { MONTHS, UNITS } from '../../../language/functions/datetimes.ts';
 import { modulo } from './value.ts';
 
-const SECOND_NS = 1_000_000_000n;
-const DAY_NS = 86_400n * SECOND_NS;
-const WEEK_NS = 7n * DAY_NS;
+const [SECOND_NS, DAY_NS, WEEK_NS] = ['second', 'day', 'week'].map((name) => UNITS.get(name)!) as [bigint, bigint, bigint];
 /** 1970 began on a Thursday, four days after a Sunday. */
 const SINCE_SUNDAY_NS = 4n * DAY_NS;
-
-export const UNITS: ReadonlyMap<string, bigint> = new Map([
-  ['nanosecond', 1n],
-  ['microsecond', 1000n],
-  ['millisecond', 1_000_000n],
-  ['second', SECOND_NS],
-  ['minute', 60n * SECOND_NS],
-  ['hour', 3600n * SECOND_NS],
-  ['day', DAY_NS],
-  ['week', WEEK_NS],
-]);
-export const MONTHS: ReadonlyMap<string, number> = new Map([['month', 1], ['quarter', 3], ['year', 12]]); // prettier-ignore
 
 export type Period = 'day' | 'week' | 'month' | 'year';
 

@@ -3,7 +3,7 @@
  * `bigint` and a `number` is a float, so that `7 / 2` is 3 and `7.0 / 2` is 3.5 as in a query; `settledValue` gives small integers back as numbers.
  */
 import { formatTime } from '../../../core/time/time-text.ts';
-import { spanText } from './span-text.ts';
+import { spanText } from '../../../core/time/span-text.ts';
 
 /** ns since 1970. */
 export class DateTime {

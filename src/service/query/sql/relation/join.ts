@@ -92,11 +92,6 @@ function sidesOf(how: JoinKind, left: Side, right: Side, dropped: readonly strin
   if (how === 'leftsemi' || how === 'leftanti') return left.columns;
   if (how === 'rightsemi' || how === 'rightanti') return right.columns;
   const columns = new Map(left.columns);
-  for (const [name, made] of right.columns)
-    if (!dropped.includes(name))
-      columns.set(
-        freeName(name, (taken) => columns.has(taken)),
-        made,
-      );
+  for (const [name, made] of right.columns) if (!dropped.includes(name)) columns.set(freeName(name, columns), made);
   return columns;
 }

@@ -2,7 +2,7 @@
 import { SERVICE_QUERY_MADE_ROWS } from '../../../../language/limits.ts';
 import type { Source } from '../../../../language/plan/tree.ts';
 import type { Constant, Type } from '../../../../language/types.ts';
-import type { Dataset } from '../../../datasets/catalog.ts';
+import { newDataset } from '../../../datasets/catalog.ts';
 import { compile } from '../expressions.ts';
 import type { Made, Parts } from '../relation-parts.ts';
 import { Relation } from './relation.ts';
@@ -13,20 +13,7 @@ import type { Kind } from '../../values/kind.ts';
 type Frame = Pick<Parts, 'environment' | 'missing' | 'relationOf'>;
 
 /** What stands for a dataset where there is none. */
-const NO_DATASET: Dataset = {
-  id: 0,
-  name: '',
-  table: '',
-  created: '',
-  who: '',
-  description: '',
-  retentionDays: 0,
-  fields: new Map(),
-  notes: new Map(),
-  mapFields: [],
-  own: new Map(),
-  written: [],
-};
+const NO_DATASET = newDataset(0, { name: '', description: '', created: '', who: '' });
 
 const madeOf = (frame: Frame, from: Sql, columns: ReadonlyMap<string, Made>, item: Sql | undefined): Relation =>
   new Relation({

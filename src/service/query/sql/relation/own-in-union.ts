@@ -3,13 +3,12 @@
  * in them; and the columns that most tables have are carried along, since a whole map is dear to make: it takes 20 times as long as a column.
  */
 import type { OwnMap } from '../../../engine/own-columns.ts';
-import { fieldValue, type EventSql, type OwnSql } from '../field.ts';
+import { fieldValue, OWN_KINDS, type EventSql, type OwnSql } from '../field.ts';
 import type { Parts } from '../relation-parts.ts';
 import { alias, sql, type Sql } from '../../values/sql.ts';
 
 /** Cells of this kind that a union carries at most, all tables together: their SQL is bounded. */
 const MOST_CELLS = 320;
-const FACETS = { s: 'string', i: 'int', f: 'real', b: 'bool' } as const;
 const MAPS: readonly OwnMap[] = ['s', 'i', 'f', 'b'];
 /** As `WHOLE` of `engine/own-columns` names them. */
 const WHOLE: Readonly<Record<OwnMap, Sql>> = { s: sql`all_s`, i: sql`all_i`, f: sql`all_f`, b: sql`all_b` };
@@ -48,7 +47,7 @@ export function carriedColumns(tables: readonly Parts[]): Carried {
   const cells = tables.map(({ event, dataset, environment }) =>
     chosen.map(({ field, map }) => {
       const value = fieldValue(event!, field, dataset.fields.get(field) ?? 0, environment.params);
-      return value.facets[FACETS[map]] ?? sql`null`;
+      return value.facets[OWN_KINDS[map]] ?? sql`null`;
     }),
   );
   return { names, cells, own };

@@ -136,11 +136,7 @@ export class Relation {
     const { parts } = this;
     const made = new Map([...parts.columns].filter(([name]) => matches(name)));
     if (!parts.open || !parts.event) return this.#with({ columns: made });
-    const fields = ['_time', ...[...parts.dataset.fields.keys()].sort((a, b) => (a < b ? -1 : 1))].filter(
-      (name) => matches(name) && !parts.columns.has(name) && !parts.removed.some((pattern) => matchesPattern(pattern, name)),
-    );
-    const kept = this.#make(fields.map((name) => ({ name, node: { kind: 'column', type: typeOf(EVENTS, name)!, name } })));
-    return this.#with({ columns: new Map([...kept, ...made]), open: false }).#shortened();
+    return this.#with({ columns: new Map([...this.#unnamed(matches), ...made]), open: false }).#shortened();
   }
 
   /** What stands under the name, as a column. */
@@ -152,13 +148,16 @@ export class Relation {
   allColumns(): Map<string, Made> {
     const { parts } = this;
     if (!parts.open || !parts.event) return new Map(parts.columns);
-    const fields = ['_time', ...[...parts.dataset.fields.keys()].sort((a, b) => (a < b ? -1 : 1))].filter(
-      (name) => !parts.columns.has(name) && !parts.removed.some((pattern) => matchesPattern(pattern, name)),
+    return new Map([...this.#unnamed(), ...parts.columns]);
+  }
+
+  /** The fields of events that no stage has named, `_time` first. */
+  #unnamed(matches: (name: string) => boolean = () => true): Map<string, Made> {
+    const { dataset, columns, removed } = this.parts;
+    const fields = ['_time', ...[...dataset.fields.keys()].sort((a, b) => (a < b ? -1 : 1))].filter(
+      (name) => matches(name) && !columns.has(name) && !removed.some((pattern) => matchesPattern(pattern, name)),
     );
-    return new Map([
-      ...this.#make(fields.map((name) => ({ name, node: { kind: 'column', type: typeOf(EVENTS, name)!, name } }))),
-      ...parts.columns,
-    ]);
+    return this.#make(fields.map((name) => ({ name, node: { kind: 'column', type: typeOf(EVENTS, name)!, name } })));
   }
 
   /** Columns that match first; of events the fields that there are. */

@@ -1,7 +1,7 @@
 /** make-series: the groups of a summarize by steps of time, put together as arrays. */
 import { SERVICE_QUERY_BUCKETS } from '../../../limits.ts';
 import { formatTime } from '../../../../core/time/time-text.ts';
-import { FUNCTIONS, OPERATORS } from '../../../../language/functions/table.ts';
+import { applyNamed } from '../../../../language/plan/analysis.ts';
 import { constantNode, type Key, type Node, type Stage, type TimeBound } from '../../../../language/plan/tree.ts';
 import { AplError } from '../../../../language/syntax/apl-error.ts';
 import type { Constant } from '../../../../language/types.ts';
@@ -25,8 +25,9 @@ export function makeSeries(relation: Relation, { columns, on, from, to, step, ke
   if (steps > BigInt(SERVICE_QUERY_BUCKETS))
     throw new AplError('meaning', from?.at ?? to?.at ?? 0, `make-series would have ${steps} steps, more than ${SERVICE_QUERY_BUCKETS}: make the step longer`);
   const time = (value: bigint): Node => constantNode({ type: 'datetime', value });
-  const within = call(OPERATORS, 'and', call(OPERATORS, '>=', on.node, time(start)), call(OPERATORS, '<', on.node, time(end)));
-  const number = call(OPERATORS, '/', call(FUNCTIONS, 'toint', call(OPERATORS, '-', call(FUNCTIONS, 'todatetime', on.node), time(start))), constantNode({ type: 'int', value: step }));
+  const call = (name: string, ...args: readonly Node[]): Node => applyNamed(name, 0, ...args);
+  const within = call('and', call('>=', on.node, time(start)), call('<', on.node, time(end)));
+  const number = call('/', call('toint', call('-', call('todatetime', on.node), time(start))), constantNode({ type: 'int', value: step }));
   const groups = [...keys.map((key): Key => ({ ...key, binOfTime: undefined })), { name: STEP, node: number, binOfTime: undefined }];
   const inner = summarize(relation.where(within), columns.map(({ aggregation }) => aggregation), groups, step);
 
@@ -56,12 +57,6 @@ export function makeSeries(relation: Relation, { columns, on, from, to, step, ke
     from: sql`(select ${list(names.columns)} from ${parts.from}${whereSql(parts.where)}${groupBy})`,
   });
 } // prettier-ignore
-
-function call(table: typeof FUNCTIONS, name: string, ...args: readonly Node[]): Node {
-  const spec = table.get(name)!;
-  const type = typeof spec.returns === 'function' ? (spec.returns(args.map((arg) => arg.type)) ?? 'dynamic') : spec.returns;
-  return { kind: 'apply', type, spec, args, at: 0, places: args.map(() => 0) };
-}
 
 const jsonOf = (constant: Constant, { params }: Environment): Sql =>
   constant.value === null ? sql`'null'` : sql`ifNull(${asJson(constantValue(constant, params))}, 'null')`;
