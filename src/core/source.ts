@@ -4,7 +4,7 @@ import type { Clock } from './time/clock.ts';
 import type { Log } from './log.ts';
 import type { StreamStore } from './stream.ts';
 
-/** Numbers that telemetry reads at a scrape. All are totals of this process unless said otherwise. */
+/** Numbers that telemetry reads at a scrape. All are totals of this process, except where noted. */
 export interface SourceStats {
   readBytes: number;
   /** Unread bytes that are known to exist, now. */

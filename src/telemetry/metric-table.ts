@@ -58,7 +58,7 @@ export const sourceMetrics: readonly Metric[] = [
   ],
   [
     'source_missed_changes_total',
-    'Changes of files that a full scan found and no watch had told of',
+    'Changes of files that a full scan found and no watch had reported',
     eachSource(({ stats }) => stats.missedChanges ?? 0),
   ],
   [
@@ -75,7 +75,11 @@ export const sourceMetrics: readonly Metric[] = [
       ),
   ],
   ['slow_path_events_total', 'Events that cost an object or a string each', eachSource(({ stats }) => stats.slowPathEvents)],
-  ['backpressure_seconds_total', 'Time that reading waited for room', eachSource(({ backpressureSeconds }) => backpressureSeconds)],
+  [
+    'backpressure_seconds_total',
+    'Time that reading waited for memory or disk',
+    eachSource(({ backpressureSeconds }) => backpressureSeconds),
+  ],
   [
     'events_total',
     'Events by outcome; accepted = delivered + dead_lettered + dropped + filtered + events_held',

@@ -97,7 +97,7 @@ test('run that can neither deliver nor write what it read from a pipe ends with 
     { readBytes: number; accepted: number; delivered: number },
   ];
   const { events } = run.fieldsOf('were not delivered and are lost with this process');
-  const { bytes } = run.fieldsOf('there was no room for them before the deadline');
+  const { bytes } = run.fieldsOf('found no memory or disk before the deadline');
   expect([totals.delivered, events]).toEqual([0, totals.accepted]);
   expect(totals.accepted).toBeGreaterThan(100);
   const acceptedBytes = lines.slice(0, totals.accepted).reduce((sum, line) => sum + line.length + 1, 0);

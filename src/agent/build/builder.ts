@@ -10,7 +10,7 @@ import type { Kernel } from '../../kernel/kernel.ts';
 import type { State } from '../../state/database/store.ts';
 import type { SinkHistograms } from '../../telemetry/metrics.ts';
 import type { Components, SourcePipeline } from './components.ts';
-import { createRoomyKernel, hasTransforms, kernelBytesOf, scratchBytesOf, SHAPING_SCRATCH_BYTES } from './kernel-memory.ts';
+import { createExpandableKernel, hasTransforms, kernelBytesOf, scratchBytesOf, SHAPING_SCRATCH_BYTES } from './kernel-memory.ts';
 import { routedBaseOf } from './owners.ts';
 import { restoreSinks } from './restore-sinks.ts';
 import { createRoutedDatasets } from './routed-datasets.ts';
@@ -49,7 +49,7 @@ export class Builder {
   /** Takes memory and compiles transforms. Throws `TailraceError` where the address space does not hold all of it, not later on. */
   static async create(options: BuilderOptions): Promise<Builder> {
     const { config } = options.inForce;
-    const builder = new Builder(options, createRoomyKernel(kernelBytesOf(config)));
+    const builder = new Builder(options, createExpandableKernel(kernelBytesOf(config)));
     if (!options.sinksOnly) builder.#shapers = await builder.#compileTransforms(config);
     try {
       prepareContentSum();

@@ -10,7 +10,7 @@ import { memoryOf } from './sink-pipeline.ts';
 const RELOAD_BYTES = [512 * 1024 * 1024, 128 * 1024 * 1024];
 
 /** A kernel of `bytes` of memory, with address space for reloads. Throws `TailraceError`. */
-export function createRoomyKernel(bytes: number): Kernel {
+export function createExpandableKernel(bytes: number): Kernel {
   for (const more of RELOAD_BYTES) {
     try {
       return createKernel(bytes + more);

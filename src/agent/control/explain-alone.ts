@@ -1,5 +1,5 @@
 /**
- * What file sources would do with a path, told where no agent runs: by the configuration, the files, and the positions in the data
+ * What file sources would do with a path, worked out without an agent from the configuration, the files, and the positions in the data
  * folder, whose lock is held meanwhile. Nothing is read, and nothing is written.
  */
 import { existsSync } from 'node:fs';

@@ -12,7 +12,7 @@ import { compileGroupPattern } from '../../parsers/text/pattern.ts';
 import { fieldReader } from '../../shaping/rows/values/paths.ts';
 import { wantedFields } from '../../shaping/rows/wanted-fields.ts';
 
-/** Of fewer events nothing can be told: fields may be optional. */
+/** Fewer events prove nothing: fields may be optional. */
 const MIN_EVENTS = 5;
 /** Names of the events' fields that a misspelt one is compared with, and how deep they are looked for. */
 const MAX_NAMES = 1000;

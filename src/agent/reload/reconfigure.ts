@@ -129,7 +129,7 @@ async function openSource(
   run(pipeline);
 }
 
-/** Its events go on to their sinks. What it has in hand and cannot be read again has a moment to find room. */
+/** Its events go on to their sinks. Events in hand that cannot be read again may wait a moment for memory. */
 async function closeSource({ components, log, clock, stopping }: ReconfigureOptions, id: string): Promise<SourcePipeline> {
   const pipeline = components.sources.get(id)!;
   const stopped = pipeline.source.stop().then(

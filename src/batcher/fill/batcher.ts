@@ -192,7 +192,7 @@ export class Batcher {
   #shapedIntake(intake: Intake, shaper: Shaper): ShapedIntakeOptions {
     const { kernel, budget, scratch } = this.#options;
     const { block } = intake;
-    // Those that the events are made by: a reload may change them while the events wait for room.
+    // Keep the shapes that made the events: a reload may replace them while the events wait for memory.
     const shapes = this.#shapes;
     if (!scratch) throw new Error('events are to be shaped by a batcher without scratch memory');
     return {

@@ -13,7 +13,7 @@ export function explainStop(report: StopReport, log: Log): boolean {
   if (report.lostBytes > 0)
     log.error(
       { bytes: report.lostBytes },
-      'bytes were read from sources that cannot be read again and there was no room for them before the deadline; they are lost with this process and counted in source_lost_bytes_total',
+      'bytes were read from sources that cannot be read again and found no memory or disk before the deadline; they are lost with this process and counted in source_lost_bytes_total',
     );
   if (report.deadLetters > 0)
     log.warn({ events: report.deadLetters }, 'events were refused by the service and are kept; see `tailrace dead-letters list`');

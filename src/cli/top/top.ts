@@ -33,7 +33,7 @@ async function show(first: Status, ask: () => Promise<Status>): Promise<void> {
   let records = addRecord([], first);
   let gone: string | undefined;
   let [view, scroll] = [0, 0];
-  let last = { lastScroll: 0, room: 0 };
+  let last = { lastScroll: 0, height: 0 };
 
   const draw = (): void => {
     const { columns, rows } = screen;
@@ -43,7 +43,7 @@ async function show(first: Status, ask: () => Promise<Status>): Promise<void> {
       ...{ status, rates: ratesOf(records), view: VIEWS[view]!, scroll, columns, rows, colours },
       ...trouble,
     });
-    last = { lastScroll, room: rows };
+    last = { lastScroll, height: rows };
     scroll = Math.min(scroll, lastScroll);
     screen.draw(lines);
   };
@@ -53,7 +53,7 @@ async function show(first: Status, ask: () => Promise<Status>): Promise<void> {
       view = (view + (key === 'next' ? 1 : VIEWS.length - 1)) % VIEWS.length;
       scroll = 0;
     } else {
-      const steps = { up: -1, down: 1, 'page-up': 4 - last.room, 'page-down': last.room - 4, home: -Infinity, end: Infinity };
+      const steps = { up: -1, down: 1, 'page-up': 4 - last.height, 'page-down': last.height - 4, home: -Infinity, end: Infinity };
       scroll = Math.min(last.lastScroll, Math.max(0, scroll + steps[key]));
     }
     draw();

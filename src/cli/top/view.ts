@@ -35,13 +35,13 @@ export function renderTop(shown: Shown): { readonly lines: readonly string[]; re
   const paint: Paint = (style, text) => (colours ? styleText(style, text, { validateStream: false }) : text);
   const head = [...headLines(shown, paint), tabs(view, columns, paint)];
   const body = bodyLines(shown, paint);
-  const room = Math.max(1, rows - head.length - 1);
-  const lastScroll = Math.max(0, body.length - room);
+  const height = Math.max(1, rows - head.length - 1);
+  const lastScroll = Math.max(0, body.length - height);
   const from = Math.min(scroll, lastScroll);
-  const end = from + room;
-  const more = body.length > room ? `   lines ${from + 1}–${Math.min(end, body.length)} of ${body.length}` : '';
+  const end = from + height;
+  const more = body.length > height ? `   lines ${from + 1}–${Math.min(end, body.length)} of ${body.length}` : '';
   const foot = paint('dim', cut(`${KEYS}${more}`, columns));
-  const blank = Array.from({ length: Math.max(0, room - body.length) }, () => '');
+  const blank = Array.from({ length: Math.max(0, height - body.length) }, () => '');
   return { lines: [...head, ...body.slice(from, end), ...blank, foot].slice(-rows), lastScroll };
 }
 

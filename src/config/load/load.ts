@@ -43,7 +43,7 @@ function configIn({ config, problems }: ReadConfig): Config {
 export interface ReadConfig {
   readonly config: Config | undefined;
   readonly problems: readonly Problem[];
-  /** Of the configuration, also of one with problems where it can be told. */
+  /** Known for a configuration with problems, too, as long as `data_dir` can be read. */
   readonly dataDir: string | undefined;
   /** Those of its transforms that could be read, whatever else is wrong. */
   readonly transforms: readonly TransformConfig[];

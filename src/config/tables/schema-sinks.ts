@@ -42,7 +42,7 @@ const diskTable = {
 const bufferTable = {
   max_memory: field(size('1MiB', '1GiB'), {
     default: '32MiB',
-    doc: 'of events read and not yet stored; when it is full, reading waits; at least room for three batches',
+    doc: 'of events read and not yet stored; when it is full, reading waits; three batches always fit',
   }),
   disk: field(group(diskTable), {
     default: '{}',

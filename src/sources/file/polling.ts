@@ -231,7 +231,7 @@ export class Polling {
     }
   }
 
-  /** Looks at what a folder's watch told of. False where only a full scan can tell what is where. */
+  /** Checks what a folder's watch reported. False where only a full scan can sort it out. */
   async #lookInto(folder: WatchedFolder): Promise<boolean> {
     const { finder, tracker, fileSystem, clock, compressedReader, rescue } = this.#options;
     const look = folder.take(clock.monotonic());

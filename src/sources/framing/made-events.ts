@@ -129,8 +129,8 @@ export class MadeEvents {
   }
 
   #write(text: string, used: number): boolean {
-    const room = this.#bytes.length - this.#end - 1;
-    if (3 * text.length > room && Buffer.byteLength(text) > room) return false;
+    const free = this.#bytes.length - this.#end - 1;
+    if (3 * text.length > free && Buffer.byteLength(text) > free) return false;
     this.#end += this.#bytes.write(text, this.#end);
     this.#bytes[this.#end] = NEWLINE;
     this.#end += 1;

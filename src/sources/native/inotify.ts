@@ -1,7 +1,7 @@
 /**
  * Folder watches that can leave out appends: 20,000 writes a second make as many events, and Node's own watches have no filter.
  * Owns the one inotify descriptor of the process, open while a folder is watched. Promises: no call after `close`; lost
- * events and a folder that is gone are told as an event without a name.
+ * events and a removed folder are reported as an event without a name.
  */
 import { closeSync, readSync } from 'node:fs';
 import type { NativeLibrary } from './library.ts';

@@ -1,6 +1,6 @@
 /**
  * Many datagrams a call: `recvmmsg` straight into the kernel's memory. Owns the structures that the system fills, laid out once.
- * Promises: a datagram that is longer than its place is cut, and its real length told.
+ * Promises: a datagram longer than its place is cut, and its real length returned.
  */
 import type { Region } from '../../core/block.ts';
 import type { NativeLibrary } from './library.ts';

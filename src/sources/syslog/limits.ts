@@ -6,7 +6,7 @@ export const MAX_SYSLOG_UNFINISHED_BYTES = 16 * 1024 * 1024;
 export const MAX_OCTET_COUNT_DIGITS = 10;
 /** Bytes of finished syslog events that wait in memory for the lane, in each of two halves of the window, before reading stops. */
 export const SYSLOG_PENDING_BYTES = 256 * 1024;
-/** Room for the events of all parts of one syslog message that came whole, where messages are split. */
+/** Memory for the events of all parts of one syslog message that came whole, where messages are split. */
 export const SYSLOG_PARTS_BYTES = 3 * 1024 * 1024;
 /** Fewer bytes of syslog events wait this long for more before they are handed to the lane. */
 export const SYSLOG_HAND_OVER_BYTES = 64 * 1024;

@@ -65,7 +65,7 @@ function tableWriter(): WriteRows {
       const shown = rows.map((row) => places.map((place) => row[place]));
       layout = { names, widths: fitWidths(names, shown, terminalColumns(), form) };
       const hidden = names.length - layout.widths.length;
-      if (hidden > 0) say(`${plural(hidden, 'column')} more than the terminal has room for: choose some with project, or -o ndjson`);
+      if (hidden > 0) say(`${plural(hidden, 'column')} more than fit the terminal: choose some with project, or -o ndjson`);
       if (names.length > 0) await write(`${heading(renderRow(names, layout.widths))}\n`);
     }
     const { names, widths } = layout;

@@ -31,7 +31,7 @@ export function rowsOfLegacy({ matches, buckets, fieldsMeta }: LegacyResult, isS
   const events = (matches ?? []).map(({ _time, _sysTime, _rowId, data }) => ({ ...data, _time, _sysTime, _rowId }));
   const known = (fieldsMeta ?? []).map(({ name }) => name);
   const fields = new Set([...known, ...events.flatMap((event) => Object.keys(event))].filter((name) => !SYSTEM.includes(name)));
-  // Those that the service adds come last, where a narrow terminal has no room for them.
+  // The service's own columns come last, where a narrow terminal cuts them off.
   return { name: '', ...columnsOf(events, ['_time', ...[...fields].sort(), '_sysTime', '_rowId']) };
 }
 

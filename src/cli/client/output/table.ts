@@ -65,19 +65,19 @@ export function fitWidths(
   const widthOf = (cell: Cell) => linesOf(cell, layout).reduce((most, line) => Math.max(most, textWidth(line)), 0);
   const natural = names.map((name, column) => rows.reduce((most, row) => Math.max(most, widthOf(row[column])), textWidth(name)));
   if (terminal === undefined) return natural;
-  const room = (count: number) => terminal - GAP.length * (count - 1);
+  const available = (count: number) => terminal - GAP.length * (count - 1);
   const capped = (column: number, cap: number) => {
     const width = natural[column]!;
     return names[column] === '_time' && width <= terminal / 2 ? width : Math.min(width, cap);
   };
   const total = (count: number, cap: number) => natural.slice(0, count).reduce((sum, _, column) => sum + capped(column, cap), 0);
   let count = names.length;
-  while (count > 1 && total(count, LEAST_WIDTH) > room(count)) count--;
+  while (count > 1 && total(count, LEAST_WIDTH) > available(count)) count--;
   let cap = Math.min(terminal, Math.max(...natural));
-  while (cap > 1 && total(count, cap) > room(count)) cap--;
+  while (cap > 1 && total(count, cap) > available(count)) cap--;
   const widths = natural.slice(0, count).map((_, column) => capped(column, cap));
   // What rounding left over goes to the first that are cut.
-  let spare = room(count) - total(count, cap);
+  let spare = available(count) - total(count, cap);
   for (const [column, width] of widths.entries()) {
     const more = Math.min(spare, natural[column]! - width);
     widths[column] = width + more;

@@ -100,7 +100,7 @@ export class LeftCompressed {
     this.#options.notices.event(lostBytes > 0 ? 'warn' : 'info', fields, lostBytes > 0 ? LOST : NOT_KNOWN_TO_BE_LOST);
   }
 
-  /** How many bytes of the file another file holds; Infinity while that cannot be told. */
+  /** How many bytes of the file another file holds; Infinity while that is unknown. */
   async #heldOf(file: TrackedFile): Promise<number> {
     const { fileSystem, known } = this.#options;
     const { firstPath, identity, offset, startAt, id } = file.stream;

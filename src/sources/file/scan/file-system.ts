@@ -23,7 +23,7 @@ export interface FileStat {
   readonly links: number;
 }
 
-/** All functions throw Node's system errors (`code` set), unless said otherwise. */
+/** All functions throw Node's system errors (`code` set), except where noted. */
 export interface FileSystem {
   /** Follows symbolic links. Undefined when nothing is there. */
   stat(path: string): FileStat | undefined;
@@ -31,7 +31,7 @@ export interface FileSystem {
   /** For reading, never blocking. Returns the descriptor. */
   open(path: string): number;
   fstat(fd: number): FileStat;
-  /** A few bytes at once; returns how many there were. */
+  /** Reads a few bytes synchronously; returns how many there were. */
   peek(fd: number, into: Buffer, position: number): number;
   /**
    * Bulk reading; returns how many bytes came, 0 at the end. At once while reads are fast (from the page cache, where the
@@ -46,7 +46,7 @@ export interface FileSystem {
   linkTarget(path: string): string | undefined;
   /** The path without symbolic links; undefined where it leads nowhere. Never throws. */
   realPath(path: string): string | undefined;
-  /** Tells of changes in a folder, until it is closed. Throws, or tells `failed`, where that cannot be had. Absent: nothing can be watched. */
+  /** Reports changes in a folder until it is closed. Throws, or calls `failed`, when the folder cannot be watched. Absent: nothing can be watched. */
   readonly watch?: (folder: string, changed: FolderChanged, failed: (error: unknown) => void) => FolderWatch;
 }
 
@@ -54,7 +54,7 @@ const OPEN_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTT
 
 /** A read of one chunk that takes longer may not have come from the page cache … */
 const SLOW_READ_MS = 5;
-/** … or this process just had to wait for a processor: only slow reads in a row tell of a disk … */
+/** … or this process had to wait for a processor: only slow reads in a row mean a slow disk … */
 const SLOW_READS_IN_ROW = 3;
 /** … and then the next ones may be slow, too. */
 const POOL_AFTER_SLOW_READS_MS = 10_000;

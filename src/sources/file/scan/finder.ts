@@ -1,6 +1,6 @@
 /**
  * Finds the regular files that match a source's globs, each with a fresh stat. Symbolic links are followed, link loops end,
- * what is no regular file or cannot be looked at is named once in the log and looked at again the next time.
+ * what is no regular file or cannot be examined is logged once and tried again with the next scan.
  * Nothing is ever opened here. Work is done in bounded slices.
  */
 import { setImmediate } from 'node:timers/promises';
@@ -63,7 +63,7 @@ export class Finder {
     });
   }
 
-  /** What the last `find` came through. */
+  /** What the last `find` visited. */
   get visited(): Visited {
     return this.#visited;
   }
@@ -109,7 +109,7 @@ export class Finder {
     return this.#isExcluded(path);
   }
 
-  /** True for a path that a scan comes to: no folder above it is excluded either. */
+  /** True for a path that a scan reaches: no folder above it is excluded either. */
   reaches(path: string): boolean {
     return this.#rules.some(({ rule }) => rule.matches(path) && !pathsTo(path, rule.base).some((each) => this.#isExcluded(each)));
   }

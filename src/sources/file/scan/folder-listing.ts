@@ -54,12 +54,12 @@ export class FolderListings {
     return listing;
   }
 
-  /** What is kept of a folder, be it right still or not. */
+  /** The kept listing of a folder, whether current or not. */
   kept(folder: string): KeptListing | undefined {
     return this.#kept.get(folder);
   }
 
-  /** Drops what is kept of folders that are not among these. */
+  /** Drops the listings of all other folders. */
   retain(folders: { readonly size: number; has(folder: string): boolean }): void {
     if (this.#kept.size <= folders.size) return;
     for (const folder of this.#kept.keys()) if (!folders.has(folder)) this.#kept.delete(folder);

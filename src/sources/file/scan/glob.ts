@@ -75,7 +75,7 @@ function isNameMatch(pattern: string, name: string): boolean {
   return pattern === name || picomatch.isMatch(name, pattern);
 }
 
-/** Undefined when a brace or bracket spans a slash, so that the levels cannot be told apart. */
+/** Undefined when a brace or bracket spans a slash, so that the levels are ambiguous. */
 function splitSegments(glob: string): string[] | undefined {
   const segments = glob.split('/');
   const balanced = segments.every((segment) => {

@@ -1,5 +1,5 @@
 /**
- * The file source's log lines. Trouble that lasts is said once, and again only after it was over; events that can repeat
+ * The file source's log lines. Lasting trouble is logged once, and again only after it was over; events that can repeat
  * (rotations, new files) are limited in number, and the next line says how many were held back. What is kept is bounded.
  */
 import type { Clock } from '../../../core/time/clock.ts';
@@ -8,7 +8,7 @@ import { type Log, LogLimit } from '../../../core/log.ts';
 
 type Level = 'debug' | 'info' | 'warn';
 
-/** What every line with `lostBytes` says that are a lower bound: no look at the file saw its end. */
+/** Added to every line whose `lostBytes` is a lower bound: no scan saw the file's end. */
 export const LOWER_BOUND = '; lostBytes is what was seen of it, what was written after the last look is not counted';
 
 const EVENTS_A_MINUTE = 30;
@@ -45,7 +45,7 @@ export class Notices {
     this.#log[level](fields, text);
   }
 
-  /** The trouble is over. True when there was some. */
+  /** Ends the trouble. True when there was some. */
   clear(subject: string): boolean {
     return this.#said.size > 0 && this.#said.delete(subject);
   }

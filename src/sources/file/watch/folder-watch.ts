@@ -1,7 +1,7 @@
 /**
- * One watched folder: what its watch told of and when to look at it. While few events come, each is looked at at once. A folder that
- * is written to all the time has its watch parked and is looked at in turns: an event costs more CPU than a look. A parked watch tells
- * of names alone; where the system gives no such choice it is closed, and names are looked for.
+ * One watched folder: what its watch reported, and when to check it. While events are few, each is checked at once. A folder that
+ * is written to all the time has its watch parked and is checked in turns: an event costs more CPU than a check. A parked watch reports
+ * names alone; where the system has no such mode, the watch is closed and the folder polled.
  */
 import {
   APPEND_LOOK_MS,
@@ -16,7 +16,7 @@ import {
 } from '../limits.ts';
 import type { FolderWatch as Handle } from '../scan/watch-folder.ts';
 
-/** `names`: at these files alone. `whole`: at all files of the folder. `entries`: whether names came or went, which the folder's own time tells. */
+/** `names`: check these files. `whole`: check every file of the folder. `entries`: check the folder's own time for names that came or went. */
 export type Look =
   | { readonly kind: 'names'; readonly names: readonly string[] }
   | { readonly kind: 'whole' }
@@ -24,9 +24,9 @@ export type Look =
 
 export class WatchedFolder {
   readonly path: string;
-  /** Of the folder that is watched: another one may have its path by now. */
+  /** Of the watched folder: another one may have its path by now. */
   readonly key: string;
-  /** Undefined while nothing tells of the folder. */
+  /** Undefined while the folder is not watched. */
   #handle: Handle | undefined;
   #isParked = true;
   readonly #names = new Set<string>();
@@ -35,10 +35,10 @@ export class WatchedFolder {
   #countedSinceMs = 0;
   #eventAtMs = -Infinity;
   #armedAtMs = 0;
-  /** When it was looked at: at appended bytes, at names. */
+  /** When it was last checked for appended bytes, and for names. */
   #appendLookMs = -Infinity;
   #namesLookMs = -Infinity;
-  /** No look before this: the last one took long. */
+  /** No check before this: the last one took long. */
   #restsUntilMs = -Infinity;
   #parkMs = PARK_MS;
   #parkedUntilMs = 0;
@@ -56,17 +56,17 @@ export class WatchedFolder {
     return this.#isParked;
   }
 
-  /** When its watch told of something last (monotonic). */
+  /** When its watch last reported a change (monotonic). */
   get eventAtMs(): number {
     return this.#eventAtMs;
   }
 
-  /** True while the watch was there since `sinceMs`, and all that it told of was looked at. */
+  /** True when the watch was there since `sinceMs` and all it reported was checked. */
   isQuietSince(sinceMs: number): boolean {
     return !this.isParked && this.#armedAtMs < sinceMs && !this.#isWhole && this.#names.size === 0;
   }
 
-  /** The watch is there; what happened before that is found by a look at everything. */
+  /** The watch is there; a check of the whole folder finds what happened before. */
   arm(watch: () => Handle, nowMs: number): void {
     if (this.#handle) this.#handle.setAppends?.(true);
     else this.#handle = watch();
@@ -82,7 +82,7 @@ export class WatchedFolder {
     this.#isParked = true;
   }
 
-  /** The watch told of something. */
+  /** The watch reported a change. */
   tell(nowMs: number): void {
     this.#eventAtMs = nowMs;
     if (nowMs - this.#countedSinceMs >= 1000) {
@@ -93,18 +93,18 @@ export class WatchedFolder {
     if (this.#events >= HOT_EVENTS && !this.isParked) this.#park(nowMs);
   }
 
-  /** One of its files is to be looked at. */
+  /** Check one of its files. */
   addName(path: string): void {
     if (this.isParked) this.#isWhole = true;
     else this.#names.add(path);
   }
 
-  /** All of it is to be looked at. */
+  /** Check all of it. */
   addWhole(): void {
     this.#isWhole = true;
   }
 
-  /** When it is to be looked at (monotonic); Infinity while nothing was told. */
+  /** When to check it next (monotonic); Infinity while nothing was reported. */
   get dueMs(): number {
     let dueMs = Infinity;
     if (this.#isWhole) dueMs = this.#namesLookMs + NAMES_LOOK_MS;
@@ -119,7 +119,7 @@ export class WatchedFolder {
     return this.isParked && nowMs >= this.#parkedUntilMs;
   }
 
-  /** What to look at, now that it is due. */
+  /** What to check, now that it is due. */
   take(nowMs: number): Look {
     if (this.#isWhole || (this.isParked && nowMs >= this.#nextHotMs)) {
       this.#isWhole = false;
@@ -137,7 +137,7 @@ export class WatchedFolder {
     return { kind: 'names', names };
   }
 
-  /** A look at all of it found so many files, which grew by so many bytes. The folder's own time was `mtimeMs` just before. */
+  /** A check of all of it found this many files, which grew by this many bytes. The folder's own time was `mtimeMs` just before. */
   looked(nowMs: number, mtimeMs: number, files: number, grownBytes: number): void {
     this.#mtimeMs = mtimeMs;
     this.#restsUntilMs = nowMs + files * LOOK_PAUSE_MS_PER_FILE;
@@ -147,7 +147,7 @@ export class WatchedFolder {
     this.#namesMostMs = (grownBytes * 1000) / elapsedMs >= FAST_GROWTH_BYTES ? FAST_NAMES_LOOK_MS : HOT_LOOK_MS;
   }
 
-  /** The folder's own time, as it is now. True where names came or went since a look at all of it. */
+  /** Takes the folder's current time. True when names came or went since the last check of all of it. */
   hasChanged(mtimeMs: number): boolean {
     const isEntry = mtimeMs !== this.#mtimeMs;
     this.#namesEveryMs = isEntry ? NAMES_LOOK_MS : Math.min(this.#namesMostMs, this.#namesEveryMs * 2);
@@ -159,7 +159,7 @@ export class WatchedFolder {
     this.#parkMs = nowMs - this.#armedAtMs < PARK_MS ? Math.min(MAX_PARK_MS, this.#parkMs * 2) : PARK_MS;
     this.#parkedUntilMs = nowMs + this.#parkMs;
     this.#namesEveryMs = NAMES_LOOK_MS;
-    // Nobody tells of appends any more.
+    // Nothing reports appends any more.
     this.#names.clear();
     this.#isWhole = true;
     this.#isParked = true;
@@ -167,7 +167,7 @@ export class WatchedFolder {
     else this.close();
   }
 
-  /** All busy folders are looked at together: each waking of the process costs as much as some looks. */
+  /** Check all busy folders together: waking the process costs as much as several checks. */
   get #nextHotMs(): number {
     return (Math.floor(this.#appendLookMs / HOT_LOOK_MS) + 1) * HOT_LOOK_MS;
   }

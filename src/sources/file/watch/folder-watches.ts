@@ -1,6 +1,6 @@
 /**
- * One watch for each folder that a scan came through, and for the folders that symbolic links lead to. Watches say where to look
- * sooner; a full scan stays the truth, and what it finds that no watch told of is a miss.
+ * One watch for each folder that a scan visited, and for the folders that symbolic links lead to. Watches only make changes noticed
+ * sooner; a full scan decides, and a change that it finds and no watch reported is a miss.
  */
 import type { Clock } from '../../../core/time/clock.ts';
 import { codeOf, messageOf } from '../../../core/errors.ts';
@@ -15,7 +15,7 @@ export interface FolderWatchesOptions {
   readonly fileSystem: FileSystem;
   readonly clock: Clock;
   readonly notices: Notices;
-  /** True for a path that a look may say something new about. */
+  /** True for a path worth checking. */
   readonly concerns: (path: string) => boolean;
 }
 
@@ -25,19 +25,19 @@ const LIMITS: Readonly<Record<string, string>> = {
   EMFILE: 'raise fs.inotify.max_user_instances (sysctl), or the limit of open files',
   ENFILE: 'raise fs.file-max (sysctl)',
 };
-/** What `Notices` knows the lack of watches by. */
+/** The subject in `Notices` for missing watches. */
 const WATCHES = 'watches';
 
 export class FolderWatches {
   readonly #options: FolderWatchesOptions;
   readonly #folders = new Map<string, WatchedFolder>();
   #roles: ReadonlyMap<string, Role> = new Map();
-  /** Folders that should be watched and are not; until when none is tried (monotonic). */
+  /** Folders that could not be watched, each with the time before which it is not tried again (monotonic). */
   readonly #failed = new Set<string>();
   #retryAtMs = -Infinity;
-  /** Folders with changes that a scan found unannounced, by when that was. */
+  /** Folders in which a scan found changes that their watch had not reported, by the time of the scan. */
   readonly #suspects = new Map<string, number>();
-  /** Those whose watch missed something, and told of nothing since. */
+  /** Folders whose watch missed a change and has reported nothing since. */
   readonly #distrusted = new Map<string, number>();
   #needsScan = false;
   #wake = new AbortController();
@@ -46,14 +46,14 @@ export class FolderWatches {
     this.#options = options;
   }
 
-  /** True while a watch that can be trusted tells of every change. */
+  /** True while trusted watches report every change. */
   get isComplete(): boolean {
     for (const [path, sinceMs] of this.#distrusted)
       if ((this.#folders.get(path)?.eventAtMs ?? Infinity) > sinceMs) this.#distrusted.delete(path);
     return this.#folders.size > 0 && this.#failed.size + this.#distrusted.size === 0;
   }
 
-  /** Watches the folders that a full scan came through, and those alone. */
+  /** Watches exactly the folders that a full scan visited. */
   sync(visited: Visited): void {
     const { fileSystem, notices } = this.#options;
     this.#roles = rolesOf(visited, fileSystem);
@@ -76,7 +76,7 @@ export class FolderWatches {
     for (const path of this.#distrusted.keys()) if (!this.#folders.has(path)) this.#distrusted.delete(path);
   }
 
-  /** Waits until there is something to look at, until `untilMs` (monotonic) or `signal`. Never rejects. */
+  /** Waits until there is something to check, until `untilMs` (monotonic) or `signal`. Never rejects. */
   async wait(untilMs: number, signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
     const now = clock.monotonic();
@@ -90,7 +90,7 @@ export class FolderWatches {
     signal.removeEventListener('abort', stop);
   }
 
-  /** True once after a folder came, went or was replaced: only a full scan tells what is where. */
+  /** True once after a folder came, went or was replaced: only a full scan sorts that out. */
   takeScan(): boolean {
     const needsScan = this.#needsScan;
     this.#needsScan = false;
@@ -101,7 +101,7 @@ export class FolderWatches {
     this.#needsScan = true;
   }
 
-  /** The folders that are to be looked at now. */
+  /** The folders to check now. */
   takeDue(): WatchedFolder[] {
     const now = this.#options.clock.monotonic();
     const due: WatchedFolder[] = [];
@@ -115,7 +115,7 @@ export class FolderWatches {
     return due;
   }
 
-  /** A full scan found these files changed: where the watch was there since `sinceMs` and did not tell of it, it has TELL_MS to do so. */
+  /** A full scan found these files changed: a watch that was there since `sinceMs` and did not report it has TELL_MS left to do so. */
   compare(paths: Iterable<string>, sinceMs: number): void {
     const now = this.#options.clock.monotonic();
     for (const path of paths) {
@@ -124,7 +124,7 @@ export class FolderWatches {
     }
   }
 
-  /** How many folders have changed without a word of their watch; they are watched anew. */
+  /** Counts folders that changed without a report of their watch, and watches them anew. */
   takeMissed(): number {
     const now = this.#options.clock.monotonic();
     let missed = 0;
@@ -202,7 +202,7 @@ export class FolderWatches {
   #tell(folder: WatchedFolder, name: string | undefined, isEntry: boolean): void {
     const { clock, concerns } = this.#options;
     const role = this.#roles.get(folder.path);
-    // One that was closed may still have something to say.
+    // A closed watch may still deliver an event.
     if (this.#folders.get(folder.path) !== folder || !role) return;
     const path = name === undefined ? undefined : pathIn(folder.path, name);
     if (isEntry && (path === undefined || role.awaits.has(path) || pathIn(parentOf(folder.path), name!) === folder.path))

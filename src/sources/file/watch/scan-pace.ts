@@ -1,5 +1,5 @@
 /**
- * How far full scans are apart. Where every folder is watched and each change that a scan finds had been told of, the watches prove
+ * The interval between full scans. While every folder is watched and the watches reported each change that a scan finds, they prove
  * themselves and the next scan comes later, up to a maximum; a change that was missed brings the short interval back.
  */
 import { LOOK_EVERY_MS } from '../limits.ts';
@@ -9,7 +9,7 @@ export interface ScanPaceOptions {
   readonly maxScanIntervalMs: number;
 }
 
-/** Where watches have not proved themselves yet, whatever was written. */
+/** Until watches have proved themselves, whatever the configuration says. */
 const UNPROVEN_INTERVAL_MS = 1000;
 
 export class ScanPace {
@@ -26,13 +26,13 @@ export class ScanPace {
     return this.#intervalMs;
   }
 
-  /** A scan was made. `isWatched`: every folder is. */
+  /** Notes a scan. `isWatched`: every folder is watched. */
   scanned(isWatched: boolean): void {
     const { scanIntervalMs, maxScanIntervalMs } = this.#options;
     this.#intervalMs = isWatched ? Math.min(maxScanIntervalMs, this.#intervalMs * 2) : scanIntervalMs;
   }
 
-  /** A scan found a change that no watch told of. */
+  /** A scan found a change that no watch reported. */
   missed(): void {
     this.#intervalMs = this.#shortestMs;
   }
@@ -42,10 +42,10 @@ export class ScanPace {
   }
 }
 
-/** A timer may be early by so much. */
+/** A timer may fire this much too early. */
 const TIMER_SLACK_MS = 10;
 
-/** Until the next look between scans. They come at the same times as looks at busy folders: a waking of the process costs more than a look. */
+/** Until the next check between scans. Checks share their times with those of busy folders: waking the process costs more than a check. */
 export function untilNextLookMs(nowMs: number): number {
   return (Math.floor((nowMs + TIMER_SLACK_MS) / LOOK_EVERY_MS) + 1) * LOOK_EVERY_MS - nowMs;
 }

@@ -1,4 +1,4 @@
-/** Which folders are to be watched, and what for. */
+/** Which folders to watch, and what for. */
 import type { FileSystem } from '../scan/file-system.ts';
 import { parentOf, type Visited } from '../scan/finder.ts';
 

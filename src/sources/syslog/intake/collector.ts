@@ -41,7 +41,7 @@ interface Half {
   runs: Run[];
 }
 
-/** Room that the kernel wants for an event beside six bytes for each of the message's. */
+/** Bytes that the kernel needs for an event beside six for each byte of the message. */
 const KERNEL_EVENT_BYTES = 2048;
 
 /** Bytes of the window: two halves, each with room for one event more than what makes it full, or for all parts of one message. */

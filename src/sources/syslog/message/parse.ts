@@ -57,7 +57,7 @@ function textOf(bytes: Buffer, { decode }: Receipt): string {
   return decode === undefined || isUtf8(bytes) ? bytes.toString() : decode(bytes);
 }
 
-/** The event's JSON, with the object that its message is, if that is wanted and there is room. */
+/** The event's JSON, with its message as an object where that is wanted and fits. */
 function withJson(event: EventFields, { parseJson, fieldNames }: Receipt, maxJsonBytes: number): string {
   const json = JSON.stringify(event);
   const { message } = event;
