@@ -91,13 +91,13 @@ test('run that can neither deliver nor write what it read from a pipe ends with 
     const families = await run.scrape();
     return (valueOf(families, 'tailrace_backpressure_seconds_total', { source: 'pipe' }) ?? 0) > 1;
   });
-  run.child.kill('SIGTERM');
+  run.process.kill('SIGTERM');
   expect(await run.exited).toBe(1);
-  const [totals] = run.fieldsOf('stopped; positions could not be saved')['sources'] as [
+  const [totals] = (await run.fieldsOf('stopped; positions could not be saved'))['sources'] as [
     { readBytes: number; accepted: number; delivered: number },
   ];
-  const { events } = run.fieldsOf('were not delivered and are lost with this process');
-  const { bytes } = run.fieldsOf('found no memory or disk before the deadline');
+  const { events } = await run.fieldsOf('were not delivered and are lost with this process');
+  const { bytes } = await run.fieldsOf('found no memory or disk before the deadline');
   expect([totals.delivered, events]).toEqual([0, totals.accepted]);
   expect(totals.accepted).toBeGreaterThan(100);
   const acceptedBytes = lines.slice(0, totals.accepted).reduce((sum, line) => sum + line.length + 1, 0);

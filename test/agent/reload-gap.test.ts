@@ -1,10 +1,8 @@
 /** Reloads that leave untouched what did not change. */
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
-import { freePort } from '../support/free-port.ts';
+import { expect, test } from 'vitest';
+import { freePort, takenPort } from '../support/free-port.ts';
 import { parsePrometheus, valueOf } from '../support/prometheus-text.ts';
 import { until } from '../support/until.ts';
 import { type Rig, openConnection, type Parts, startRig } from './reload-rig.ts';
@@ -41,11 +39,7 @@ test('a reload that cannot be in force leaves connections open', async () => {
   const rig = await startRig();
   const { configure, reload, program, net, file } = rig;
   const { send, isClosed } = await openConnection(rig);
-  const taken = createServer().listen(0, '127.0.0.1');
-  await once(taken, 'listening');
-  onTestFinished(() => void taken.close());
-  const { port } = taken.address() as AddressInfo;
-  configure({ sources: `${net}\n${file('a')}\n  other: {type: syslog, listen: ["tcp://127.0.0.1:${port}"]}` });
+  configure({ sources: `${net}\n${file('a')}\n  other: {type: syslog, listen: ["tcp://127.0.0.1:${await takenPort()}"]}` });
   expect(await reload()).toMatchObject({ code: 1, ok: false, error: expect.stringContaining('the port is taken') });
   send('after');
   await arrives(rig, 'after');
@@ -73,15 +67,13 @@ test('telemetry is moved and switched while connections stay open and counters g
   const { send, isClosed } = await openConnection(rig);
   send('before');
   await arrives(rig, 'before');
-  const [other, taken] = [await freePort(), createServer().listen(0, '127.0.0.1')];
-  await once(taken, 'listening');
-  onTestFinished(() => void taken.close());
+  const other = await freePort();
   const listen = (port: number, more = ''): { top: string } => ({ top: `telemetry: {listen: "127.0.0.1:${port}"${more}}` });
   const accepted = async (port: number): Promise<number> => {
     const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
     return valueOf(parsePrometheus(text), 'tailrace_events_total', { source: 'net', outcome: 'accepted' }) ?? 0;
   };
-  configure(listen((taken.address() as AddressInfo).port));
+  configure(listen(await takenPort()));
   expect(await reload()).toMatchObject({ code: 1, ok: false, error: expect.stringContaining('telemetry cannot listen') });
   expect(await accepted(telemetry)).toBe(1);
 
@@ -127,11 +119,11 @@ test('limits of dead letters and disk buffer, and tests, change without a restar
 });
 
 test('another data_dir is refused with the remedy', async () => {
-  const { configure, program, folder } = await startRig();
+  const { configure, hangUp, program, folder } = await startRig();
   configure({ sinks: '# changed' });
   const config = join(folder, 'tailrace.yaml');
   writeFileSync(config, readFileSync(config, 'utf8').replace('/data\n', '/elsewhere\n'));
-  program.process.kill('SIGHUP');
+  hangUp();
   expect(await program.says('data_dir changed from')).toContain('restart the agent');
   expect(existsSync(join(folder, 'elsewhere'))).toBe(false);
   expect(await program.end('SIGTERM')).toBe(0);

@@ -2,24 +2,16 @@
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { appendFileSync, writeFileSync } from 'node:fs';
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
 import { askAgent } from '../../src/agent/control/control.ts';
 import { FakeIngest } from '../support/fake-ingest.ts';
+import { freePorts } from '../support/free-port.ts';
 import { startProgram } from '../support/program.ts';
-import { parsePrometheus, type Sample } from '../support/prometheus-text.ts';
+import { parsePrometheus, type Sample, valueOf } from '../support/prometheus-text.ts';
 import { makeTree } from '../support/temp-tree.ts';
 import { until } from '../support/until.ts';
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 export interface Parts {
   readonly sources?: string;
@@ -30,21 +22,24 @@ export interface Parts {
   readonly sinks?: string;
   /** Keys of the top level in place of `telemetry`. */
   readonly top?: string;
+  /** Further keys of the top level. */
+  readonly more?: string;
 }
 
-export async function startRig(more = '') {
+/** Runs with a file and a listener, unless it is of `filesOnly`. */
+export async function startRig({ filesOnly = false, more: always = '' } = {}) {
   const service = await FakeIngest.start();
   const folder = makeTree({ 'a.log': '', 'b.log': '' });
   const config = join(folder, 'tailrace.yaml');
-  const port = await freePort();
-  const telemetry = await freePort();
+  const [port, telemetry] = (await freePorts(2)) as [number, number];
   const net = `  net: {type: syslog, listen: ["udp://127.0.0.1:${port}", "tcp://127.0.0.1:${port}"]}`;
   const file = (id: string, keys = ''): string => `  ${id}: {type: file, include: ["${folder}/${id}.log"], scan_interval: 100ms${keys}}`;
-  const configure = ({ sources = `${net}\n${file('a')}`, store = '', batch = '', sinks = '', top }: Parts = {}): void =>
+  const usual = filesOnly ? file('a') : `${net}\n${file('a')}`;
+  const configure = ({ sources = usual, store = '', batch = '', sinks = '', top, more = always }: Parts = {}): void =>
     writeFileSync(
       config,
       `data_dir: ${join(folder, 'data')}
-${top ?? `telemetry: {listen: "127.0.0.1:${telemetry}"}`}${more}
+${top ?? `telemetry: {listen: "127.0.0.1:${telemetry}"}`}${more && `\n${more}`}
 sources:
 ${sources}
 sinks:
@@ -54,22 +49,24 @@ ${sinks}
     );
   configure();
   const program = startProgram(['run', '--config', config]);
-  onTestFinished(async () => void (await program.end('SIGKILL')));
   await program.says('tailrace runs');
-  const reload = async () => {
-    const run = startProgram(['reload', '--json', '--config', config]);
-    const code = await run.exited;
-    return {
-      code,
-      error: run.stderr(),
-      restarted: undefined,
-      ...(JSON.parse(run.stdout() || '{}') as { ok?: boolean; restarted?: string; error?: string }),
-    };
+  /** `tailrace reload`, to its end. */
+  const command = async (...args: string[]) => {
+    const run = startProgram(['reload', '--config', config, ...args]);
+    return { code: await run.exited, out: run.stdout(), error: run.stderr() };
   };
-  const samples = async (): Promise<readonly Sample[]> =>
-    [...parsePrometheus(await (await fetch(`http://127.0.0.1:${telemetry}/metrics`)).text()).values()].flatMap((family) => family.samples);
+  const reload = async () => {
+    const { out, ...ended } = await command('--json');
+    return { ...ended, restarted: undefined, ...(JSON.parse(out || '{}') as { ok?: boolean; restarted?: string; error?: string }) };
+  };
+  const metrics = async () => parsePrometheus(await (await fetch(`http://127.0.0.1:${telemetry}/metrics`)).text());
+  const samples = async (): Promise<readonly Sample[]> => [...(await metrics()).values()].flatMap((family) => family.samples);
+  /** Reloads so far with this result. */
+  const reloads = async (result: string) => valueOf(await metrics(), 'tailrace_config_reloads_total', { result });
+  const hangUp = () => void program.process.kill('SIGHUP');
+  const count = (text: string): number => program.stderr().split(text).length - 1;
   const messages = (): string[] => service.lines.map(messageOf);
-  return { service, folder, program, port, net, file, configure, reload, samples, messages, telemetry };
+  return { service, folder, program, port, net, file, configure, command, reload, reloads, hangUp, count, samples, messages, telemetry };
 }
 
 /** In whichever form the event was sent; an envelope has it inside. */

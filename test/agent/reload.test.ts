@@ -1,81 +1,25 @@
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
-import { once } from 'node:events';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
-import { FakeIngest } from '../support/fake-ingest.ts';
-import { type Program, startProgram } from '../support/program.ts';
-import { parsePrometheus, valueOf } from '../support/prometheus-text.ts';
-import { makeTree } from '../support/temp-tree.ts';
+import { expect, test } from 'vitest';
+import type { FakeIngest } from '../support/fake-ingest.ts';
+import { takenPort } from '../support/free-port.ts';
 import { until } from '../support/until.ts';
+import { startRig } from './reload-rig.ts';
 
-interface Rig {
-  readonly service: FakeIngest;
-  readonly folder: string;
-  readonly program: Program;
-  /** Writes the configuration anew: lines of YAML for the sources, and for the top level, and keys of the sink. */
-  readonly configure: (sources: string, top?: string, sink?: string) => void;
-  readonly reload: () => void;
-  /** `tailrace reload`, to its end. */
-  readonly command: (...args: string[]) => Promise<{ readonly code: unknown; readonly out: string; readonly error: string }>;
-  readonly count: (text: string) => number;
-  readonly reloads: (result: string) => Promise<number | undefined>;
-}
-
-async function startRig(more = ''): Promise<Rig> {
-  const service = await FakeIngest.start();
-  const folder = makeTree({ 'a.log': '', 'b.log': '' });
-  const config = join(folder, 'tailrace.yaml');
-  const configure = (sources: string, top = `telemetry: {listen: "127.0.0.1:0"}${more}`, sink = ''): void =>
-    writeFileSync(
-      config,
-      `data_dir: ${join(folder, 'data')}
-${top}
-sources:
-${sources}
-sinks:
-  store: {type: ingest, url: "${service.url}", token: secret, dataset: logs, batch: {max_age: 50ms}, retry: {initial_backoff: 5ms, max_backoff: 50ms}${sink}}
-`,
-    );
-  configure(`  a: {type: file, include: ["${folder}/a.log"], scan_interval: 100ms}`);
-  const program = startProgram(['run', '--config', config]);
-  onTestFinished(async () => void (await program.end('SIGKILL')));
-  await program.says('tailrace runs');
-  const count = (text: string): number => program.stderr().split(text).length - 1;
-  return {
-    service,
-    folder,
-    program,
-    configure,
-    reload: () => void program.process.kill('SIGHUP'),
-    async command(...args) {
-      const run = startProgram(['reload', '--config', config, ...args]);
-      const code = await run.exited;
-      return { code, out: run.stdout(), error: run.stderr() };
-    },
-    count,
-    async reloads(result) {
-      const addresses = [...program.stderr().matchAll(/"telemetry":"(http[^"]+)"/g)];
-      const text = await (await fetch(`${addresses.at(-1)![1]}/metrics`)).text();
-      return valueOf(parsePrometheus(text), 'tailrace_config_reloads_total', { result });
-    },
-  };
-}
+const startFiles = (more = '') => startRig({ filesOnly: true, more });
 
 function linesOf(service: FakeIngest): { n: number; role?: string }[] {
   return service.lines.map((line) => JSON.parse(line) as { n: number; role?: string });
 }
 
 test('run takes a changed configuration into force at SIGHUP, and no line is lost or sent twice by it', async () => {
-  const { service, folder, program, configure, reload, reloads } = await startRig();
+  const { service, folder, program, file, configure, hangUp, reloads } = await startFiles();
   appendFileSync(join(folder, 'a.log'), '{"n":1}\n{"n":2}\n');
   await until('the first lines are stored', () => service.lines.length === 2);
 
-  configure(`  a: {type: file, include: ["${folder}/a.log"], scan_interval: 100ms, fields: {role: web}}
-  b: {type: file, include: ["${folder}/b.log"], scan_interval: 100ms}`);
+  configure({ sources: `${file('a', ', fields: {role: web}')}\n${file('b')}` });
   appendFileSync(join(folder, 'b.log'), '{"n":3}\n');
-  reload();
+  hangUp();
   await program.says('the changed configuration is in force');
   appendFileSync(join(folder, 'a.log'), '{"n":4}\n');
   await until('lines of both files are stored', () => service.lines.length === 4);
@@ -86,9 +30,10 @@ test('run takes a changed configuration into force at SIGHUP, and no line is los
 });
 
 test('run sends what was read of a file that a changed configuration leaves out, reads no more of it, and goes on once it is back', async () => {
-  const { service, folder, program, configure, reload, count } = await startRig('\nshutdown_timeout: 1s');
-  const sources = (exclude: string): string =>
-    `  a: {type: file, include: ["${folder}/*.log"], exclude: [${exclude}], scan_interval: 100ms}`;
+  const { service, folder, program, configure, hangUp, count } = await startFiles('shutdown_timeout: 1s');
+  const excluding = (exclude: string) => ({
+    sources: `  a: {type: file, include: ["${folder}/*.log"], exclude: [${exclude}], scan_interval: 100ms}`,
+  });
   const numbers = (): number[] => linesOf(service).map(({ n }) => n);
   const inForce = (times: number): Promise<void> => until('it is in force', () => count('the changed configuration is in force') === times);
   let isAway = true;
@@ -96,8 +41,8 @@ test('run sends what was read of a file that a changed configuration leaves out,
   appendFileSync(join(folder, 'a.log'), '{"n":1}\n');
   await until('it is sent', () => service.requests.length > 0);
 
-  configure(sources('"a.log"'));
-  reload();
+  configure(excluding('"a.log"'));
+  hangUp();
   await inForce(1);
   isAway = false;
   appendFileSync(join(folder, 'a.log'), '{"n":2}\n');
@@ -106,8 +51,8 @@ test('run sends what was read of a file that a changed configuration leaves out,
   expect(new Set(numbers())).toEqual(new Set([1, 3]));
   expect(program.stderr()).toContain('files that the patterns do not match any more are not read');
 
-  configure(sources(''));
-  reload();
+  configure(excluding(''));
+  hangUp();
   await inForce(2);
   await until('the rest is stored', () => numbers().length === 3);
   expect(numbers().at(-1)).toBe(2);
@@ -115,9 +60,9 @@ test('run sends what was read of a file that a changed configuration leaves out,
 });
 
 test('run keeps its configuration when the changed one has problems, and names each', async () => {
-  const { service, folder, program, configure, reload, reloads } = await startRig();
-  configure(`  a: {type: file, incldue: ["${folder}/a.log"]}`);
-  reload();
+  const { service, folder, program, configure, hangUp, reloads } = await startFiles();
+  configure({ sources: `  a: {type: file, incldue: ["${folder}/a.log"]}` });
+  hangUp();
   await program.says('the changed configuration has problems');
   expect(program.stderr()).toMatch(/tailrace\.yaml:4:\d+.*incldue.*include/);
   appendFileSync(join(folder, 'a.log'), '{"n":1}\n');
@@ -127,20 +72,15 @@ test('run keeps its configuration when the changed one has problems, and names e
 });
 
 test('run keeps its configuration when the changed one cannot be taken into force', async () => {
-  const { service, folder, program, configure, reload, count, reloads } = await startRig();
-  const taken = createServer().listen(0, '127.0.0.1');
-  await once(taken, 'listening');
-  onTestFinished(() => void taken.close());
-  const { port } = taken.address() as AddressInfo;
-  const source = `  a: {type: file, include: ["${folder}/a.log"], scan_interval: 100ms}`;
-  configure(source, `telemetry: {listen: "127.0.0.1:${port}"}`);
-  reload();
+  const { service, folder, program, configure, hangUp, count, reloads } = await startFiles();
+  configure({ top: `telemetry: {listen: "127.0.0.1:${await takenPort()}"}` });
+  hangUp();
   await program.says('the one before stays in force');
   appendFileSync(join(folder, 'a.log'), '{"n":1}\n');
   await until('the line is stored', () => service.lines.length === 1);
 
-  configure(source);
-  reload();
+  configure();
+  hangUp();
   await until('the next one is in force', () => count('the changed configuration is in force') === 1);
   expect(await reloads('failure')).toBe(1);
   expect(await reloads('success')).toBe(1);
@@ -148,19 +88,17 @@ test('run keeps its configuration when the changed one cannot be taken into forc
 });
 
 test('run does not reload while it reads standard input, and says so', async () => {
-  const { program, configure, reload } = await startRig();
-  configure('  pipe: {type: stdin}');
-  reload();
+  const { program, configure, hangUp } = await startFiles();
+  configure({ sources: '  pipe: {type: stdin}' });
+  hangUp();
   await program.says('standard input cannot be handed over');
   expect(await program.end('SIGTERM')).toBe(0);
 });
 
 test('reload waits for the agent and says what changed by id', async () => {
-  const { service, folder, program, configure, command, reloads } = await startRig();
-  const a = (more = ''): string => `  a: {type: file, include: ["${folder}/a.log"], scan_interval: 100ms${more}}`;
-  const b = `  b: {type: file, include: ["${folder}/b.log"], scan_interval: 100ms}`;
-  const telemetry = 'telemetry: {listen: "127.0.0.1:0"}';
-  configure(`${a(', fields: {role: web}')}\n${b}`, `${telemetry}\nshutdown_timeout: 20s`);
+  const { service, folder, program, file, configure, command, reloads } = await startFiles();
+  const changed = file('a', ', fields: {role: web}');
+  configure({ sources: `${changed}\n${file('b')}`, more: 'shutdown_timeout: 20s' });
   const report = await command('--json');
   expect(report).toMatchObject({ code: 0, error: '' });
   expect(JSON.parse(report.out)).toEqual({
@@ -175,7 +113,7 @@ test('reload waits for the agent and says what changed by id', async () => {
   appendFileSync(join(folder, 'b.log'), '{"n":1}\n');
   await until('the added file is read', () => service.lines.length === 1);
 
-  configure(a(', fields: {role: web}'), telemetry);
+  configure({ sources: changed });
   expect(await command()).toEqual({
     code: 0,
     out: `the changed configuration is in force
@@ -192,10 +130,9 @@ test('reload waits for the agent and says what changed by id', async () => {
 });
 
 test('reload takes another log level into force', async () => {
-  const { folder, program, configure, command, count } = await startRig();
-  const reloadAt = async (level: string, fields: string): Promise<number> => {
-    const source = `  a: {type: file, include: ["${folder}/a.log"], fields: {n: ${fields}}}`;
-    configure(source, `telemetry: {listen: none, log_level: ${level}}`);
+  const { program, file, configure, command, count } = await startFiles();
+  const reloadAt = async (level: string, n: string): Promise<number> => {
+    configure({ sources: file('a', `, fields: {n: ${n}}`), top: `telemetry: {listen: none, log_level: ${level}}` });
     expect((await command()).code).toBe(0);
     return count('the changed configuration is in force');
   };
@@ -208,8 +145,8 @@ test('reload takes another log level into force', async () => {
 });
 
 test('reload ends with 2 and names the problems of a wrong configuration, with 1 where no agent runs', async () => {
-  const { folder, program, configure, command, reloads } = await startRig();
-  configure(`  a: {type: file, incldue: ["${folder}/a.log"]}`);
+  const { folder, program, configure, command, reloads } = await startFiles();
+  configure({ sources: `  a: {type: file, incldue: ["${folder}/a.log"]}` });
   expect(await command()).toMatchObject({ code: 2, out: '', error: expect.stringMatching(/tailrace\.yaml:4:\d+: .*incldue/) });
   expect(await reloads('failure')).toBe(1);
   const { code, out } = await command('--json');
@@ -218,33 +155,26 @@ test('reload ends with 2 and names the problems of a wrong configuration, with 1
   expect(await program.end('SIGTERM')).toBe(0);
 
   expect((await command()).code).toBe(2);
-  configure(`  a: {type: file, include: ["${folder}/a.log"]}`);
+  configure();
   expect(await command()).toMatchObject({ code: 1, error: expect.stringContaining('no agent runs on') });
 });
 
 test('reload ends with 1 when the configuration is right and cannot be taken into force', async () => {
-  const { folder, program, configure, command } = await startRig();
-  const taken = createServer().listen(0, '127.0.0.1');
-  await once(taken, 'listening');
-  onTestFinished(() => void taken.close());
-  const { port } = taken.address() as AddressInfo;
-  configure(`  a: {type: file, include: ["${folder}/a.log"]}`, `telemetry: {listen: "127.0.0.1:${port}"}`);
+  const { program, configure, command } = await startFiles();
+  configure({ top: `telemetry: {listen: "127.0.0.1:${await takenPort()}"}` });
   expect(await command()).toMatchObject({ code: 1, error: expect.stringMatching(/cannot take the configuration into force: .*telemetry/) });
   expect(await program.end('SIGTERM')).toBe(0);
 });
 
 test('run is stopped by a signal that comes during a reload', async () => {
-  const { service, folder, program, configure, reload } = await startRig('\nshutdown_timeout: 60s');
+  const { service, folder, program, file, configure, hangUp } = await startFiles('shutdown_timeout: 60s');
   const held: (() => void)[] = [];
   service.respond = (request, response) => void held.push(() => service.storeAll(request, response));
   appendFileSync(join(folder, 'a.log'), '{"n":1}\n');
   await until('a request is under way', () => held.length > 0);
   // This takes a restart of the agent, which waits for the request.
-  configure(
-    `  b: {type: file, include: ["${folder}/b.log"]}`,
-    `telemetry: {listen: "127.0.0.1:0"}\nshutdown_timeout: 60s\ntransform: 'to_dataset("other")'`,
-  );
-  reload();
+  configure({ sources: file('b'), more: 'shutdown_timeout: 60s\ntransform: \'to_dataset("other")\'' });
+  hangUp();
   await program.says('reloading the configuration');
   program.process.kill('SIGTERM');
   // Twice: nothing is waited for.
@@ -254,9 +184,7 @@ test('run is stopped by a signal that comes during a reload', async () => {
 });
 
 test('reload takes transforms of the top, the source and the sink into force without a restart', async () => {
-  const { service, folder, program, configure, command, reloads } = await startRig();
-  const source = (more = ''): string => `  a: {type: file, include: ["${folder}/a.log"], scan_interval: 100ms${more}}`;
-  const top = (transform: string): string => `telemetry: {listen: "127.0.0.1:0"}\n${transform}`;
+  const { service, folder, program, file, configure, command, reloads } = await startFiles();
   let stored = 0;
   const write = async (line: string): Promise<string> => {
     appendFileSync(join(folder, 'a.log'), `{"n":0}\n${line}\n`);
@@ -268,16 +196,16 @@ test('reload takes transforms of the top, the source and the sink into force wit
     );
   };
   expect(await write('{"n":1}')).toBe('[{"n":0},{"n":1}]');
-  configure(source(), top('transform: where n != 0 | extend a = 1'));
+  configure({ more: 'transform: where n != 0 | extend a = 1' });
   expect(await command()).toMatchObject({ code: 0 });
   expect(await write('{"n":2}')).toBe('[{"n":2,"a":1}]');
-  configure(source(), top('transform: extend a = 2'), ', transform: "extend b = a + 1"');
+  configure({ more: 'transform: extend a = 2', store: ', transform: "extend b = a + 1"' });
   expect(await command()).toMatchObject({ code: 0 });
   expect(await write('{"n":3}')).toBe('[{"n":0,"a":2,"b":3},{"n":3,"a":2,"b":3}]');
-  configure(source(', transform: "extend c = n"'), undefined, ', transform: "where c > 0"');
+  configure({ sources: file('a', ', transform: "extend c = n"'), store: ', transform: "where c > 0"' });
   expect(await command()).toMatchObject({ code: 0 });
   expect(await write('{"n":4}')).toBe('[{"n":4,"c":4}]');
-  configure(source());
+  configure();
   expect(await command()).toMatchObject({ code: 0 });
   expect(await write('{"n":5}')).toBe('[{"n":0},{"n":5}]');
   // Counters begin anew with a restart.
@@ -287,7 +215,7 @@ test('reload takes transforms of the top, the source and the sink into force wit
 });
 
 test('reload takes a script into force whose content changed, and ends the process of the one before', async () => {
-  const { service, folder, program, configure, command } = await startRig();
+  const { service, folder, program, file, configure, command } = await startFiles();
   const script = join(folder, 'shape.ts');
   const say = (value: number): void =>
     writeFileSync(
@@ -303,7 +231,7 @@ test('reload takes a script into force whose content changed, and ends the proce
     return linesOf(service).find((each) => each.n === n);
   };
   say(1);
-  configure(`  a: {type: file, include: ["${folder}/a.log"], scan_interval: 100ms, transform: {script: ./shape.ts}}`);
+  configure({ sources: file('a', ', transform: {script: ./shape.ts}') });
   expect(await command()).toMatchObject({ code: 0 });
   expect(await write(1)).toMatchObject({ a: 1 });
   const before = children();
@@ -319,16 +247,14 @@ test('reload takes a script into force whose content changed, and ends the proce
 });
 
 test('a batch that is under way keeps its events and its key when a reload changes the transform', async () => {
-  const { service, folder, program, configure, command } = await startRig();
-  const source = `  a: {type: file, include: ["${folder}/a.log"], scan_interval: 100ms}`;
-  const top = (value: number): string => `telemetry: {listen: "127.0.0.1:0"}\ntransform: extend a = ${value}`;
-  configure(source, top(1));
+  const { service, folder, program, configure, command } = await startFiles();
+  configure({ more: 'transform: extend a = 1' });
   expect(await command()).toMatchObject({ code: 0 });
   let isAway = true;
   service.respond = (request, response) => (isAway ? void response.writeHead(503).end() : service.storeAll(request, response));
   appendFileSync(join(folder, 'a.log'), '{"n":1}\n');
   await until('it is sent', () => service.requests.length > 0);
-  configure(source, top(2));
+  configure({ more: 'transform: extend a = 2' });
   expect(await command()).toMatchObject({ code: 0 });
   appendFileSync(join(folder, 'a.log'), '{"n":2}\n');
   isAway = false;

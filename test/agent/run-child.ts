@@ -1,33 +1,11 @@
 /** `tailrace run` as a child process with a pipe on its standard input, and a configuration written for it. */
-import { type ChildProcess, spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
-import { type Family, parsePrometheus } from '../support/prometheus-text.ts';
-import { until } from '../support/until.ts';
+import { startProgram } from '../support/program.ts';
+import { parsePrometheus } from '../support/prometheus-text.ts';
+import { addressOf } from '../support/shipping.ts';
 
-const BINARY = join(import.meta.dirname, '..', '..', 'bin', 'tailrace');
-
-export interface RunChild {
-  readonly child: ChildProcess;
-  /** Everything that was logged so far. */
-  log(): string;
-  /** The exit code, or the signal's name. */
-  readonly exited: Promise<number | string>;
-  /** Writes lines to its standard input, waiting where the pipe is full. */
-  write(lines: readonly string[]): Promise<void>;
-  /** Ends its standard input. */
-  end(): void;
-  /** Waits until the log contains the text. */
-  says(text: string): Promise<void>;
-  /** The fields of the log line with this text. */
-  fieldsOf(text: string): Record<string, unknown>;
-  /** Waits for the telemetry address, then asks a page. */
-  get(page: string): Promise<{ status: number; text: string }>;
-  scrape(): Promise<Map<string, Family>>;
-}
-
-export interface RunOptions {
+interface RunOptions {
   readonly url: string;
   /** The data folder; `data` beside the configuration by default. */
   readonly data?: string;
@@ -35,17 +13,16 @@ export interface RunOptions {
   readonly sink?: string;
   /** Lines of YAML for the top level. */
   readonly top?: string;
-  readonly telemetry?: string;
   readonly args?: readonly string[];
 }
 
 /** Starts the agent on `folder`: its data is in `data` there, so that a second start goes on. */
-export function startRun(folder: string, options: RunOptions): RunChild {
+export function startRun(folder: string, options: RunOptions) {
   const config = join(folder, 'tailrace.yaml');
   writeFileSync(
     config,
     `data_dir: ${options.data ?? join(folder, 'data')}
-telemetry: {listen: "${options.telemetry ?? '127.0.0.1:0'}", log_level: debug}
+telemetry: {listen: "127.0.0.1:0", log_level: debug}
 ${options.top ?? ''}
 sources:
   pipe: {type: stdin}
@@ -60,41 +37,25 @@ sinks:
 ${options.sink ?? ''}
 `,
   );
-  const child = spawn(BINARY, ['run', '--config', config, ...(options.args ?? [])], { stdio: ['pipe', 'ignore', 'pipe'] });
-  onTestFinished(() => void child.kill('SIGKILL'));
-  let log = '';
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (log += text));
-  child.stdin.on('error', () => {});
-  const exited = new Promise<number | string>((resolve) => child.on('close', (code, signal) => resolve(code ?? signal ?? '')));
-  const address = async (): Promise<string> => {
-    await until('the telemetry address', () => /"telemetry":"http/.test(log) || child.exitCode !== null);
-    const found = /"telemetry":"(http[^"]+)"/.exec(log);
-    if (!found) throw new Error(`it did not start:\n${log}`);
-    return found[1]!;
-  };
+  const program = startProgram(['run', '--config', config, ...(options.args ?? [])], {}, 'pipe');
+  const stdin = program.process.stdin!.on('error', () => {});
+  /** Waits for the telemetry address, then asks a page. */
   const get = async (page: string): Promise<{ status: number; text: string }> => {
-    const reply = await fetch((await address()) + page);
+    const reply = await fetch((await addressOf(program)) + page);
     return { status: reply.status, text: await reply.text() };
   };
   return {
-    child,
-    log: () => log,
-    exited,
+    ...program,
     get,
-    write: (lines) =>
-      new Promise((resolve, reject) =>
-        child.stdin.write(lines.map((line) => `${line}\n`).join(''), (error) => (error ? reject(error) : resolve())),
-      ),
-    end: () => void child.stdin.end(),
-    says: async (text) => {
-      await until(`"${text}" in the log`, () => log.includes(text) || child.exitCode !== null);
-      if (!log.includes(text)) throw new Error(`it never said "${text}":\n${log}`);
-    },
-    fieldsOf(text) {
-      const line = log.split('\n').find((each) => each.includes(text));
-      if (line === undefined) throw new Error(`it never said "${text}":\n${log}`);
-      return JSON.parse(line) as Record<string, unknown>;
-    },
     scrape: async () => parsePrometheus((await get('/metrics')).text),
+    /** Writes lines to its standard input, waiting where the pipe is full. */
+    write: (lines: readonly string[]) =>
+      new Promise<void>((resolve, reject) =>
+        stdin.write(lines.map((line) => `${line}\n`).join(''), (error) => (error ? reject(error) : resolve())),
+      ),
+    /** Ends its standard input. */
+    close: () => void stdin.end(),
+    /** The fields of the log line with this text. */
+    fieldsOf: async (text: string) => JSON.parse(await program.says(text)) as Record<string, unknown>,
   };
 }

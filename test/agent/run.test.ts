@@ -26,7 +26,7 @@ function checkBalance(families: ReadonlyMap<string, Family>): number {
 test('run delivers every line of standard input once, and ends with 0', async ({ service }) => {
   const run = startRun(makeTree({}), { url: service.url });
   await run.write(['plain text with "quotes"', '{"level":"info","a":1}', '', '  ', 'ünïcode']);
-  run.end();
+  run.close();
   expect(await run.exited).toBe(0);
   const events = service.lines.map((line) => JSON.parse(line) as Record<string, unknown>);
   expect(events.map(({ message, level }) => message ?? level)).toEqual(['plain text with "quotes"', 'info', '  ', 'ünïcode']);
@@ -80,7 +80,7 @@ test('run balances its accounting at every scrape under fire, and counts what wa
     expect(byKey.get(key) ?? body.toString()).toBe(body.toString());
     byKey.set(key, body.toString());
   }
-  run.end();
+  run.close();
   expect(await run.exited).toBe(0);
 });
 
@@ -92,7 +92,7 @@ test('run waits for a service that is down at the start, and says so', async () 
   expect((await run.get('/readyz')).status).toBe(200);
   expect((await run.get('/healthz')).status).toBe(200);
   const service = await FakeIngest.start(port);
-  run.end();
+  run.close();
   expect(await run.exited).toBe(0);
   expect(numbersOf(service)).toEqual(upTo(1000));
 });
@@ -102,13 +102,13 @@ test('run ends with 0 on SIGTERM while the service is down, and the next one del
   const first = startRun(folder, { url: `http://127.0.0.1:${port}`, top: 'shutdown_timeout: 1s' });
   await first.write(numbered(1000));
   await until('all is accepted', async () => checkBalance(await first.scrape()) === 1000);
-  first.child.kill('SIGTERM');
+  first.process.kill('SIGTERM');
   expect(await first.exited).toBe(0);
-  expect(first.log()).toContain('"keptEvents":1000');
+  expect(first.stderr()).toContain('"keptEvents":1000');
 
   const service = await FakeIngest.start(port);
   const second = startRun(folder, { url: service.url });
-  second.end();
+  second.close();
   expect(await second.exited).toBe(0);
   expect(numbersOf(service)).toEqual(upTo(1000));
 });
@@ -118,15 +118,15 @@ test('run ends at once on the second SIGTERM, and loses nothing', async ({ folde
   const first = startRun(folder, { url: service.url, top: 'shutdown_timeout: 10m' });
   await first.write(numbered(250));
   await until('a request is under way', () => service.requests.length > 0);
-  first.child.kill('SIGTERM');
+  first.process.kill('SIGTERM');
   await first.says('stopping');
-  expect(first.child.exitCode).toBe(null);
-  first.child.kill('SIGTERM');
+  expect(first.process.exitCode).toBe(null);
+  first.process.kill('SIGTERM');
   expect(await first.exited).toBe(0);
 
   service.respond = (request, response) => service.storeAll(request, response);
   const second = startRun(folder, { url: service.url });
-  second.end();
+  second.close();
   expect(await second.exited).toBe(0);
   expect(numbersOf(service)).toEqual(upTo(250));
 });
@@ -137,14 +137,14 @@ test('run keeps keys and events over kill -9', async ({ folder, service }) => {
   const first = startRun(folder, { url: service.url });
   await first.write(numbered(400));
   await until('all is on its way', async () => checkBalance(await first.scrape()) === 400 && service.requests.length >= 4);
-  first.child.kill('SIGKILL');
+  first.process.kill('SIGKILL');
   expect(await first.exited).toBe('SIGKILL');
   const before = new Map(service.requests.map(({ key, body }) => [key, body.toString()]));
 
   const again = service.requests.length;
   service.respond = (request, response) => service.storeAll(request, response);
   const second = startRun(folder, { url: service.url });
-  second.end();
+  second.close();
   expect(await second.exited).toBe(0);
   const resent = service.requests.slice(again);
   expect(resent.length).toBeGreaterThanOrEqual(before.size);
@@ -157,15 +157,15 @@ test('run --once ends with 1 when the service refuses the token', async ({ servi
   service.respond = (_request, response) => replyWith(response, 401, { message: 'who are you' });
   const run = startRun(makeTree({}), { url: service.url, args: ['--once'], top: 'shutdown_timeout: 1s' });
   await run.write(numbered(10));
-  run.end();
+  run.close();
   expect(await run.exited).toBe(1);
-  expect(run.log()).toContain('HTTP 401 who are you');
+  expect(run.stderr()).toContain('HTTP 401 who are you');
 });
 
 test('run --once delivers standard input and ends with 0', async ({ service }) => {
   const run = startRun(makeTree({}), { url: service.url, args: ['--once'] });
   await run.write(numbered(250));
-  run.end();
+  run.close();
   expect(await run.exited).toBe(0);
   expect(numbersOf(service)).toEqual(upTo(250));
 });

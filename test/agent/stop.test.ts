@@ -50,19 +50,20 @@ test('run that is stopped with lines of a pipe in hand keeps them over the limit
     return (valueOf(families, 'tailrace_backpressure_seconds_total', { source: 'pipe' }) ?? 0) > 1;
   });
   await until('a request is under way', () => service.requests.length > 0);
-  run.child.kill('SIGTERM');
+  run.process.kill('SIGTERM');
   expect(await run.exited).toBe(0);
-  expect(run.log()).not.toContain('bytes were read from sources that cannot be read again');
+  expect(run.stderr()).not.toContain('bytes were read from sources that cannot be read again');
   // What was accepted is on disk, over the limit, down to the last event.
-  const [totals] = run.fieldsOf('stopped; positions are saved')['sources'] as [{ accepted: number; delivered: number; held: number }];
-  expect(run.fieldsOf('stopped; positions are saved')['keptEvents']).toBe(totals.accepted);
+  const { sources, keptEvents } = await run.fieldsOf('stopped; positions are saved');
+  const [totals] = sources as [{ accepted: number; delivered: number; held: number }];
+  expect(keptEvents).toBe(totals.accepted);
   expect(totals.held).toBe(totals.accepted - totals.delivered);
   expect(readdirSync(join(folder, 'data/spool/store')).length).toBeGreaterThan(1);
-  expect(run.log()).not.toContain('are lost with this process"}');
+  expect(run.stderr()).not.toContain('are lost with this process"}');
 
   const again = startRun(folder, { url: service.url, sink: '    compression: none' });
   service.respond = (request, response) => service.storeAll(request, response);
-  again.end();
+  again.close();
   expect(await again.exited).toBe(0);
   const events = service.lines.map((line) => JSON.parse(line) as { n?: number; message?: string });
   expect(events).toHaveLength(totals.accepted);
@@ -84,9 +85,9 @@ test('stop accounts for filtered events whose batch is not delivered', async () 
   });
   await run.write(Array.from({ length: 10 }, (_, n) => `{"n":${n}}`));
   await until('a request is under way', () => service.requests.length > 0);
-  run.child.kill('SIGTERM');
+  run.process.kill('SIGTERM');
   expect(await run.exited).toBe(0);
-  const line = run.fieldsOf('stopped; positions are saved');
+  const line = await run.fieldsOf('stopped; positions are saved');
   expect(line['keptEvents']).toBe(6);
   expect(line['sources']).toMatchObject([{ accepted: 10, delivered: 0, dropped: 0, filtered: 0, held: 10 }]);
 });
