@@ -1,36 +1,22 @@
 /** The client commands as a user runs them, against the real local service. */
 import { createServer as createHttpServer, request as httpRequest } from 'node:http';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { API_TOKEN, type LocalService, PERSONAL_TOKEN, startLocalService } from '../support/local-service.ts';
+import { expect, onTestFinished, test } from 'vitest';
+import { API_TOKEN, localService, PERSONAL_TOKEN } from '../support/local-service.ts';
 import { freePort, listen } from '../support/free-port.ts';
 import { startProgram } from '../support/program.ts';
+import { makeTree } from '../support/temp-tree.ts';
 import { until } from '../support/until.ts';
 import { tailraceFor } from './tailrace.ts';
 
-let folder: string;
-let service: LocalService;
-let tailrace: ReturnType<typeof tailraceFor>;
 const personal = { TAILRACE_TOKEN: PERSONAL_TOKEN, TAILRACE_ORG_ID: 'test-org' };
 
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'tailrace-cli-'));
-  service = await startLocalService(folder, 'logs');
-  tailrace = tailraceFor({ TAILRACE_URL: service.url, TAILRACE_TOKEN: API_TOKEN });
-});
-afterAll(async () => {
-  await service.program.end();
-  rmSync(folder, { recursive: true, force: true });
-});
+const service = localService('logs');
+const tailrace: ReturnType<typeof tailraceFor> = (...given) =>
+  tailraceFor({ TAILRACE_URL: service.url, TAILRACE_TOKEN: API_TOKEN })(...given);
 
-function file(name: string, content: string | Buffer): string {
-  const path = join(folder, name);
-  writeFileSync(path, content);
-  return path;
-}
+const file = (name: string, content: string | Buffer): string => join(makeTree({ [name]: content }), name);
 
 /** Asks the service as its owner. */
 async function personally(method: string, path: string, body: object = {}): Promise<unknown> {

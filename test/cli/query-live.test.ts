@@ -1,29 +1,15 @@
 /** `tailrace query` against the real service: `--follow`, and the chart that a terminal gets. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Table } from '../../src/client/api-types.ts';
 import { chartLines } from '../../src/cli/client/output/chart.ts';
 import { textWidth } from '../../src/cli/client/output/table.ts';
-import { API_TOKEN, type LocalService, startLocalService } from '../support/local-service.ts';
+import { API_TOKEN, localService } from '../support/local-service.ts';
 import { BINARY, type Program, startProgram } from '../support/program.ts';
 import { hasPty, ptyHint, startOnTerminal } from '../support/pty.ts';
 import { until } from '../support/until.ts';
 import { tailraceFor } from './tailrace.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'tailrace-test-'));
-let service: LocalService;
-
-beforeAll(async () => {
-  service = await startLocalService(folder, 'logs');
-});
-
-afterAll(async () => {
-  await service.program.end('SIGKILL');
-  rmSync(folder, { recursive: true });
-});
-
+const service = localService('logs');
 const env = () => ({ TAILRACE_URL: service.url, TAILRACE_TOKEN: API_TOKEN });
 const send = (events: object[]) => service.ask('POST', '/v1/ingest/logs', events);
 
@@ -117,12 +103,7 @@ test('query --follow shows each event once as it is stored, goes on over a resta
   await until('the second is shown', () => messages().length === 2);
   await service.program.end('SIGKILL');
   await until('it says that the service is away', () => program.stderr() !== '');
-  const { host } = new URL(service.url);
-  const again = startProgram(['serve', '--listen', host, '--data', join(folder, 'service'), '--json'], {
-    TAILRACE_API_TOKEN: API_TOKEN,
-    TAILRACE_ORG_ID: 'test-org',
-  });
-  await until('the service runs again', () => again.stdout().includes('\n'));
+  await service.again();
   await send(Array.from({ length: 100 }, (_, n) => ({ kind: 'a', message: n + 3 })));
   await until('the others are shown', () => messages().length >= 102);
   await send([{ kind: 'a', message: 103 }]);

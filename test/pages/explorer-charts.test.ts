@@ -1,14 +1,12 @@
 /** Every chart of `render` in a real browser: what each draws, what it says instead, and its numbers as text. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { QueryResult } from '../../src/pages/explorer/data/api.ts';
 import { drawingOf } from '../../src/pages/explorer/data/drawing.ts';
 import { drawnSeries } from '../../src/pages/parts/chart-series.ts';
-import { chromiumHint, closeBrowserAfterAll, expectAccessible, hasChromium, openPage } from '../support/browser.ts';
-import { API_TOKEN, type LocalService, startLocalService } from '../support/local-service.ts';
+import { chromiumHint, closeBrowserAfterAll, expectAccessible, hasChromium } from '../support/browser.ts';
+import { localService } from '../support/local-service.ts';
+import { explorerOf, field, run } from './explorer.ts';
 
 const MINUTE = 60_000;
 
@@ -34,11 +32,7 @@ test('what is stacked is the sum from the first series up, and drawn from the hi
 
 describe.skipIf(!hasChromium)(`explorer’s charts${chromiumHint}`, () => {
   closeBrowserAfterAll();
-  const folder = mkdtempSync(join(tmpdir(), 'tailrace-test-'));
-  let service: LocalService;
-
-  beforeAll(async () => {
-    service = await startLocalService(folder, 'web');
+  const service = localService('web', ({ ask }) => {
     const from = Math.floor(Date.now() / MINUTE) * MINUTE - 40 * MINUTE;
     // Each minute four events, of which every tenth is an error; more of them late than early.
     const events = Array.from({ length: 160 }, (_, n) => ({
@@ -48,26 +42,15 @@ describe.skipIf(!hasChromium)(`explorer’s charts${chromiumHint}`, () => {
       status: n % 10 === 0 ? 503 : 200,
       ms: 20 + n + (n % 10 === 0 ? 300 : 0),
     }));
-    await service.ask('POST', '/v1/ingest/web', events);
+    return ask('POST', '/v1/ingest/web', events);
   });
 
-  afterAll(async () => {
-    await service.program.end('SIGKILL');
-    rmSync(folder, { recursive: true });
-  });
-
-  async function open(options = {}): Promise<{ page: Page; problems: string[] }> {
-    const opened = await openPage(options);
-    await opened.page.goto(`${service.url}/#token=${API_TOKEN}&range=1h`);
-    await opened.page.getByRole('button', { name: /^web/ }).waitFor();
-    return opened;
-  }
+  const open = explorerOf(service, 'web');
   /** The title tells the charts of two queries apart. */
   let count = 0;
   const draw = async (page: Page, query: string, render: string): Promise<string> => {
     const title = `${render} ${++count}`;
-    await page.getByLabel('Query', { exact: true }).fill(`${query} | render ${render} with (title="${title}")`);
-    await page.keyboard.press('Control+Enter');
+    await run(page, `${query} | render ${render} with (title="${title}")`);
     await page.locator('figcaption', { hasText: title }).waitFor();
     return title;
   };
@@ -88,8 +71,7 @@ describe.skipIf(!hasChromium)(`explorer’s charts${chromiumHint}`, () => {
     // All others are drawn in ways of their own.
     expect(new Set(pictures.values()).size).toBe(5);
     const title = await draw(page, BY_MINUTE, 'areachart');
-    await page.getByLabel('Query', { exact: true }).fill(`${BY_MINUTE} | render areachart with (title="${title} stacked", kind=stacked)`);
-    await page.keyboard.press('Control+Enter');
+    await run(page, `${BY_MINUTE} | render areachart with (title="${title} stacked", kind=stacked)`);
     await page.locator('figcaption', { hasText: `${title} stacked` }).waitFor();
     expect(await page.evaluate<string>(`document.querySelector('.chart canvas').toDataURL()`)).toBe(pictures.get('stackedareachart'));
     expect(problems).toEqual([]);
@@ -110,17 +92,14 @@ describe.skipIf(!hasChromium)(`explorer’s charts${chromiumHint}`, () => {
     await draw(page, `['web'] | project _time, service, ms`, 'scatterchart');
     expect(await label()).toMatch(/cart: .*search: |search: .*cart: /);
     // Without render, too: make-series is a series over time.
-    await page
-      .getByLabel('Query', { exact: true })
-      .fill(`['web'] | make-series n = count() on _time from ago(1h) to now() step 10m by service`);
-    await page.keyboard.press('Control+Enter');
+    await run(page, `['web'] | make-series n = count() on _time from ago(1h) to now() step 10m by service`);
     await page.getByRole('img', { name: /Over time.*pay: last/ }).waitFor();
     await expectAccessible(page);
     expect(problems).toEqual([]);
   });
 
   test.each(['light', 'dark'] as const)('render draws groups as bars, columns, a ring, and one row as a card, all readable (%s)', async (colorScheme) => {
-    const { page, problems } = await open({ colorScheme });
+    const { page, problems } = await open(undefined, { colorScheme });
     // Groups that are numbers stay labels.
     await draw(page, `['web'] | summarize n = count() by status, level | sort by n desc`, 'barchart');
     const meters = page.getByRole('meter');
@@ -151,24 +130,20 @@ describe.skipIf(!hasChromium)(`explorer’s charts${chromiumHint}`, () => {
 
   test('render says in one line what a chart needs and the rows lack, and the editor names the charts there are', async () => {
     const { page } = await open();
-    const run = async (query: string) => {
-      await page.getByLabel('Query', { exact: true }).fill(query);
-      await page.keyboard.press('Control+Enter');
-    };
     const noted = (text: string) => page.locator('.note', { hasText: text }).waitFor();
-    await run(`['web'] | project level, ms | render timechart`);
+    await run(page, `['web'] | project level, ms | render timechart`);
     await noted('timechart needs a column of times, and another of numbers. The rows are below.');
-    await run(`['web'] | project level | render scatterchart`);
+    await run(page, `['web'] | project level | render scatterchart`);
     await noted('scatterchart needs a column of times or numbers, and another of numbers.');
-    await run(`['web'] | project level | render columnchart`);
+    await run(page, `['web'] | project level | render columnchart`);
     await noted('columnchart needs a column of numbers.');
-    await run('range x from -2 to 2 step 1 | extend name = tostring(x) | render piechart');
+    await run(page, 'range x from -2 to 2 step 1 | extend name = tostring(x) | render piechart');
     await noted('piechart needs a column of numbers, none of them below zero');
     await page.locator('tr[data-row]').nth(4).waitFor();
-    await run(`${BY_MINUTE} | render table`);
+    await run(page, `${BY_MINUTE} | render table`);
     await expect.poll(() => page.locator('.rows th bdi').allTextContents()).toEqual(['_time', 'level', 'n']);
     expect(await page.locator('figure, .note').count()).toBe(0);
-    await page.getByLabel('Query', { exact: true }).fill(`${BY_MINUTE} | render treemap`);
+    await field(page).fill(`${BY_MINUTE} | render treemap`);
     await page.locator('#query-problem', { hasText: 'a chart out of table, timechart, linechart' }).waitFor();
     await expect.poll(() => page.locator('.code-fault').allTextContents()).toEqual(['treemap']);
   });

@@ -1,15 +1,13 @@
 /** The explorer's editor in a real browser: colours, suggestions and faults, all without asking the service. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { complete } from '../../src/pages/explorer/editor/complete.ts';
 import { findProblem, placeIn } from '../../src/pages/explorer/editor/find-problem.ts';
 import { highlight } from '../../src/pages/explorer/editor/highlight.ts';
 import { QUERY_OPERATORS } from '../../src/language/operators/table.ts';
-import { chromiumHint, closeBrowserAfterAll, expectAccessible, hasChromium, openPage } from '../support/browser.ts';
-import { API_TOKEN, type LocalService, startLocalService } from '../support/local-service.ts';
+import { chromiumHint, closeBrowserAfterAll, expectAccessible, hasChromium } from '../support/browser.ts';
+import { localService } from '../support/local-service.ts';
+import { explorerOf, field } from './explorer.ts';
 
 const known = {
   datasets: ['app-logs', 'audit'],
@@ -83,31 +81,15 @@ test('a fault is found at its place without the service, and the place that the 
 
 describe.skipIf(!hasChromium)(`explorer’s editor${chromiumHint}`, () => {
   closeBrowserAfterAll();
-  const folder = mkdtempSync(join(tmpdir(), 'tailrace-test-'));
-  let service: LocalService;
-
-  beforeAll(async () => {
-    service = await startLocalService(folder, 'app-logs');
-    await service.ask('POST', '/v1/ingest/app-logs', [{ level: 'error', status: 500, 'req id': 'r-1', message: 'no' }]);
-  });
-
-  afterAll(async () => {
-    await service.program.end('SIGKILL');
-    rmSync(folder, { recursive: true });
-  });
-
-  async function open(): Promise<{ page: Page; problems: string[] }> {
-    const opened = await openPage();
-    await opened.page.goto(`${service.url}/#token=${API_TOKEN}`);
-    await opened.page.getByRole('button', { name: /^app-logs/ }).waitFor();
-    return opened;
-  }
-  const field = (page: Page) => page.getByLabel('Query', { exact: true });
+  const service = localService('app-logs', ({ ask }) =>
+    ask('POST', '/v1/ingest/app-logs', [{ level: 'error', status: 500, 'req id': 'r-1', message: 'no' }]),
+  );
+  const open = explorerOf(service, 'app-logs');
   const option = (page: Page, name: string) =>
     page.getByRole('listbox', { name: 'Suggestions' }).getByRole('option', { name, exact: true });
 
   test('editor suggests while one types, by keyboard alone, and says so to screen readers', async () => {
-    const { page, problems } = await open();
+    const { page, problems } = await open('');
     await page.getByRole('button', { name: /^app-logs/ }).getByText('1 events').waitFor(); // prettier-ignore
     await field(page).focus();
     await page.keyboard.type('app');
@@ -139,7 +121,7 @@ describe.skipIf(!hasChromium)(`explorer’s editor${chromiumHint}`, () => {
   });
 
   test('editor colours the text over the very same characters', async () => {
-    const { page } = await open();
+    const { page } = await open('');
     await field(page).fill(`['app-logs'] // all of them\n| where level == "error"\n| summarize count() by bin(_time, 1m)`);
     await expect.poll(() => page.locator('.code-operator').allTextContents()).toEqual(['where', 'summarize']);
     expect(await page.locator('.code-comment').textContent()).toContain('// all of them');
@@ -150,7 +132,7 @@ describe.skipIf(!hasChromium)(`explorer’s editor${chromiumHint}`, () => {
   });
 
   test('editor underlines a fault at its place, and the service’s own refusals', async () => {
-    const { page } = await open();
+    const { page } = await open('');
     await field(page).fill(`['app-logs']\n| wher status == 1`);
     await expect.poll(() => page.locator('.code-fault').allTextContents()).toEqual(['wher']);
     await page.getByText('did you mean where').waitFor();

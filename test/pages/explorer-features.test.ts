@@ -1,22 +1,15 @@
 /** What the explorer has around a query, in a real browser: history, starred queries, context, annotations, the live tail, ranges. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { chromiumHint, closeBrowserAfterAll, expectAccessible, hasChromium, openPage } from '../support/browser.ts';
-import { API_TOKEN, type LocalService, PERSONAL_TOKEN, startLocalService } from '../support/local-service.ts';
+import { describe, expect, test } from 'vitest';
+import { chromiumHint, closeBrowserAfterAll, expectAccessible, hasChromium } from '../support/browser.ts';
+import { localService, PERSONAL_TOKEN } from '../support/local-service.ts';
+import { explorerOf, field, row, run } from './explorer.ts';
 
 const MINUTE = 60_000;
 
 describe.skipIf(!hasChromium)(`explorer’s features${chromiumHint}`, () => {
   closeBrowserAfterAll();
-  const folder = mkdtempSync(join(tmpdir(), 'tailrace-test-'));
   const beganMs = Date.now();
-  let service: LocalService;
-
-  beforeAll(async () => {
-    service = await startLocalService(folder, 'app-logs');
+  const service = localService('app-logs', ({ ask }) => {
     // Two files take turns; several events have the same time.
     const events = Array.from({ length: 40 }, (_, n) => ({
       _time: new Date(beganMs - 30 * MINUTE + Math.floor(n / 8) * MINUTE).toISOString(),
@@ -25,26 +18,10 @@ describe.skipIf(!hasChromium)(`explorer’s features${chromiumHint}`, () => {
       level: n === 20 ? 'error' : 'info',
       message: `line ${n}`,
     }));
-    await service.ask('POST', '/v1/ingest/app-logs', events);
+    return ask('POST', '/v1/ingest/app-logs', events);
   });
 
-  afterAll(async () => {
-    await service.program.end('SIGKILL');
-    rmSync(folder, { recursive: true });
-  });
-
-  async function open(token = API_TOKEN): Promise<{ page: Page; problems: string[] }> {
-    const opened = await openPage();
-    await opened.page.goto(`${service.url}/#token=${token}&range=1h`);
-    await opened.page.getByRole('button', { name: /^app-logs/ }).waitFor();
-    return opened;
-  }
-  const field = (page: Page) => page.getByLabel('Query', { exact: true });
-  const row = (page: Page, text: string) => page.locator('tr[data-row]', { hasText: text });
-  const run = async (page: Page, query: string) => {
-    await field(page).fill(query);
-    await page.keyboard.press('Control+Enter');
-  };
+  const open = explorerOf(service, 'app-logs');
 
   test('explorer lists the queries that were run, newest first, until one signs out', async () => {
     const { page } = await open();
@@ -66,7 +43,7 @@ describe.skipIf(!hasChromium)(`explorer’s features${chromiumHint}`, () => {
   });
 
   test('explorer stars a query at the service, runs it again and removes it', async () => {
-    const { page, problems } = await open(PERSONAL_TOKEN);
+    const { page, problems } = await open(undefined, {}, PERSONAL_TOKEN);
     await run(page, `['app-logs'] | where level == "error"`);
     await row(page, 'line 20').waitFor();
     await page.locator('summary', { hasText: 'Starred' }).click();
@@ -114,7 +91,7 @@ describe.skipIf(!hasChromium)(`explorer’s features${chromiumHint}`, () => {
     const made = JSON.parse(
       await manage('POST', '/v2/tokens', { name: 'short', datasetCapabilities: { '*': { query: ['read'] } }, orgCapabilities: {} }),
     ) as { id: string; token: string };
-    const { page } = await open(made.token);
+    const { page } = await open(undefined, {}, made.token);
     await run(page, `['app-logs'] | where level == "error"`);
     await row(page, 'line 20').waitFor();
     await manage('DELETE', `/v2/tokens/${made.id}`);

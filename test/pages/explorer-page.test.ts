@@ -1,47 +1,35 @@
 /** The explorer of a real service in a real browser. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { chromiumHint, closeBrowserAfterAll, expectAccessible, hasChromium, openPage, takePicture } from '../support/browser.ts';
-import { API_TOKEN, type LocalService, PERSONAL_TOKEN, startLocalService } from '../support/local-service.ts';
+import { API_TOKEN, type LocalService, localService, PERSONAL_TOKEN } from '../support/local-service.ts';
+import { field, run } from './explorer.ts';
 
 const ROWS = 50_000;
 const MARKUP = '<img src=x onerror="document.title=\'owned\'"><script>document.title="owned"</script>';
 const TURNED = '\u202Egnp.exe\u0000\u001B[31m\u200Bend';
 
-let service: LocalService;
-
 describe.skipIf(!hasChromium)(`explorer${chromiumHint}`, () => {
   closeBrowserAfterAll();
-
-  const folder = mkdtempSync(join(tmpdir(), 'tailrace-test-'));
-
-  beforeAll(async () => {
-    service = await startLocalService(folder, 'app-logs', ['--max-fields', '4000']);
-    await service.ask('POST', '/v1/ingest/app-logs', lifelike());
-    await service.ask('POST', '/v1/datasets', { name: 'many' });
+  const fill = async ({ ask }: LocalService): Promise<void> => {
+    await ask('POST', '/v1/ingest/app-logs', lifelike());
+    await ask('POST', '/v1/datasets', { name: 'many' });
     for (let from = 0; from < ROWS; from += 10_000)
-      await service.ask(
+      await ask(
         'POST',
         '/v1/ingest/many',
         Array.from({ length: 10_000 }, (_, n) => ({ n: from + n, text: `row ${from + n}` })),
       );
-    await service.ask('POST', '/v1/datasets', { name: 'hostile' });
-    await service.ask('POST', '/v1/ingest/hostile', [
+    await ask('POST', '/v1/datasets', { name: 'hostile' });
+    await ask('POST', '/v1/ingest/hostile', [
       { kind: 'markup', message: MARKUP, [MARKUP]: 1 },
       { kind: 'turned', message: TURNED },
       { kind: 'long', message: 'x'.repeat(1024 * 1024) },
       { kind: 'wide', ...Object.fromEntries(Array.from({ length: 2000 }, (_, n) => [`field_${n}`, n])) },
       { kind: 'right', message: 'שלום עולם مرحبا' },
     ]);
-  });
-
-  afterAll(async () => {
-    await service.program.end('SIGKILL');
-    rmSync(folder, { recursive: true });
-  });
+  };
+  const service = localService('app-logs', fill, ['--max-fields', '4000']);
 
   async function open(path = `/#token=${API_TOKEN}`, options = {}) {
     const opened = await openPage(options);
@@ -49,10 +37,6 @@ describe.skipIf(!hasChromium)(`explorer${chromiumHint}`, () => {
     return { reply: reply!, ...opened };
   }
 
-  const run = async (page: Page, query: string) => {
-    await page.getByLabel('Query', { exact: true }).fill(query);
-    await page.keyboard.press('Control+Enter');
-  };
   const cells = (page: Page) => page.locator('tr[data-row]');
 
   test('explorer takes a token, keeps it for the session, and shows datasets with what they hold', async () => {
@@ -84,12 +68,12 @@ describe.skipIf(!hasChromium)(`explorer${chromiumHint}`, () => {
     await page.getByText('checkout').waitFor();
     const link = page.url();
     expect(link).not.toContain('xaat');
-    await page.getByLabel('Query', { exact: true }).fill(`['app-logs'] | count`);
+    await field(page).fill(`['app-logs'] | count`);
     await page.getByRole('button', { name: 'Run' }).click();
     await page.locator('tr[data-row]', { hasText: '2400' }).waitFor();
     await page.goto(link);
     await page.getByText('checkout').waitFor();
-    expect(await page.getByLabel('Query', { exact: true }).inputValue()).toContain('errors = count()');
+    expect(await field(page).inputValue()).toContain('errors = count()');
   });
 
   test('explorer draws events over time and series, and takes the range that is dragged over', async () => {
@@ -114,7 +98,7 @@ describe.skipIf(!hasChromium)(`explorer${chromiumHint}`, () => {
     await page.getByRole('button', { name: /^app-logs/ }).click();
     await page.getByRole('button', { name: /^level string/ }).click();
     await page.getByRole('button', { name: /^error/ }).click();
-    await expect.poll(() => page.getByLabel('Query', { exact: true }).inputValue()).toBe(`['app-logs']\n| where ['level'] == "error"`);
+    await expect.poll(() => field(page).inputValue()).toBe(`['app-logs']\n| where ['level'] == "error"`);
     await page.getByRole('status').filter({ hasText: 'rows' }).waitFor();
     await cells(page).first().click();
     await page
@@ -123,7 +107,7 @@ describe.skipIf(!hasChromium)(`explorer${chromiumHint}`, () => {
       .waitFor();
     await expectAccessible(page);
     await page.getByRole('button', { name: 'filter by this service' }).click();
-    await expect.poll(() => page.getByLabel('Query', { exact: true }).inputValue()).toMatch(/\| where \['service'\] == "\w+"$/);
+    await expect.poll(() => field(page).inputValue()).toMatch(/\| where \['service'\] == "\w+"$/);
   });
 
   test('explorer shows the service’s errors as an alert', async () => {

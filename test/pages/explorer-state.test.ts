@@ -1,15 +1,13 @@
 /** How the explorer is used, in a real browser: by keyboard alone, through links, in both themes, on a phone, and while its service is away. */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { chromiumHint, closeBrowserAfterAll, expectAccessible, hasChromium, openPage, takePicture } from '../support/browser.ts';
-import { API_TOKEN, type LocalService, PERSONAL_TOKEN, startLocalService } from '../support/local-service.ts';
-import { type Program, startProgram } from '../support/program.ts';
-import { until } from '../support/until.ts';
+import { describe, expect, test } from 'vitest';
+import { chromiumHint, closeBrowserAfterAll, expectAccessible, hasChromium, takePicture } from '../support/browser.ts';
+import { localService, PERSONAL_TOKEN } from '../support/local-service.ts';
+import { explorerOf, field, row, run } from './explorer.ts';
 
 const dist = fileURLToPath(new URL('../../dist/', import.meta.url));
 const EVENTS = 200;
@@ -21,12 +19,7 @@ test('explorer is at most 300 kB after gzip', () => {
 
 describe.skipIf(!hasChromium)(`explorer in use${chromiumHint}`, () => {
   closeBrowserAfterAll();
-  const folder = mkdtempSync(join(tmpdir(), 'tailrace-test-'));
-  let service: LocalService;
-  let again: Program | undefined;
-
-  beforeAll(async () => {
-    service = await startLocalService(folder, 'app-logs');
+  const service = localService('app-logs', ({ ask }) => {
     const now = Date.now();
     const events = Array.from({ length: EVENTS }, (_, n) => ({
       _time: new Date(now - 30 * 60_000 + n * 1000).toISOString(),
@@ -35,27 +28,11 @@ describe.skipIf(!hasChromium)(`explorer in use${chromiumHint}`, () => {
       host: 'web-1',
       message: `line ${n}`,
     }));
-    await service.ask('POST', '/v1/ingest/app-logs', events);
+    return ask('POST', '/v1/ingest/app-logs', events);
   });
 
-  afterAll(async () => {
-    await service.program.end('SIGKILL');
-    await again?.end('SIGKILL');
-    rmSync(folder, { recursive: true });
-  });
-
-  async function open(link = '', options = {}): Promise<{ page: Page; problems: string[] }> {
-    const opened = await openPage(options);
-    await opened.page.goto(`${service.url}/#token=${API_TOKEN}&range=1h${link}`);
-    await opened.page.getByRole('button', { name: /^app-logs/ }).waitFor();
-    return opened;
-  }
-  const field = (page: Page) => page.getByLabel('Query', { exact: true });
-  const row = (page: Page, text: string) => page.locator('tr[data-row]', { hasText: text });
-  const run = async (page: Page, query: string) => {
-    await field(page).fill(query);
-    await page.keyboard.press('Control+Enter');
-  };
+  const openExplorer = explorerOf(service, 'app-logs');
+  const open = (link = '', options = {}) => openExplorer(`&range=1h${link}`, options);
   const heads = (page: Page) => page.locator('.rows th bdi').allTextContents();
   /** What has the focus, as one would call it. */
   const focused = (page: Page) =>
@@ -297,11 +274,7 @@ describe.skipIf(!hasChromium)(`explorer in use${chromiumHint}`, () => {
     await page.getByRole('button', { name: /^level string/ }).click();
     await expect.poll(() => notes.count()).toBe(2);
     await expectAccessible(page);
-    again = startProgram(['serve', '--listen', new URL(service.url).host, '--data', join(folder, 'service'), '--json'], {
-      TAILRACE_API_TOKEN: API_TOKEN,
-      TAILRACE_ORG_ID: 'test-org',
-    });
-    await until('the service runs again', () => again!.stdout().includes('\n'));
+    await service.again();
     await page.getByRole('button', { name: 'Run', exact: true }).click();
     await row(page, 'line 180').waitFor();
     expect(await page.getByRole('alert').count()).toBe(0);

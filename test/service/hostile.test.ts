@@ -3,29 +3,19 @@
  * that a reply says was stored is there. TAILRACE_TEST_FUZZ sets how many requests; the seed is printed and may be given by TAILRACE_TEST_SEED.
  */
 import { connect, type Socket } from 'node:net';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import zlib from 'node:zlib';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { API_TOKEN, startLocalService, type LocalService } from '../support/local-service.ts';
+import { afterAll, describe, expect, test } from 'vitest';
+import { API_TOKEN, localService } from '../support/local-service.ts';
 
 const REQUESTS = Number(process.env['TAILRACE_TEST_FUZZ'] ?? 2000);
 const SEED = Number(process.env['TAILRACE_TEST_SEED'] ?? Date.now() % 1_000_000_000);
 const AT_ONCE = 8;
 const MIB = 1024 * 1024;
 
-let service: LocalService;
-let folder: string;
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'tailrace-hostile-'));
-  service = await startLocalService(folder, 'fuzz');
-});
-afterAll(async () => {
-  expect(await service.program.end()).toBe(0);
-  rmSync(folder, { recursive: true, force: true });
-});
+const service = localService('fuzz');
+afterAll(async () => expect(await service.program.end()).toBe(0));
 
 interface Request {
   readonly method: string;

@@ -15,9 +15,9 @@ export interface Program {
   /** Resolves with the exit code, or the name of the signal that ended it. */
   readonly exited: Promise<number | NodeJS.Signals>;
   /** Waits for a line on stderr that contains `text`, and returns it. */
-  says(text: string): Promise<string>;
+  readonly says: (text: string) => Promise<string>;
   /** Ends it with `signal` and waits. */
-  end(signal?: NodeJS.Signals): Promise<number | NodeJS.Signals>;
+  readonly end: (signal?: NodeJS.Signals) => Promise<number | NodeJS.Signals>;
 }
 
 /** Starts `bin/tailrace` with these arguments. It is killed when the test that started it ends; one of a hook is to be ended by it. */

@@ -1,31 +1,19 @@
 /** What the real local service has stored, read back: the same events, whatever form they were sent in. */
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { expect, test } from 'vitest';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Batch } from '../../../src/batcher/batch.ts';
 import { Shipment } from '../../../src/batcher/send/shipment.ts';
 import type { IngestSinkConfig } from '../../../src/config/model.ts';
-import { systemClock } from '../../../src/core/time/clock.ts';
 import type { SendResult } from '../../../src/core/sink.ts';
 import { encoderOf } from '../../../src/sinks/ingest/encode/encoder.ts';
-import { createIngestSink } from '../../../src/sinks/ingest/sink.ts';
-import { API_TOKEN, type LocalService, startLocalService } from '../../support/local-service.ts';
+import { API_TOKEN, localService } from '../../support/local-service.ts';
 import { startProgram } from '../../support/program.ts';
 import { sinkConfig } from '../../support/sink-config.ts';
+import { makeTree } from '../../support/temp-tree.ts';
+import { makeSink, never } from './rig.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'tailrace-stored-'));
-const never = new AbortController().signal;
-let service: LocalService;
-
-beforeAll(async () => {
-  service = await startLocalService(folder, 'plain');
-});
-
-afterAll(async () => {
-  await service.program.end();
-  rmSync(folder, { recursive: true, force: true });
-});
+const service = localService('plain');
 
 const EVENTS = [
   '{"_time":"2026-11-21T10:00:00.000000001Z","seq":0,"message":"plain","big":9007199254740993,"small":0.1,"flag":true}',
@@ -38,13 +26,11 @@ const NESTED = '{"_time":"2026-11-21T10:00:05Z","seq":5,"geo":{"city":"Rome","at
 
 async function send(events: readonly string[], dataset: string, key: string, changes: Partial<IngestSinkConfig>): Promise<SendResult> {
   const config = sinkConfig(service.url, { token: { kind: 'value', value: API_TOKEN }, ...changes });
-  const sink = createIngestSink(config, systemClock);
-  onTestFinished(() => sink.close());
   const body = Buffer.from(events.map((event) => `${event}\n`).join(''));
   const batch = new Batch(1, 'store', dataset, 'live', { body });
   batch.events = events.length;
   const part = { first: 0, count: events.length, key };
-  return sink.send(await new Shipment(batch, [part]).parcelOf(part, config.compression, encoderOf(config)), never);
+  return makeSink(service.url, config).send(await new Shipment(batch, [part]).parcelOf(part, config.compression, encoderOf(config)), never);
 }
 
 async function store(events: readonly string[], dataset: string, changes: Partial<IngestSinkConfig>): Promise<void> {
@@ -141,9 +127,9 @@ test('a missing dataset is created once, and the batch then goes in at once', as
 });
 
 test('a configuration file’s keys reach the service through the agent', async () => {
-  const file = join(folder, 'agent.yaml');
   const input = EVENTS.slice(0, 3).map((event) => `${event}\n`);
-  writeFileSync(join(folder, 'app.log'), input.join(''));
+  const folder = makeTree({ 'app.log': input.join('') });
+  const file = join(folder, 'agent.yaml');
   writeFileSync(
     file,
     `data_dir: ${join(folder, 'agent')}
