@@ -1,52 +1,39 @@
-/** What commands do on a terminal only: colours, cut tables, progress, questions, a readable log. `script` of util-linux makes the terminal. */
-import { spawn } from 'node:child_process';
+/** What commands do on a terminal only: colours, cut tables, progress, questions, a readable log. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { API_TOKEN, startLocalService } from '../support/local-service.ts';
 import { startFakeService } from '../support/fake-service.ts';
-import { findProgram } from '../support/installed.ts';
 import { BINARY, startProgram } from '../support/program.ts';
+import { hasPty, ptyHint, startOnTerminal } from '../support/pty.ts';
 import { makeTree } from '../support/temp-tree.ts';
+import { until } from '../support/until.ts';
 
-const script = findProgram('script');
-
-/** Runs `tailrace` on a terminal of 80 columns unless told otherwise, with `input` typed into it; resolves with all that was to be seen, `ESC` for the escape character. */
-function onTerminal(
-  url: string,
-  args: readonly string[],
-  {
-    input = '',
-    asked = '[y/N]',
-    env = {},
-    columns = 80,
-  }: { input?: string; asked?: string; env?: Record<string, string>; columns?: number } = {},
-): Promise<string> {
-  const command = `stty cols ${columns} rows 24; ${[BINARY, ...args].map((arg) => `'${arg.replaceAll("'", `'\\''`)}'`).join(' ')}`;
-  const child = spawn(script!, ['-qec', command, '/dev/null'], {
-    env: {
-      ...process.env,
-      TAILRACE_URL: url,
-      TAILRACE_TOKEN: 'xaat-1',
-      TERM: 'xterm',
-      // Node takes a terminal of a CI job for one without colours.
-      CI: undefined,
-      FORCE_COLOR: undefined,
-      NO_COLOR: undefined,
-      ...env,
-    },
-  });
-  let seen = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    seen += text;
-    if (input !== '' && seen.includes(asked)) child.stdin.end(input);
-  });
-  return new Promise((resolve) =>
-    child.on('close', (code) => resolve(`${seen.replaceAll('\r\n', '\n').replaceAll('\u001B', 'ESC')}ended with ${code}`)),
-  );
+interface Typed {
+  readonly input?: string;
+  /** What is waited for before that is typed. */
+  readonly asked?: string;
+  readonly env?: Record<string, string>;
+  readonly columns?: number;
 }
 
-describe.skipIf(script === undefined)(`a terminal${script ? '' : ' (apt-get install bsdutils)'}`, () => {
+/** Runs `tailrace` on a terminal, of 80 columns unless told otherwise; resolves with all that was to be seen, `ESC` for the escape character. */
+async function onTerminal(
+  url: string,
+  args: readonly string[],
+  { input, asked = '[y/N]', env = {}, columns = 80 }: Typed = {},
+): Promise<string> {
+  const sized = ['sh', '-c', `stty cols ${columns} rows 24; exec "$@"`, 'sh', BINARY, ...args];
+  const terminal = startOnTerminal(sized, { TAILRACE_URL: url, TAILRACE_TOKEN: 'xaat-1', ...env });
+  if (input !== undefined) {
+    await until(asked, () => terminal.raw().includes(asked));
+    terminal.type(input);
+  }
+  const code = await terminal.exited;
+  return `${terminal.raw().replaceAll('\r\n', '\n').replaceAll('\u001B', 'ESC')}ended with ${code}`;
+}
+
+describe.skipIf(!hasPty)(`a terminal${ptyHint}`, () => {
   // Symptom: `tailrace preview` alone waited without a word.
   test('preview says that it reads what is typed, and how to name a file', async () => {
     const input = '2026-05-01T10:00:00Z typed\n\u0004';
