@@ -40,14 +40,6 @@ describe('authentication', () => {
     expect(answer.text).not.toContain('integrationConfigs');
   });
 
-  test('a personal token needs the org header, an API token does not', async () => {
-    const personal = { token: client.personalToken };
-    expect((await client.call('GET', '/v1/datasets', personal)).status).toBe(403);
-    expect((await client.call('GET', '/v1/datasets', { ...personal, headers: { 'x-service-org-id': 'other' } })).status).toBe(403);
-    expect((await client.call('GET', '/v1/datasets', { ...personal, headers: { 'x-service-org-id': client.orgId } })).status).toBe(200);
-    expect((await client.call('GET', '/v1/datasets', { headers: { 'x-service-org-id': 'ignored' } })).status).toBe(200);
-  });
-
   test.each(['/v1/ingest/any', '/v1/datasets/any/ingest'])('%s takes API tokens only', async (path) => {
     const answer = await client.call('POST', path, {
       token: client.personalToken,
@@ -63,19 +55,5 @@ describe('authentication', () => {
       code: 403,
       message: expect.stringMatching(/takes personal tokens only \(xapt-…\), .* belongs to the organisation; .* --personal/),
     });
-  });
-
-  test('user and organisations are told to a personal token without the org header', async () => {
-    const personal = { token: client.personalToken };
-    expect((await client.call('GET', '/v1/user', personal)).json).toEqual({
-      id: expect.any(String),
-      name: 'owner',
-      emails: ['owner@localhost'],
-    });
-    const orgs = (await client.call('GET', '/v1/orgs', personal)).json as unknown as { id: string; role: string }[];
-    expect(orgs).toMatchObject([{ id: client.orgId, role: 'owner', license: { maxFields: 1024 } }]);
-    expect((await client.call('GET', '/v1/users', personal)).status).toBe(403);
-    const users = await client.call('GET', '/v1/users', { ...personal, headers: { 'x-service-org-id': client.orgId } });
-    expect(users.json).toMatchObject([{ role: 'owner', permissions: expect.arrayContaining(['CanIngest', 'ManageBilling']) }]);
   });
 });

@@ -296,12 +296,6 @@ describe('the legacy form', () => {
     });
   });
 
-  test('the result has status, matches, buckets and fieldsMeta', async () => {
-    const { text: _, ...result } = await query({ limit: 1 });
-    expect(Object.keys(result).sort()).toEqual(['buckets', 'fieldsMeta', 'matches', 'status']);
-    expect(result.fieldsMeta).toContainEqual({ name: 'mixed', type: 'integer|string', unit: '', hidden: false, description: '' });
-  });
-
   test('nulls, empty texts, 0 and keys that are not known are ordinary input', async () => {
     const body = {
       aggregations: null, groupBy: null, project: null, virtualFields: null, order: null, filter: null, queryOptions: { quickRange: '1h' }, cursor: '',

@@ -21,14 +21,6 @@ describe('queries by text', () => {
       expect((await client.call('POST', path, { body })).json['format']).toBe('legacy');
     });
 
-    test('it takes API tokens and personal tokens', async () => {
-      const body = { apl: `['${logs}'] | count`, ...ALWAYS };
-      const personal = { token: client.personalToken, headers: { 'x-service-org-id': client.orgId } };
-      expect((await client.call('POST', '/v1/query/_apl', { body })).status).toBe(200);
-      expect((await client.call('POST', '/v1/query/_apl', { ...personal, body })).status).toBe(200);
-      expect((await client.call('POST', '/v1/query/_apl', { token: '', body })).status).toBe(403);
-    });
-
     test('a token without the right to query this dataset is told so with 403', async () => {
       const made = await client.call('POST', '/v2/tokens', {
         token: client.personalToken,
