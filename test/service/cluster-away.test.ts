@@ -1,12 +1,10 @@
 /** A cluster of which one server is gone, or hangs: what goes on, what is refused and how, and that nothing acknowledged is missing afterwards. */
-import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { silentLog } from '../../src/core/log.ts';
-import { startService } from '../../src/service/run/service.ts';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { startClickhouse, type ClickhouseServer } from '../support/clickhouse.ts';
-import { clientOf, startForTest, tempDir, totalsOf, type Answer, type Client, type ServiceUnderTest } from './support.ts';
+import { makeTree } from '../support/temp-tree.ts';
+import { clientOf, startForTest, startOn, totalsOf, type Answer, type Client, type ServiceUnderTest } from './support.ts';
 
 let under: ServiceUnderTest;
 let client: Client;
@@ -115,15 +113,9 @@ describe('a server that hangs', () => {
 
 test('a first start that fails on a cluster can be made again with the same folder', async () => {
   const cluster = await startClickhouse();
-  const parent = tempDir();
-  const start = (port: number) => startService({ listen: { host: '127.0.0.1', port }, dataDir: join(parent, 'new'), engine: cluster.url, log: silentLog, env: {} }); // prettier-ignore
-  try {
-    await expect(start(Number(new URL(client.url).port))).rejects.toThrow('the port is taken');
-    const service = await start(0);
-    expect(service.credentials.apiToken).toMatch(/^xaat-/);
-    await service.close();
-  } finally {
-    await cluster.stop();
-    rmSync(parent, { recursive: true, force: true });
-  }
+  onTestFinished(() => cluster.stop());
+  const dataDir = join(makeTree({}), 'new');
+  const start = (port: number) => startOn(dataDir, { listen: { host: '127.0.0.1', port }, engine: cluster.url });
+  await expect(start(Number(new URL(client.url).port))).rejects.toThrow('the port is taken');
+  expect((await start(0)).credentials.apiToken).toMatch(/^xaat-/);
 });

@@ -1,13 +1,12 @@
 /** What an operator can set: the rate, the sizes, what a query may use, sync; and a folder of an earlier version. */
 import { DatabaseSync } from 'node:sqlite';
 import { createHash } from 'node:crypto';
-import { rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
-import { silentLog } from '../../src/core/log.ts';
-import { startService, type ServiceOptions } from '../../src/service/run/service.ts';
-import { clientOf, startForTest, tempDir, type Client, type ServiceUnderTest } from './support.ts';
+import { type ServiceOptions } from '../../src/service/run/service.ts';
+import { makeTree } from '../support/temp-tree.ts';
+import { clientOf, startForTest, startOn, type Client, type ServiceUnderTest } from './support.ts';
 
 let under: ServiceUnderTest | undefined;
 afterEach(async () => {
@@ -87,23 +86,15 @@ describe('a monthly quota', () => {
     expect((await client.query('logs')).matches).toHaveLength(2);
     const { dataDir, service } = under!;
     await service.close();
-    const again = await startService({
-      listen: { host: '127.0.0.1', port: 0 }, dataDir, log: silentLog, env: {}, limits: { monthlyBytes: 2_000_000_000 },
-    }); // prettier-ignore
-    try {
-      const later = clientOf(again.address, client);
-      expect((await send(later, 'later')).status).toBe(200);
-      const [org] = (await later.call('GET', '/v1/orgs', { token: client.personalToken })).json as unknown as { license: object }[];
-      expect(org!.license).toMatchObject({ monthlyIngestGb: 2 });
-    } finally {
-      await again.close();
-    }
-    const strict = await startService({ listen: { host: '127.0.0.1', port: 0 }, dataDir, log: silentLog, env: {}, limits: { monthlyBytes: 30 } }); // prettier-ignore
-    try {
-      expect((await send(clientOf(strict.address, client), 'strict')).status).toBe(430);
-    } finally {
-      await strict.close();
-    }
+    const again = await startOn(dataDir, { limits: { monthlyBytes: 2_000_000_000 } });
+    const later = clientOf(again.address, client);
+    expect((await send(later, 'later')).status).toBe(200);
+    const [org] = (await later.call('GET', '/v1/orgs', { token: client.personalToken })).json as unknown as { license: object }[];
+    expect(org!.license).toMatchObject({ monthlyIngestGb: 2 });
+    await again.close();
+    const strict = await startOn(dataDir, { limits: { monthlyBytes: 30 } });
+    expect((await send(clientOf(strict.address, client), 'strict')).status).toBe(430);
+    await strict.close();
   });
 });
 
@@ -188,23 +179,20 @@ describe('retention', () => {
     // The sweep is done at a start.
     const { dataDir, service } = under!;
     await service.close();
-    const again = await startService({ listen: { host: '127.0.0.1', port: 0 }, dataDir, log: silentLog, env: {} });
+    const again = await startOn(dataDir);
     const later = clientOf(again.address, client);
     const days = async (name: string): Promise<unknown[]> => (await later.query(name)).matches.map(({ data }) => data['days']);
-    try {
-      await expect.poll(() => days('short'), { timeout: 600_000 }).toEqual([0, 5]);
-      expect(await days('long')).toEqual([0, 5, 20]);
-      const off = await later.call('PUT', '/v2/datasets/short', { body: { useRetentionPeriod: false, retentionDays: 10 } });
-      expect(off.json).toMatchObject({ useRetentionPeriod: false, retentionDays: 0 });
-    } finally {
-      await again.close();
-    }
+    await expect.poll(() => days('short'), { timeout: 600_000 }).toEqual([0, 5]);
+    expect(await days('long')).toEqual([0, 5, 20]);
+    const off = await later.call('PUT', '/v2/datasets/short', { body: { useRetentionPeriod: false, retentionDays: 10 } });
+    expect(off.json).toMatchObject({ useRetentionPeriod: false, retentionDays: 0 });
+    await again.close();
   });
 });
 
 describe('a data folder of the first form', () => {
   test('keeps its tokens, which may do what they could', async () => {
-    const dataDir = tempDir();
+    const dataDir = makeTree({});
     const db = new DatabaseSync(join(dataDir, 'service.db'));
     const hash = (text: string): string => createHash('sha256').update(text).digest('hex');
     db.exec(`create table facts (name text primary key, value text not null) without rowid;
@@ -219,17 +207,12 @@ describe('a data folder of the first form', () => {
       insert into tokens values ('api', 'api', '${hash('xaat-old')}', '2026-01-01T00:00:00.000Z'), ('personal', 'personal', '${hash('xapt-old')}', '2026-01-01T00:00:00.000Z');
       pragma user_version = 1`);
     db.close();
-    const service = await startService({ listen: { host: '127.0.0.1', port: 0 }, dataDir, log: silentLog, env: {} });
-    try {
-      expect(service.credentials).toEqual({ orgId: 'old-org' });
-      const client = clientOf(service.address, { apiToken: 'xaat-old', personalToken: 'xapt-old', orgId: 'old-org' });
-      await client.ingest('old', [{ a: 1 }]);
-      expect((await client.query('old')).matches).toHaveLength(1);
-      const user = await client.call('GET', '/v1/user', { token: 'xapt-old' });
-      expect(user.json).toEqual({ id: 'the-owner', name: 'owner', emails: ['owner@localhost'] });
-    } finally {
-      await service.close();
-      rmSync(dataDir, { recursive: true, force: true });
-    }
+    const service = await startOn(dataDir);
+    expect(service.credentials).toEqual({ orgId: 'old-org' });
+    const client = clientOf(service.address, { apiToken: 'xaat-old', personalToken: 'xapt-old', orgId: 'old-org' });
+    await client.ingest('old', [{ a: 1 }]);
+    expect((await client.query('old')).matches).toHaveLength(1);
+    const user = await client.call('GET', '/v1/user', { token: 'xapt-old' });
+    expect(user.json).toEqual({ id: 'the-owner', name: 'owner', emails: ['owner@localhost'] });
   });
 });

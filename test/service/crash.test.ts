@@ -3,15 +3,15 @@
  * once. The judge is the engine's own SQL over the sequence numbers, asked without the service. On the cluster the servers are killed, too.
  * TAILRACE_TEST_KILLS sets how many kills; 200 were run for docs/service.md.
  */
-import { spawn, type ChildProcess } from 'node:child_process';
 import { randomInt } from 'node:crypto';
-import { rmSync } from 'node:fs';
-import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { DEFAULT_LIMITS, queryLimitsOf } from '../../src/service/limits.ts';
 import { openChdb } from '../../src/service/engine/chdb.ts';
 import { startClickhouse, type ClickhouseCluster } from '../support/clickhouse.ts';
-import { clientOf, tempDir, type Client } from './support.ts';
+import type { Program } from '../support/program.ts';
+import { makeTree } from '../support/temp-tree.ts';
+import { run } from './serve-command.ts';
+import { clientOf, type Client } from './support.ts';
 
 const KILLS = Number(process.env['TAILRACE_TEST_KILLS'] ?? 5);
 const TOKEN = 'crash-token';
@@ -22,23 +22,13 @@ const sumsOf = (map: string): string =>
 const sumsBy = (hasOwnColumns: unknown): string => sumsOf(Number(hasOwnColumns) === 0 ? 'i' : 'all_i');
 
 interface Running {
-  readonly child: ChildProcess;
+  readonly program: Program;
   readonly client: Client;
 }
 
 async function start(data: string, engine: string): Promise<Running> {
-  const script = join(import.meta.dirname, 'serve-process.ts');
-  const child = spawn(process.execPath, [script, JSON.stringify({ listen: '127.0.0.1:0', data, engine, json: true })], {
-    env: { PATH: process.env['PATH'], TAILRACE_API_TOKEN: TOKEN },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let err = '';
-  child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()));
-  const line = await new Promise<string>((resolve, reject) => {
-    child.stdout.once('data', (chunk: Buffer) => resolve(chunk.toString()));
-    child.once('exit', () => reject(new Error(`serve ended: ${err}`)));
-  });
-  return { child, client: clientOf((JSON.parse(line) as { url: string }).url, { apiToken: TOKEN, personalToken: '', orgId: '' }) };
+  const { ready, ...program } = run({ data, engine, json: true }, { TAILRACE_API_TOKEN: TOKEN });
+  return { program, client: clientOf((await ready()).url, { apiToken: TOKEN, personalToken: '', orgId: '' }) };
 }
 
 /** A batch without an answer. */
@@ -82,7 +72,7 @@ async function storm(data: string, engine: string, kill: (running: Running, nth:
       await kill(running, nth);
       over.abort();
       await Promise.all(senders);
-      if (running.child.exitCode !== null || running.child.signalCode !== null) running = await start(data, engine);
+      if (running.program.process.exitCode !== null || running.program.process.signalCode !== null) running = await start(data, engine);
       for (const [key, batch] of open) {
         expect(await send(running.client, key, batch)).toBe(true);
         open.delete(key);
@@ -95,16 +85,8 @@ async function storm(data: string, engine: string, kill: (running: Running, nth:
     }
     return next;
   } finally {
-    await killAndWait(running.child, 'SIGTERM');
+    await running.program.end('SIGTERM');
   }
-}
-
-function killAndWait(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve();
-  return new Promise((resolve) => {
-    child.once('exit', () => resolve());
-    child.kill(signal);
-  });
 }
 
 const someTime = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, randomInt(5, 400)));
@@ -113,20 +95,16 @@ const exactly = (count: number): string[] => [count, count, (count * (count - 1)
 test(
   `the embedded engine has every event once after ${KILLS} kills`,
   async () => {
-    const data = tempDir();
-    try {
-      const sent = await storm(data, 'embedded', async ({ child }) => {
-        await someTime();
-        await killAndWait(child, 'SIGKILL');
-      });
-      const engine = await openChdb(data, { limits: queryLimitsOf(DEFAULT_LIMITS), sync: false });
-      const [[hasOwnColumns] = []] = await engine.ask(HAS_OWN_COLUMNS);
-      const [sums] = await engine.ask(`${sumsBy(hasOwnColumns)} ds_1`);
-      await engine.close();
-      expect(sums!.map(String)).toEqual(exactly(sent));
-    } finally {
-      rmSync(data, { recursive: true, force: true });
-    }
+    const data = makeTree({});
+    const sent = await storm(data, 'embedded', async ({ program }) => {
+      await someTime();
+      await program.end('SIGKILL');
+    });
+    const engine = await openChdb(data, { limits: queryLimitsOf(DEFAULT_LIMITS), sync: false });
+    const [[hasOwnColumns] = []] = await engine.ask(HAS_OWN_COLUMNS);
+    const [sums] = await engine.ask(`${sumsBy(hasOwnColumns)} ds_1`);
+    await engine.close();
+    expect(sums!.map(String)).toEqual(exactly(sent));
   },
   60_000 + KILLS * 20_000,
 );
@@ -134,23 +112,18 @@ test(
 test(
   `a cluster has every event once after ${KILLS} kills of the service or of one of its servers`,
   async () => {
-    const data = tempDir();
     const cluster: ClickhouseCluster = await startClickhouse();
-    try {
-      const sent = await storm(data, cluster.url, async ({ child }, nth) => {
-        await someTime();
-        const server = nth % 3 === 0 ? undefined : cluster.servers[(nth % 3) - 1]!;
-        if (server === undefined) return killAndWait(child, 'SIGKILL');
-        await server.kill();
-        await someTime();
-        await server.restart();
-      });
-      const sums = sumsBy(await cluster.ask(0, HAS_OWN_COLUMNS));
-      expect((await cluster.ask(0, `${sums} tailrace_test.ds_1`)).split('\t')).toEqual(exactly(sent));
-    } finally {
-      await cluster.stop();
-      rmSync(data, { recursive: true, force: true });
-    }
+    onTestFinished(() => cluster.stop());
+    const sent = await storm(makeTree({}), cluster.url, async ({ program }, nth) => {
+      await someTime();
+      const server = nth % 3 === 0 ? undefined : cluster.servers[(nth % 3) - 1]!;
+      if (server === undefined) return void (await program.end('SIGKILL'));
+      await server.kill();
+      await someTime();
+      await server.restart();
+    });
+    const sums = sumsBy(await cluster.ask(0, HAS_OWN_COLUMNS));
+    expect((await cluster.ask(0, `${sums} tailrace_test.ds_1`)).split('\t')).toEqual(exactly(sent));
   },
   60_000 + KILLS * 20_000,
 );

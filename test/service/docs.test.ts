@@ -2,19 +2,15 @@
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { findProgram } from '../support/installed.ts';
 import type { OpenApiDocument } from './openapi-check.ts';
-import { startForTest, type ServiceUnderTest } from './support.ts';
+import { serviceForSuite } from './support.ts';
 
 const PAGE = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'service.md'), 'utf8');
 const BLOCKS = [...PAGE.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, text]) => text!);
 
-let under: ServiceUnderTest;
-beforeAll(async () => {
-  under = await startForTest();
-});
-afterAll(() => under.stop());
+const { under } = serviceForSuite();
 
 /** Runs the text in bash, stopping at the first failure; every refused request is one. */
 function bash(text: string): Promise<{ code: number | null; out: string }> {

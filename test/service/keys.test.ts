@@ -1,14 +1,12 @@
 /** Idempotency keys against a database and an engine that can be stopped at any step: what is kept, what is counted, what waits. */
-import { rmSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { SERVICE_KEPT_KEYS } from '../../src/service/limits.ts';
 import { silentLog } from '../../src/core/log.ts';
 import type { Engine } from '../../src/service/engine/engine.ts';
 import { openKeys, type Keys, type Range } from '../../src/service/ingest/keys.ts';
 import { openMetadata, type Metadata } from '../../src/service/metadata.ts';
-import { tempDir } from './support.ts';
+import { makeTree } from '../support/temp-tree.ts';
 
-let dataDir: string;
 let metadata: Metadata;
 let keys: Keys;
 /** Rows that the engine says it has of each range asked for, and what it was told to delete. */
@@ -36,15 +34,11 @@ const reopen = async (): Promise<void> => {
 };
 
 beforeEach(async () => {
-  dataDir = tempDir();
-  metadata = openMetadata(dataDir, false);
+  metadata = openMetadata(makeTree({}), false);
   [found, deleted, isAway] = [[], [], false];
   await reopen();
 });
-afterEach(() => {
-  metadata.close();
-  rmSync(dataDir, { recursive: true, force: true });
-});
+afterEach(() => metadata.close());
 
 describe('keys', () => {
   test('a finished key answers with its reply, also after a start; another dataset does not know it', async () => {

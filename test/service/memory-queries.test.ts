@@ -1,6 +1,6 @@
 /** Queries that a user of this API family typed from memory, over an access log, an application's log and text lines: each gives what its writer wanted, or says what to write instead. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startForTest, type ServiceUnderTest } from './support.ts';
+import { expect, test } from 'vitest';
+import { serviceForSuite, tableOf } from './support.ts';
 
 const minutesAgo = (minutes: number): string => new Date(Math.floor(Date.now() / 60_000) * 60_000 - minutes * 60_000).toISOString();
 const NGINX = [
@@ -17,15 +17,7 @@ const APP = [
 ];
 const DPKG = [{ _time: minutesAgo(4), message: 'install boom 1.0' }];
 
-let under: ServiceUnderTest;
-beforeAll(async () => {
-  under = await startForTest();
-  for (const [name, events] of Object.entries({ nginx: NGINX, app: APP, dpkg: DPKG })) {
-    await under.client.createDataset(name);
-    await under.client.ingest(name, events);
-  }
-});
-afterAll(() => under.stop());
+const { client } = serviceForSuite({}, { nginx: NGINX, app: APP, dpkg: DPKG });
 
 type Rows = readonly Record<string, unknown>[];
 const values = (rows: Rows, name: string): unknown[] => rows.map((row) => row[name]);
@@ -115,19 +107,14 @@ test('they are 53, of which four are refused by name', () => {
   expect([QUERIES.length, QUERIES.filter(([, wanted]) => typeof wanted === 'string').length]).toEqual([53, 4]);
 });
 
-interface Table {
-  readonly fields: readonly { readonly name: string }[];
-  readonly columns: readonly (readonly unknown[])[];
-}
-
 test.each(QUERIES)('%s', async (text, wanted) => {
-  const answer = await under.client.call('POST', '/v1/query/_apl?format=tabular', { body: { apl: text } });
+  const answer = await client.call('POST', '/v1/query/_apl?format=tabular', { body: { apl: text } });
   if (typeof wanted === 'string') {
     expect([answer.status, answer.json['message']]).toEqual([400, expect.stringMatching(/is not supported/)]);
     expect(answer.json['message']).toContain(wanted);
     return;
   }
   expect(answer.status, answer.text).toBe(200);
-  const [{ fields, columns }] = answer.json['tables'] as [Table];
-  wanted((columns[0] ?? []).map((_, row) => Object.fromEntries(fields.map(({ name }, column) => [name, columns[column]![row]]))));
+  const { names, rows } = tableOf(answer);
+  wanted(rows.map((row) => Object.fromEntries(names.map((name, column) => [name, row[column]]))));
 });

@@ -4,11 +4,10 @@ import { randomInt } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { silentLog } from '../../src/core/log.ts';
-import { startService } from '../../src/service/run/service.ts';
 import { startClickhouse, type ClickhouseCluster } from '../support/clickhouse.ts';
 import { startProgram } from '../support/program.ts';
-import { clientOf, startForTest, tempDir, type Client, type QueryAnswer } from './support.ts';
+import { makeTree } from '../support/temp-tree.ts';
+import { clientOf, startForTest, startOn, type Client, type QueryAnswer } from './support.ts';
 
 const ROWS = 3000;
 const NAMES = ['events', 'other', 'empty'];
@@ -76,42 +75,33 @@ describe('a move to a cluster', () => {
     expect(local.map(Number).reduce((a, b) => a + b)).toBe(ROWS);
     expect(local.every((count) => Number(count) > 0)).toBe(true);
 
-    const service = await startService({
-      listen: { host: '127.0.0.1', port: 0 }, dataDir, engine: cluster.url, log: silentLog, env: {},
-    }); // prettier-ignore
-    try {
-      const moved = clientOf(service.address, client);
-      const after = await readAll(moved);
-      for (const [n, answer] of after.entries()) {
-        expect(answer.matches).toEqual(before[n]!.matches);
-        expect(answer.fieldsMeta).toEqual(before[n]!.fieldsMeta);
-      }
-      // The keys moved, too.
-      await moved.ingest('events', [{ again: true }], { headers: { 'idempotency-key': 'key-3' } });
-      expect((await moved.query('events', { limit: 1 })).status['rowsMatched']).toBe(ROWS);
-      await moved.createDataset('later');
-      await moved.ingest('later', [{ a: 1 }]);
-      expect((await moved.query('later')).matches).toHaveLength(1);
-    } finally {
-      await service.close();
+    const service = await startOn(dataDir, { engine: cluster.url });
+    const moved = clientOf(service.address, client);
+    const after = await readAll(moved);
+    for (const [n, answer] of after.entries()) {
+      expect(answer.matches).toEqual(before[n]!.matches);
+      expect(answer.fieldsMeta).toEqual(before[n]!.fieldsMeta);
     }
+    // The keys moved, too.
+    await moved.ingest('events', [{ again: true }], { headers: { 'idempotency-key': 'key-3' } });
+    expect((await moved.query('events', { limit: 1 })).status['rowsMatched']).toBe(ROWS);
+    await moved.createDataset('later');
+    await moved.ingest('later', [{ a: 1 }]);
+    expect((await moved.query('later')).matches).toHaveLength(1);
+    await service.close();
   });
 
   test('the folder is the cluster’s from then on', async () => {
-    const start = (engine: string, folder = dataDir) =>
-      startService({ listen: { host: '127.0.0.1', port: 0 }, dataDir: folder, engine, log: silentLog, env: {} });
-    await expect(start('embedded')).rejects.toThrow('are in the engine "clickhouse", not in "embedded"');
+    await expect(startOn(dataDir, { engine: 'embedded' })).rejects.toThrow('are in the engine "clickhouse", not in "embedded"');
     await expect(move(undefined)).rejects.toThrow('on ClickHouse already');
-    const stranger = tempDir();
-    await expect(start(cluster.url, stranger)).rejects.toThrow('holds the events of another data folder');
-    rmSync(stranger, { recursive: true, force: true });
+    await expect(startOn(makeTree({}), { engine: cluster.url })).rejects.toThrow('holds the events of another data folder');
   });
 
   test('arrives whole when the folder took and trimmed events between two runs: that dataset is moved anew', async () => {
     // It failed with a checksum that differed, and again each time: what is older than where the first run stood was never read.
-    const folder = tempDir();
+    const folder = makeTree({});
     const to = cluster.url.replace('tailrace_test', 'tailrace_between');
-    const start = (engine: string) => startService({ listen: { host: '127.0.0.1', port: 0 }, dataDir: folder, engine, log: silentLog, env: {} }); // prettier-ignore
+    const start = (engine: string) => startOn(folder, { engine });
     const first = await start('embedded');
     const { apiToken = '', personalToken = '', orgId } = first.credentials;
     const of = (address: string): Client => clientOf(address, { apiToken, personalToken, orgId });
@@ -128,21 +118,14 @@ describe('a move to a cluster', () => {
     await again.close();
     expect(await move(undefined, folder, to)).toContain('done');
     const moved = await start(to);
-    try {
-      expect((await of(moved.address).query('between', { limit: 1, startTime: '2000-01-01T00:00:00Z' })).status['rowsMatched']).toBe(1050);
-    } finally {
-      await moved.close();
-      rmSync(folder, { recursive: true, force: true });
-    }
+    expect((await of(moved.address).query('between', { limit: 1, startTime: '2000-01-01T00:00:00Z' })).status['rowsMatched']).toBe(1050);
   });
 
   test('the command says what it needs', async () => {
-    const nowhere = tempDir();
-    const none = startProgram(['migrate', '--data', nowhere, '--to', cluster.url]);
+    const none = startProgram(['migrate', '--data', makeTree({}), '--to', cluster.url]);
     expect(await none.exited).toBe(1);
     expect(none.stderr()).toContain('is no data folder of the service');
     const wrong = startProgram(['migrate', '--data', dataDir, '--to', 'mysql://x']);
     expect(await wrong.exited).toBe(2);
-    rmSync(nowhere, { recursive: true, force: true });
   });
 });

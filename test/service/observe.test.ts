@@ -1,10 +1,10 @@
 /** What an operator sees of the service: health, metrics, the access log; and who may see it. */
 import type { IncomingMessage } from 'node:http';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { isLocal } from '../../src/service/http/is-local.ts';
 import { until } from '../support/until.ts';
 import { ask } from './raw-request.ts';
-import { startForTest, type Client, type ServiceUnderTest } from './support.ts';
+import { serviceForSuite } from './support.ts';
 
 interface Line {
   readonly method: string;
@@ -14,15 +14,8 @@ interface Line {
   readonly token: string | null;
 }
 
-let under: ServiceUnderTest;
-let client: Client;
 const written: string[] = [];
-beforeAll(async () => {
-  under = await startForTest({ accessLog: (line) => written.push(line) });
-  client = under.client;
-  await client.createDataset('logs');
-});
-afterAll(() => under.stop());
+const { under, client } = serviceForSuite({ accessLog: (line) => written.push(line) }, { logs: [] });
 
 async function metrics(url = client.url): Promise<Map<string, number>> {
   const text = await (await fetch(`${url}/metrics`)).text();

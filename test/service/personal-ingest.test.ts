@@ -1,15 +1,8 @@
 /** Ingest with personal tokens, where the operator allows it. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startForTest, type Client, type ServiceUnderTest } from './support.ts';
+import { expect, test } from 'vitest';
+import { serviceForSuite } from './support.ts';
 
-let under: ServiceUnderTest;
-let client: Client;
-beforeAll(async () => {
-  under = await startForTest({ personalIngest: true });
-  client = under.client;
-  await client.createDataset('logs');
-});
-afterAll(() => under.stop());
+const { client } = serviceForSuite({ personalIngest: true }, { logs: [] });
 
 const as = (token: string) => ({ token, headers: { 'x-service-org-id': client.orgId } });
 const ingest = async (token: string, headers = as(token).headers): Promise<number> =>

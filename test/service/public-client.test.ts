@@ -1,15 +1,10 @@
 /** A published client of this API family, unchanged, against the service: what it calls must work. */
 import { Axiom, AxiomWithoutBatching, ContentEncoding, ContentType } from '@axiomhq/js';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startForTest, type ServiceUnderTest } from './support.ts';
+import { describe, expect, test } from 'vitest';
+import { serviceForSuite } from './support.ts';
 
-let under: ServiceUnderTest;
-beforeAll(async () => {
-  under = await startForTest({ headerPrefix: 'X-Axiom-' });
-  await under.client.createDataset('logs');
-});
-afterAll(() => under.stop());
+const { under } = serviceForSuite({ headerPrefix: 'X-Axiom-' }, { logs: [] });
 
 const onError = (error: Error): never => {
   throw error;

@@ -3,7 +3,7 @@
  * (200 of each, those of one seed), TAILRACE_FUZZ_SEED draws others.
  */
 import * as fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { LEGACY_OPS, legacyQuery, type LegacyQuery } from './differential/legacy.ts';
 import type { Row } from './differential/expression.ts';
 import { unordered } from './differential/aggregations.ts';
@@ -11,7 +11,7 @@ import { noteText, unused, usesNew } from './differential/coverage.ts';
 import { events, query, rowsOf, type Event } from './differential/queries.ts';
 import type { Query } from './differential/step.ts';
 import { MemoryLog } from '../support/memory-log.ts';
-import { startForTest, type QueryAnswer, type ServiceUnderTest } from './support.ts';
+import { serviceForSuite, type QueryAnswer } from './support.ts';
 
 const wanted = Number(process.env['TAILRACE_FUZZ_QUERIES'] ?? 200);
 const seed = Number(process.env['TAILRACE_FUZZ_SEED'] ?? 20_260_101);
@@ -19,12 +19,8 @@ const SETS = 4;
 const START = Date.UTC(2026, 0, 1);
 const RANGE = { startTime: '2025-01-01T00:00:00Z', endTime: '2027-01-01T00:00:00Z' };
 
-let under: ServiceUnderTest;
 const log = new MemoryLog();
-beforeAll(async () => {
-  under = await startForTest({ log, limits: { ownColumnSample: 20 } });
-});
-afterAll(() => under.stop());
+const { under } = serviceForSuite({ log, limits: { ownColumnSample: 20 } });
 
 async function store(name: string, list: readonly Event[]): Promise<void> {
   await under.client.createDataset(name);

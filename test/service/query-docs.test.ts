@@ -1,11 +1,11 @@
 /** docs/query.md and docs/query-examples.md: every recipe and example gives what the page says, what is not here gives the error that it says, and nothing is left out. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { AGGREGATE_FUNCTIONS, findAggregate, FUNCTIONS, OPERATORS } from '../../src/language/functions/table.ts';
 import { OPERATORS_BY_NAME, QUERY_OPERATORS } from '../../src/language/operators/table.ts';
 import { FAMILY_AGGREGATIONS, FAMILY_FUNCTIONS, FAMILY_OPERATORS } from './family-names.ts';
-import { startForTest, type ServiceUnderTest } from './support.ts';
+import { serviceForSuite, tableOf } from './support.ts';
 
 const page = (name: string): string => readFileSync(join(import.meta.dirname, '..', '..', 'docs', name), 'utf8');
 const EXAMPLES = page('query-examples.md');
@@ -33,26 +33,10 @@ const EVENTS = [
   { _time: before(180), service: 'db', level: 'error' },
 ]; // prettier-ignore
 
-let under: ServiceUnderTest;
-beforeAll(async () => {
-  under = await startForTest();
-  await under.client.createDataset('logs');
-  await under.client.ingest('logs', EVENTS);
-});
-afterAll(() => under.stop());
+const { client } = serviceForSuite({}, { logs: EVENTS });
 
-interface Table {
-  readonly fields: readonly { readonly name: string }[];
-  readonly columns: readonly (readonly unknown[])[];
-}
-
-async function ask(text: string): Promise<{ readonly names: readonly string[]; readonly rows: unknown[][] }> {
-  const body = { apl: text, startTime: '2026-01-01T00:00:00Z' };
-  const answer = await under.client.call('POST', '/v1/query/_apl?format=tabular', { body });
-  if (answer.status !== 200) throw new Error(`${text} answered ${answer.status}: ${answer.text}`);
-  const [{ fields, columns }] = answer.json['tables'] as [Table];
-  return { names: fields.map(({ name }) => name), rows: (columns[0] ?? []).map((_, n) => columns.map((column) => column[n])) };
-}
+const ask = async (text: string) =>
+  tableOf(await client.call('POST', '/v1/query/_apl?format=tabular', { body: { apl: text, startTime: '2026-01-01T00:00:00Z' } }));
 
 describe('docs/query.md', () => {
   test('has recipes', () => {
@@ -94,7 +78,7 @@ describe('docs/query-examples.md', () => {
 
   test.each(absent)('%s is refused as it says', async (text, message) => {
     const whole = text.startsWith('|') ? `range x from 1 to 3 step 1 ${text}` : isQuery(text) ? text : `print ${text}`;
-    const answer = await under.client.call('POST', '/v1/query/_apl?format=tabular', { body: { apl: whole } });
+    const answer = await client.call('POST', '/v1/query/_apl?format=tabular', { body: { apl: whole } });
     expect([answer.status, answer.json['message']]).toEqual([400, expect.stringContaining(message)]);
   });
 

@@ -1,5 +1,4 @@
 /** A query whose range covers all that a dataset has compares no times, and still finds nothing outside of its range. */
-import { rmSync } from 'node:fs';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Dataset } from '../../src/service/datasets/catalog.ts';
 import { openChdb } from '../../src/service/engine/chdb.ts';
@@ -9,7 +8,7 @@ import { timeLiteral } from '../../src/service/engine/tables.ts';
 import { DEFAULT_LIMITS, queryLimitsOf } from '../../src/service/limits.ts';
 import { runQuery } from '../../src/service/query/run.ts';
 import { planOf, readQuery } from '../../src/language/text/query-text.ts';
-import { tempDir } from './support.ts';
+import { makeTree } from '../support/temp-tree.ts';
 
 const HOUR = 3_600_000_000_000n;
 const DAY = 1_767_225_600_000_000_000n;
@@ -20,7 +19,6 @@ const dataset: Dataset = {
   id: 1, name: 'logs', table: TABLE, created: '', who: '', description: '', retentionDays: 0, fields: new Map([['n', 1]]), notes: new Map(), mapFields: [], own: new Map(), written: [],
 }; // prettier-ignore
 
-let dataDir: string;
 let engine: Engine;
 let tokens = 0;
 /** What the engine was asked, and what happens before it answers. */
@@ -28,16 +26,12 @@ let asked: string[];
 let meanwhile: () => Promise<unknown>;
 
 beforeEach(async () => {
-  dataDir = tempDir();
-  engine = await openChdb(dataDir, { limits: queryLimitsOf(DEFAULT_LIMITS), sync: false });
+  engine = await openChdb(makeTree({}), { limits: queryLimitsOf(DEFAULT_LIMITS), sync: false });
   await engine.createTable(TABLE);
   asked = [];
   meanwhile = () => Promise.resolve();
 });
-afterEach(async () => {
-  await engine.close();
-  rmSync(dataDir, { recursive: true, force: true });
-});
+afterEach(() => engine.close());
 
 /** Stores an event at each of these hours. */
 async function store(...hours: number[]): Promise<void> {

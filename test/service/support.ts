@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { afterAll, beforeAll, onTestFinished } from 'vitest';
 import { type Log, silentLog } from '../../src/core/log.ts';
 import { startService, type Service, type ServiceOptions } from '../../src/service/run/service.ts';
 import { openApiCheck, type OpenApiDocument, type ReplyCheck } from './openapi-check.ts';
@@ -66,10 +67,37 @@ export interface ServiceUnderTest {
   readonly stop: () => Promise<void>;
 }
 
+export type StartOptions = Partial<Omit<ServiceOptions, 'engine'>> & { readonly engine?: EngineUnderTest };
+
+/** Call in a suite: one service for its tests, with these events in these datasets. Both parts are empty until the tests begin. */
+export function serviceForSuite(
+  options: StartOptions = {},
+  datasets: Readonly<Record<string, string | readonly object[]>> = {},
+): { readonly under: ServiceUnderTest; readonly client: Client } {
+  const [under, client] = [{} as ServiceUnderTest, {} as Client];
+  beforeAll(async () => {
+    Object.assign(under, await startForTest(options));
+    Object.assign(client, under.client);
+    for (const [name, events] of Object.entries(datasets)) {
+      await client.createDataset(name);
+      if (events.length > 0) await client.ingest(name, events);
+    }
+  });
+  afterAll(() => under.stop());
+  return { under, client };
+}
+
+/** A service on a folder that there is, for as long as its test goes on; the same credentials work again. */
+export async function startOn(dataDir: string, options: Partial<ServiceOptions> = {}): Promise<Service> {
+  const service = await startService({ listen: { host: '127.0.0.1', port: 0 }, dataDir, log: silentLog, env: {}, ...options });
+  let closing: Promise<void> | undefined;
+  const close = (): Promise<void> => (closing ??= service.close());
+  onTestFinished(close);
+  return { ...service, close };
+}
+
 /** A service on an empty folder, embedded or on a ClickHouse cluster of two shards. */
-export async function startForTest(
-  options: Partial<Omit<ServiceOptions, 'engine'>> & { readonly engine?: EngineUnderTest } = {},
-): Promise<ServiceUnderTest> {
+export async function startForTest(options: StartOptions = {}): Promise<ServiceUnderTest> {
   const dataDir = tempDir();
   const { engine = 'embedded', ...rest } = options;
   const cluster = engine === 'clickhouse' ? await startClickhouse() : undefined;
@@ -147,4 +175,12 @@ export function clientOf(
 /** The values of the totals' first group by operation name. */
 export function totalsOf(answer: QueryAnswer): Record<string, unknown> {
   return Object.fromEntries((answer.buckets.totals[0]?.aggregations ?? []).map(({ op, value }) => [op, value]));
+}
+
+/** The first table of a tabular answer; throws where there is none. */
+export function tableOf({ json, text }: Answer): { readonly names: readonly string[]; readonly rows: readonly unknown[][] } {
+  const [table] = (json['tables'] ?? []) as { fields: { name: string }[]; columns: unknown[][] }[];
+  if (!table) throw new Error(`no table: ${text}`);
+  const { fields, columns } = table;
+  return { names: fields.map(({ name }) => name), rows: (columns[0] ?? []).map((_, n) => columns.map((column) => column[n])) };
 }

@@ -1,10 +1,9 @@
 /** How long it takes to refuse a token must not tell how near it was to a known one: every known hash is compared, whole, whichever fits. */
-import { rmSync } from 'node:fs';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { openTokens, type Tokens } from '../../src/service/auth/tokens.ts';
 import { openUsers } from '../../src/service/auth/users.ts';
 import { openMetadata, type Metadata } from '../../src/service/metadata.ts';
-import { tempDir } from './support.ts';
+import { makeTree } from '../support/temp-tree.ts';
 
 const compared = vi.hoisted(() => ({ lengths: [] as number[] }));
 vi.mock('node:crypto', async (original) => {
@@ -16,12 +15,10 @@ vi.mock('node:crypto', async (original) => {
   return { ...crypto, timingSafeEqual };
 });
 
-let dataDir: string;
 let metadata: Metadata;
 let tokens: Tokens;
 beforeEach(() => {
-  dataDir = tempDir();
-  metadata = openMetadata(dataDir, false);
+  metadata = openMetadata(makeTree({}), false);
   const { owner } = openUsers(metadata, new Date());
   tokens = openTokens(metadata);
   for (const text of ['xaat-first', 'xaat-second', 'xaat-third'])
@@ -30,10 +27,7 @@ beforeEach(() => {
       text,
     );
 });
-afterEach(() => {
-  metadata.close();
-  rmSync(dataDir, { recursive: true, force: true });
-});
+afterEach(() => metadata.close());
 
 test.each([
   ['xaat-first', 'xaat-first'],

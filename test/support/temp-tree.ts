@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { onTestFinished, test as base } from 'vitest';
 
 /** Makes a folder with these files (path → text) and returns its path. */
-export function makeTree(files: Readonly<Record<string, string>>): string {
+export function makeTree(files: Readonly<Record<string, string | Uint8Array>>): string {
   const root = mkdtempSync(join(tmpdir(), 'tailrace-test-'));
   onTestFinished(() => rmSync(root, { recursive: true, force: true }));
   for (const [path, text] of Object.entries(files)) {

@@ -4,14 +4,14 @@
  * TAILRACE_FUZZ_ROWS sets how many (60), TAILRACE_FUZZ_SEED draws others.
  */
 import * as fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { FUNCTIONS, OPERATORS } from '../../../src/language/functions/table.ts';
 import { compileRows } from '../../../src/shaping/rows/program.ts';
 import { column, word } from '../../service/differential/expression.ts';
 import { expressions } from '../../service/differential/expressions.ts';
 import { inexact } from '../../service/differential/functions.ts';
 import { noteText, unused, usesNew } from '../../service/differential/coverage.ts';
-import { startForTest, type ServiceUnderTest } from '../../service/support.ts';
+import { serviceForSuite } from '../../service/support.ts';
 import { context, rowOf, textOf } from './support.ts';
 
 const wanted = Number(process.env['TAILRACE_FUZZ_ROWS'] ?? 60);
@@ -50,19 +50,16 @@ const expression = fc
   // A transform refuses hash without a key.
   .filter((each) => !each.includes('bin_auto(') && !/\bhash\(/.test(each) && !mixes(each));
 
-let under: ServiceUnderTest;
+const { client } = serviceForSuite({}, { rows: [] });
 let lines: string[];
 beforeAll(async () => {
-  under = await startForTest();
   const [list] = fc.sample(events, { seed, numRuns: 1 });
   lines = [FIRST, ...list!].map((fields, seq) => {
     const parts = Object.entries(fields).map(([name, json]) => `${JSON.stringify(name)}:${json}`);
     return `{${[`"_time":"${new Date(START + (seq % 7) * 1000).toISOString()}"`, `"seq":${seq}`, ...parts].join(',')}}`;
   });
-  await under.client.createDataset('rows');
-  await under.client.ingest('rows', lines.join('\n'));
+  await client.ingest('rows', lines.join('\n'));
 });
-afterAll(() => under.stop());
 
 /** Integers of any size as they are written. */
 const exactly = (_: string, value: unknown, { source }: { source?: string } = {}): unknown =>
@@ -72,7 +69,7 @@ const read = (json: string): unknown => JSON.parse(json, exactly);
 /** The cells of the named columns, row by row. */
 async function ask(pipeline: string): Promise<Record<string, unknown>[]> {
   const apl = `['rows'] | sort by seq asc ${pipeline}`;
-  const answer = await under.client.call('POST', '/v1/query/_apl?format=tabular&nocache=true', { body: { apl, limit: 50_000, ...RANGE } });
+  const answer = await client.call('POST', '/v1/query/_apl?format=tabular&nocache=true', { body: { apl, limit: 50_000, ...RANGE } });
   if (answer.status !== 200) throw new Error(`${apl}\nanswered ${answer.status}: ${answer.text}`);
   const [table] = (read(answer.text) as { tables: { fields: { name: string }[]; columns: unknown[][] }[] }).tables;
   const names = table!.fields.map(({ name }) => name);
