@@ -1,7 +1,7 @@
 /** An HTTP proxy for tests: tunnels and forwards, wants a password where it is told to, and keeps what it was asked. */
-import { createServer, request as httpRequest, type Server } from 'node:http';
-import { type AddressInfo, connect, type Socket } from 'node:net';
-import { onTestFinished } from 'vitest';
+import { createServer, request as httpRequest } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { listen } from './free-port.ts';
 
 export interface Proxy {
   readonly url: string;
@@ -14,12 +14,11 @@ export interface Proxy {
 export async function startProxy(target: () => number, password?: string): Promise<Proxy> {
   const seen: string[] = [];
   const authorizations: (string | undefined)[] = [];
-  const sockets = new Set<Socket>();
   const isAllowed = (authorization: string | undefined): boolean => {
     authorizations.push(authorization);
     return password === undefined || authorization === `Basic ${Buffer.from(password).toString('base64')}`;
   };
-  const server: Server = createServer((incoming, response) => {
+  const server = createServer((incoming, response) => {
     seen.push(`${incoming.method} ${incoming.url}`);
     if (!isAllowed(incoming.headers['proxy-authorization'])) {
       response.writeHead(407).end();
@@ -33,7 +32,6 @@ export async function startProxy(target: () => number, password?: string): Promi
     });
     incoming.pipe(onward);
   });
-  server.on('connection', (socket) => sockets.add(socket));
   server.on('connect', (incoming, socket: Socket) => {
     seen.push(`CONNECT ${incoming.url}`);
     socket.on('error', () => {});
@@ -46,12 +44,7 @@ export async function startProxy(target: () => number, password?: string): Promi
       onward.pipe(socket).pipe(onward);
     });
     onward.on('error', () => socket.destroy());
-    sockets.add(onward);
+    socket.on('close', () => onward.destroy());
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, seen, authorizations };
+  return { url: `http://127.0.0.1:${await listen(server)}`, seen, authorizations };
 }

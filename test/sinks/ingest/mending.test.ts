@@ -1,26 +1,19 @@
 /** Refusals that the sink mends itself: a token that was replaced, a dataset that is not there; and connections that age. */
 import { renameSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { IngestSinkConfig } from '../../../src/config/model.ts';
-import { systemClock } from '../../../src/core/time/clock.ts';
+import { type Clock, systemClock } from '../../../src/core/time/clock.ts';
 import { CREATE_DATASET_PAUSE_MS, MAX_CONNECTION_AGE_MS } from '../../../src/sinks/ingest/limits.ts';
 import type { Outcome, Parcel, Sink } from '../../../src/core/sink.ts';
-import { createIngestSink } from '../../../src/sinks/ingest/sink.ts';
 import { FakeIngest, replyWith } from '../../support/fake-ingest.ts';
-import { sinkConfig } from '../../support/sink-config.ts';
+import { makeSink as makeSinkOn, never, parcel } from './rig.ts';
 import { SteppedClock } from '../../support/stepped-clock.ts';
 import { makeTree } from '../../support/temp-tree.ts';
 import { until } from '../../support/until.ts';
 
-const parcel: Parcel = { key: 'k', dataset: 'logs', events: 1, body: Buffer.from('{"a":1}\n'), encoding: 'identity' };
-const never = new AbortController().signal;
-
-function makeSink(url: string, changes: Partial<IngestSinkConfig>, clock = new SteppedClock()): Sink {
-  const sink = createIngestSink(sinkConfig(url, changes), clock);
-  onTestFinished(() => sink.close());
-  return sink;
-}
+const makeSink = (url: string, changes: Partial<IngestSinkConfig>, clock: Clock = new SteppedClock()): Sink =>
+  makeSinkOn(url, changes, clock);
 
 const send = async (sink: Sink, changes: Partial<Parcel> = {}): Promise<Outcome> =>
   (await sink.send({ ...parcel, ...changes }, never)).outcome;
@@ -205,13 +198,7 @@ test('connections are renewed after five minutes, while a request under way goes
 });
 
 test('a name that has several addresses, none of which answers, fails with each of them', async () => {
-  const { detail } = (await send(createSystemSink('http://localhost:1'))) as { detail: string };
+  const { detail } = (await send(makeSink('http://localhost:1', {}, systemClock))) as { detail: string };
   expect(detail).toMatch(/ECONNREFUSED/);
   expect(detail).not.toContain('AggregateError');
 });
-
-function createSystemSink(url: string): Sink {
-  const sink = createIngestSink(sinkConfig(url), systemClock);
-  onTestFinished(() => sink.close());
-  return sink;
-}

@@ -1,28 +1,23 @@
 /** The way through a proxy: tunnels for https, forwarding for http, users and passwords, and proxies that fail. */
 import { rmSync, mkdtempSync } from 'node:fs';
-import { connect, createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net';
+import { connect, createServer as createTcpServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { expect, onTestFinished, test } from 'vitest';
 import type { IngestSinkConfig } from '../../../src/config/model.ts';
 import { systemClock } from '../../../src/core/time/clock.ts';
-import type { Parcel, Sink } from '../../../src/core/sink.ts';
-import { createIngestSink } from '../../../src/sinks/ingest/sink.ts';
+import type { Sink } from '../../../src/core/sink.ts';
+import type { createIngestSink } from '../../../src/sinks/ingest/sink.ts';
 import { hasOpenssl, makeAuthority, makeCertificate, readCertificate } from '../../support/certificates.ts';
 import { FakeIngest } from '../../support/fake-ingest.ts';
+import { listen } from '../../support/free-port.ts';
 import { startProxy } from '../../support/proxy.ts';
 import { sinkConfig } from '../../support/sink-config.ts';
+import { makeSink as makeSinkOn, never, parcel } from './rig.ts';
 import { until } from '../../support/until.ts';
 
-const parcel: Parcel = { key: 'k', dataset: 'logs', events: 1, body: Buffer.from('{"a":1}\n'), encoding: 'identity' };
-const never = new AbortController().signal;
-
-function makeSink(url: string, changes: Partial<IngestSinkConfig>): Sink {
-  const sink = createIngestSink(sinkConfig(url, { timeoutMs: 5000, ...changes }), systemClock);
-  onTestFinished(() => sink.close());
-  return sink;
-}
+const makeSink = (url: string, changes: Partial<IngestSinkConfig>): Sink => makeSinkOn(url, { timeoutMs: 5000, ...changes });
 
 test.skipIf(!hasOpenssl)(
   'https goes through a tunnel, so that the proxy sees neither events nor token (needs: apt-get install openssl)',
@@ -86,15 +81,10 @@ test('a proxy that never answers is given up, and a new connection is tried', as
     socket.on('error', () => {});
     if (!answers) return waiting.push(socket);
     const onward = connect(service.port, '127.0.0.1', () => socket.pipe(onward).pipe(socket));
-    onward.on('error', () => socket.destroy());
-    return waiting.push(onward, socket);
+    socket.on('close', () => onward.destroy());
+    return onward.on('error', () => socket.destroy());
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    for (const socket of waiting) socket.destroy();
-    server.close();
-  });
-  const proxy = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const proxy = `http://127.0.0.1:${await listen(server)}`;
   const tunnelled = makeSink('https://ingest.example.com', { proxy, timeoutMs: 300, concurrency: 1 });
   for (const taken of [1, 2]) {
     expect(await tunnelled.send(parcel, never)).toMatchObject({ outcome: { kind: 'retry', reason: 'timeout' } });

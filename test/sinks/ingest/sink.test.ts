@@ -1,29 +1,20 @@
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
-import { expect, onTestFinished } from 'vitest';
+import { expect } from 'vitest';
 import { compress } from '../../../src/batcher/send/compress.ts';
 import type { IngestSinkConfig } from '../../../src/config/model.ts';
-import { systemClock } from '../../../src/core/time/clock.ts';
 import { MAX_ANSWER_BYTES } from '../../../src/sinks/ingest/limits.ts';
-import type { Parcel, Sink } from '../../../src/core/sink.ts';
+import type { Parcel } from '../../../src/core/sink.ts';
 import { version } from '../../../src/core/version.ts';
-import { createIngestSink } from '../../../src/sinks/ingest/sink.ts';
 import { FakeIngest, replyWith, test } from '../../support/fake-ingest.ts';
-import { sinkConfig } from '../../support/sink-config.ts';
 import { makeTree } from '../../support/temp-tree.ts';
+import { makeSink, never } from './rig.ts';
 import { until } from '../../support/until.ts';
 import { listen } from '../../support/free-port.ts';
 
 const BODY = Buffer.from('{"message":"one"}\n{"message":"zwölf"}\n');
 const parcel: Parcel = { key: 'key-1', dataset: 'logs', events: 2, body: BODY, encoding: 'identity' };
-const never = new AbortController().signal;
-
-function makeSink(url: string, changes: Partial<IngestSinkConfig> = {}): Sink {
-  const sink = createIngestSink(sinkConfig(url, changes), systemClock);
-  onTestFinished(() => sink.close());
-  return sink;
-}
 
 /** A bare TCP server that does with each connection's first bytes what the test says. */
 async function startRaw(onData: (socket: Socket) => void): Promise<{ url: string }> {
@@ -274,4 +265,13 @@ test('ingest sink tells a failing name look-up and a broken TLS hello from an an
     status: 0,
     outcome: { kind: 'retry', reason: 'network' },
   });
+});
+
+test('ingest sink says when no connection took its request, and when one did that broke', async () => {
+  const refused = await makeSink('http://127.0.0.1:1').send(parcel, never);
+  expect(refused).toMatchObject({ outcome: { kind: 'retry', reason: 'network' }, status: 0, unsent: 'unconnected' });
+  const server = createServer((socket) => socket.on('error', () => {}).once('data', () => socket.destroy()));
+  const broken = await makeSink(`http://127.0.0.1:${await listen(server)}`).send(parcel, never);
+  expect(broken).toMatchObject({ outcome: { kind: 'retry', reason: 'network' }, status: 0 });
+  expect(broken.unsent).toBeUndefined();
 });

@@ -5,21 +5,19 @@ import { tmpdir } from 'node:os';
 import { spawn, spawnSync } from 'node:child_process';
 import type { TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import type { IngestSinkConfig, TlsFiles } from '../../../src/config/model.ts';
+import type { TlsFiles } from '../../../src/config/model.ts';
 import { readTlsFiles } from '../../../src/config/connect/tls-files.ts';
 import { type Clock, systemClock } from '../../../src/core/time/clock.ts';
 import { messageOf } from '../../../src/core/errors.ts';
 import { type Log, silentLog } from '../../../src/core/log.ts';
-import type { Parcel, Sink } from '../../../src/core/sink.ts';
-import { createIngestSink } from '../../../src/sinks/ingest/sink.ts';
+import type { Sink } from '../../../src/core/sink.ts';
 import { type Certificate, hasOpenssl, makeAuthority, makeCertificate, readCertificate } from '../../support/certificates.ts';
 import { FakeIngest } from '../../support/fake-ingest.ts';
 import { runNode } from '../../support/run-node.ts';
 import { sinkConfig } from '../../support/sink-config.ts';
+import { makeSink as makeSinkOn, never, parcel } from './rig.ts';
 import { until } from '../../support/until.ts';
 
-const parcel: Parcel = { key: 'k', dataset: 'logs', events: 1, body: Buffer.from('{"a":1}\n'), encoding: 'identity' };
-const never = new AbortController().signal;
 const NAMES = 'DNS:localhost,IP:127.0.0.1,IP:::1';
 const NONE: TlsFiles = { ca: undefined, cert: undefined, key: undefined };
 
@@ -38,10 +36,7 @@ describe.skipIf(!hasOpenssl)('ingest sink over TLS (needs: apt-get install opens
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   function makeSink(url: string, tls: Partial<TlsFiles>, clock: Clock = systemClock, log: Log = silentLog): Sink {
-    const config: Partial<IngestSinkConfig> = { tls: { ...NONE, ...tls }, timeoutMs: 10_000 };
-    const sink = createIngestSink(sinkConfig(url, config), clock, log);
-    onTestFinished(() => sink.close());
-    return sink;
+    return makeSinkOn(url, { tls: { ...NONE, ...tls }, timeoutMs: 10_000 }, clock, log);
   }
 
   const send = async (sink: Sink) => (await sink.send(parcel, never)).outcome;
