@@ -32,11 +32,15 @@ async function deliver(count: number, poison: ReadonlySet<number>): Promise<Foun
   await until('it is settled', () => rig.delivery.held().length === 0);
   const letters = [...rig.letters.values()].flat();
   expect(rig.accounting.settled).toMatchObject({ delivered: stored.length, dead_lettered: letters.length });
+  const byReason = Map.groupBy(letters, ({ reason }) => reason);
+  expect(rig.delivery.stats.deadLetters).toEqual(new Map([...byReason].map(([reason, each]) => [reason, each.length])));
+  const refused = letters.map(({ event }) => Number(Buffer.from(event).toString()));
+  expect(letters.map(({ eventInSpan }) => eventInSpan)).toEqual(refused);
   expect(stored.length + letters.length).toBe(count);
   return {
     extraRequests: rig.requests.length - 1,
-    refused: letters.map(({ event }) => Number(Buffer.from(event).toString())),
-    reasons: new Set(letters.map(({ reason }) => reason)),
+    refused,
+    reasons: new Set(byReason.keys()),
     refusedAlone,
     stored,
   };

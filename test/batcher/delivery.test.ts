@@ -451,37 +451,6 @@ test('delivery halves a batch that is too large until it fits; one event alone b
   expect(rig.trace.slice(0, 4)).toEqual(['commit a', 'send a', 'parts of a: 0+4 4+4', expect.stringMatching(/^send /)]);
 });
 
-test('delivery splits deterministically: the same batch gives the same keys', async () => {
-  const keys = [1, 2].map(async () => {
-    const rig = new DeliveryRig();
-    rig.respond = (request) =>
-      request.parcel.events > 1 ? { outcome: { kind: 'bisect', detail: 'HTTP 400' }, status: 400 } : { outcome: delivered(1) };
-    rig.seal('a', 7);
-    await until('it is settled', () => rig.delivery.held().length === 0);
-    return rig.requests.map(({ parcel }) => parcel.key);
-  });
-  const [one, two] = await Promise.all(keys);
-  expect(one).toEqual(two);
-  expect(new Set(one).size).toBe(one!.length);
-});
-
-test('delivery finds the events that the service refuses, and delivers the rest', async ({ rig }) => {
-  rig.respond = (request) =>
-    request.events.some((event) => event.includes('bad'))
-      ? { outcome: { kind: 'bisect', detail: 'HTTP 400 bad event' }, status: 400 }
-      : { outcome: delivered(request.parcel.events) };
-  const events = Array.from({ length: 50 }, (_, i) => (i % 20 === 7 ? `{"bad":${i}}` : `{"n":${i}}`));
-  rig.seal('a', 50, { events });
-  await until('it is settled', () => rig.delivery.held().length === 0);
-  expect(rig.accounting.settled).toMatchObject({ delivered: 47, dead_lettered: 3 });
-  expect([...rig.letters.values()].flat().map(({ eventInSpan, reason }) => [eventInSpan, reason])).toEqual([
-    [7, 'rejected'],
-    [27, 'rejected'],
-    [47, 'rejected'],
-  ]);
-  expect(rig.delivery.stats.deadLetters).toEqual(new Map([['rejected', 3]]));
-});
-
 test('delivery bounds what finding the events at fault may cost, and dead-letters the rest with that reason', async ({ rig }) => {
   rig.respond = () => ({ outcome: { kind: 'bisect', detail: 'HTTP 400' }, status: 400 });
   rig.seal('a', 1000);
