@@ -186,7 +186,7 @@ const scans: readonly ScanRow[] = [
     found: [at('/a.log', 3), at('/a.log.1', 1)],
     otherName: { ...NOWHERE, isElsewhere: true, content: 'same' },
     changes: ['renamed /a.log.1', 'gone', 'new /a.log'],
-    isRead: 'the renamed file on, the new one from 0',
+    isRead: 'the renamed file is read on, the new one from 0',
   },
   {
     seen: 'a new path leads to its inode, with other content',
