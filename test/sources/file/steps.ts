@@ -25,16 +25,20 @@ export interface FileTimes {
   readonly pass: (ms: number) => void;
 }
 
-/** What a scenario is played on; a `TailRig` is one. */
-export interface Played {
+/** Where a scenario's files are. */
+export interface Folder {
+  readonly times?: FileTimes | undefined;
+  path(name: string): string;
+}
+
+/** What a scenario of a source is played on; a `TailRig` is one. */
+export interface Played extends Folder {
   readonly source: FileSource;
   readonly lane: LaneDouble;
   readonly streams: MemoryStreamStore;
   readonly texts: string[];
   readonly events: string[];
   readonly byFile: Record<string, string[]>;
-  readonly times: FileTimes | undefined;
-  path(name: string): string;
   start(changes?: { once?: boolean }): Promise<unknown>;
   drain(): Promise<void>;
   pass(seconds: number, step?: number): Promise<void>;
@@ -47,7 +51,7 @@ export interface Played {
 }
 
 /** A word of a step; `value` where it is all of a `${…}`. */
-interface Word {
+export interface Word {
   readonly text: string;
   readonly value?: Value;
 }
@@ -61,7 +65,7 @@ function contentOf(words: readonly Word[]): Buffer {
   return Buffer.concat(pieces.map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : piece)));
 }
 
-const linesOf = (words: readonly Word[]): string[] =>
+export const linesOf = (words: readonly Word[]): string[] =>
   words.flatMap(({ text, value }) => (Array.isArray(value) ? (value as string[]) : [text]));
 
 /** A compressed file that is not being written: its time is long ago. */
@@ -86,7 +90,7 @@ function copyTruncate(path: string): void {
 }
 
 /** Whether the last `reuse` got the inode. */
-export const reused = new WeakMap<Played, boolean>();
+export const reused = new WeakMap<Folder, boolean>();
 
 /** Deletes `gone` and writes `name`, again and again, until it has its inode; false on a file system that numbers files without end. */
 function reuse(gone: string, name: string, content: Buffer): boolean {
@@ -103,10 +107,11 @@ function reuse(gone: string, name: string, content: Buffer): boolean {
 /** What began with `hold`. */
 const background = new WeakMap<Played, Promise<unknown>>();
 
-type Act = (rig: Played, step: string, words: readonly Word[], ...texts: string[]) => unknown;
+/** A verb: what it does with the words behind it. `step`: all of them, to name what fails. */
+export type Act<Rig> = (rig: Rig, step: string, words: readonly Word[], ...texts: string[]) => unknown;
+export type Acts<Rig> = Readonly<Record<string, Act<Rig>>>;
 
-const acts: Readonly<Record<string, Act>> = {
-  // The files.
+export const fileActs: Acts<Folder> = {
   write: (rig, _, words, name) => fs.writeFileSync(rig.path(name), contentOf(words.slice(1))),
   append: (rig, _, words, name) => (rig.times?.append ?? fs.appendFileSync)(rig.path(name), contentOf(words.slice(1))),
   mv: (rig, _, _words, from, to) => fs.renameSync(rig.path(from), rig.path(to)),
@@ -123,6 +128,10 @@ const acts: Readonly<Record<string, Act>> = {
     writeStill(rig.path(name), Buffer.concat([fs.readFileSync(rig.path(name)), pack(name, contentOf(words.slice(1)))])),
   reuse: (rig, _, words, gone, name) => reused.set(rig, reuse(rig.path(gone), rig.path(name), contentOf(words.slice(2)))),
   compress: (rig, _, _words, name) => compress(rig.path(name)),
+};
+
+const sourceActs: Acts<Played> = {
+  ...fileActs,
   born: (rig) => rig.bornNow(),
   // By the files' own times.
   later: (rig, _, _words, ms) => rig.times!.pass(Number(ms)),
@@ -221,8 +230,11 @@ export type Script = string | { readonly strings: readonly string[]; readonly va
 
 export const steps = (strings: readonly string[], ...values: Value[]): Script => ({ strings, values });
 
-/** Plays the steps on a rig, one after the other. */
-export async function playSteps(rig: Played, script: Script): Promise<void> {
+/** Plays the steps on a source, one after the other. */
+export const playSteps = (rig: Played, script: Script): Promise<void> => playWith(sourceActs, rig, script);
+
+/** The same with other verbs. */
+export async function playWith<Rig>(acts: Acts<Rig>, rig: Rig, script: Script): Promise<void> {
   const { strings, values } = typeof script === 'string' ? { strings: [script], values: [] } : script;
   const text = strings.reduce((all, part, n) => `${all}\u{f000}${n - 1}\u{f001}${part}`);
   for (const step of text.match(/(?:"[^"]*"|[^;\n"])+/g) ?? []) {
