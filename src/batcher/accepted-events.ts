@@ -9,7 +9,7 @@ import { type SettledAs, worseOf } from './accounting.ts';
 import type { HeldSpan } from './span.ts';
 
 /** Accepted events of one span that fared alike. */
-export interface EventRun {
+interface EventRun {
   readonly span: HeldSpan;
   /** Place of the first in its span. */
   readonly first: number;
@@ -21,7 +21,7 @@ export interface EventRun {
   readonly firstSent: number;
 }
 
-export function* eventRuns({ spans, fates }: Batch): Generator<EventRun> {
+function* eventRuns({ spans, fates }: Batch): Generator<EventRun> {
   let firstSent = 0;
   if (!fates) {
     for (const span of spans) {

@@ -33,7 +33,7 @@ export function streamRange(block: Block, from: number, to: number): { readonly 
 }
 
 /** Bytes of the stream that the block stands for. */
-export function streamLength({ single, made, start, end }: Block): number {
+function streamLength({ single, made, start, end }: Block): number {
   return single?.length ?? made?.from.length ?? end - start;
 }
 

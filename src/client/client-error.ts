@@ -21,7 +21,7 @@ export interface ClientErrorOptions {
   readonly body?: unknown;
   /** Of the connection: `ECONNREFUSED`, …. */
   readonly systemCode?: string;
-  readonly fix?: string;
+  readonly fix?: string | undefined;
   readonly cause?: unknown;
 }
 
@@ -39,7 +39,7 @@ export class ClientError extends TailraceError {
   /** `what` follows the method and the address in the message. */
   constructor(code: ClientErrorCode, what: string, options: ClientErrorOptions) {
     const { method, url, status = 0, body, systemCode = '', fix, cause } = options;
-    super(code, `${method} ${url}: ${what}`, { ...(fix !== undefined && { fix }), ...(cause !== undefined && { cause }) });
+    super(code, `${method} ${url}: ${what}`, { fix, ...(cause !== undefined && { cause }) });
     this.method = method;
     this.url = url;
     this.status = status;
@@ -49,7 +49,7 @@ export class ClientError extends TailraceError {
 }
 
 /** The code of a refusal, and the fix where the status alone gives one. */
-export function codeOfStatus(status: number): { readonly code: ClientErrorCode; readonly fix?: string } {
+export function codeOfStatus(status: number): { readonly code: ClientErrorCode; readonly fix?: string | undefined } {
   if (status === 401 || status === 403)
     return {
       code: 'E_UNAUTHORIZED',

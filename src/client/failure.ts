@@ -6,7 +6,7 @@ export interface Failure {
   /** One sentence; what was tried, why it failed, and, where it is known, the remedy. */
   readonly message: string;
   /** The remedy alone, which ends the message behind a colon; absent where it is not known. */
-  readonly fix?: string;
+  readonly fix?: string | undefined;
 }
 
 type Explained = readonly [problem: string, remedy?: string];
@@ -45,7 +45,7 @@ export function describeFailure(error: unknown, origin: string, names: SettingNa
   const known = tlsProblem(deepest, code, host, names) ?? proxyProblem(error, names) ?? closed;
   if (known === undefined) return { code, message: plainMessage(deepest) };
   const [, fix] = known;
-  return { code, message: known.join(': '), ...(fix !== undefined && { fix }) };
+  return { code, message: known.join(': '), fix };
 }
 
 function tlsProblem(error: unknown, code: string, host: string, names: SettingNames): Explained | undefined {

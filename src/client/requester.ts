@@ -109,7 +109,7 @@ export function createRequester(options: RequesterOptions): Requester {
         method: request.method,
         url: `${request.edge ? edgeBase : base}${request.path}`,
         status: 200,
-        ...(fix !== undefined && { fix }),
+        fix,
       });
     },
   };
@@ -120,7 +120,7 @@ function refusal({ status, headers, text }: HttpAnswer, method: string, url: str
   const { code, fix } = codeOfStatus(status);
   const target = status >= 300 && status < 400 ? headers['location'] : undefined;
   const what = target === undefined ? describeAnswer(status, text) : `HTTP ${status}, which leads to ${target}; redirects are not followed`;
-  return new ClientError(code, what, { method, url, status, body: parsed(text), ...(fix !== undefined && { fix }) });
+  return new ClientError(code, what, { method, url, status, body: parsed(text), fix });
 }
 
 function parsed(text: string): unknown {
@@ -144,5 +144,5 @@ function connectionError(cause: unknown, method: string, url: string, { names, t
         ? `the name ${hostname} cannot be found from here: correct ${names.url}`
         : undefined;
   const what = timedOut ? `no complete answer within ${timeoutMs / 1000} s` : message;
-  return new ClientError(code, what, { method, url, systemCode, cause, ...(fix !== undefined && { fix }) });
+  return new ClientError(code, what, { method, url, systemCode, cause, fix });
 }

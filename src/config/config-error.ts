@@ -8,7 +8,7 @@ export interface Problem {
   readonly line: number;
   readonly column: number;
   readonly message: string;
-  readonly fix?: string;
+  readonly fix?: string | undefined;
 }
 
 /** Why a single value is refused, and how to write it. */

@@ -9,7 +9,7 @@ export class TailraceError extends Error {
   readonly code: string;
   readonly fix: string | undefined;
 
-  constructor(code: string, message: string, options: { fix?: string; cause?: unknown } = {}) {
+  constructor(code: string, message: string, options: { fix?: string | undefined; cause?: unknown } = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
     this.fix = options.fix;

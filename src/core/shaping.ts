@@ -52,7 +52,7 @@ export interface Shaped {
 }
 
 /** By event that is sent; valid until the next call. */
-export interface Routes {
+interface Routes {
   readonly datasets: readonly (string | undefined)[];
   readonly ends: Uint32Array;
   readonly origins: Uint32Array;

@@ -67,12 +67,18 @@ export type Encoding = 'gzip' | 'zstd' | 'identity';
 export type Outcome =
   | { readonly kind: 'delivered'; readonly result: IngestResult }
   | { readonly kind: 'partial'; readonly result: IngestResult; readonly failures: readonly NamedFailure[]; readonly detail: string }
-  | { readonly kind: 'retry'; readonly reason: RetryReason; readonly detail: string; readonly afterMs?: number; readonly fix?: string }
+  | {
+      readonly kind: 'retry';
+      readonly reason: RetryReason;
+      readonly detail: string;
+      readonly afterMs?: number;
+      readonly fix?: string | undefined;
+    }
   | { readonly kind: 'pause'; readonly reason: PauseReason; readonly detail: string; readonly fix: string }
   | { readonly kind: 'halve' | 'uncompress' | 'bisect'; readonly detail: string };
 
 /** `token_changed` and `dataset_created`: resend at once, the token or dataset is available now. */
-export type RetryReason = 'rate_limited' | 'timeout' | 'server_error' | 'network' | 'bad_answer' | 'token_changed' | 'dataset_created';
+type RetryReason = 'rate_limited' | 'timeout' | 'server_error' | 'network' | 'bad_answer' | 'token_changed' | 'dataset_created';
 export type PauseReason = 'unauthorized' | 'not_found' | 'unwritable';
 
 export interface SendResult {

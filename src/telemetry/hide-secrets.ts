@@ -1,6 +1,6 @@
 /** Takes secrets out of what the status page shows. */
 
-export const HIDDEN = '(hidden)';
+const HIDDEN = '(hidden)';
 const SECRET_NAME = /token|secret|password|passwd|credential|authorization|api_?key|private/i;
 const USER_IN_ADDRESS = /(\b[a-z][a-z0-9+.-]*:\/\/)[^\s/@"]+@/gi;
 

@@ -8,7 +8,7 @@ export interface SinkStatus {
   readonly state: 'delivering' | 'retrying' | 'paused' | 'missing';
   /** The problem, with the HTTP status or the network error; absent while it delivers. */
   readonly reason?: string;
-  readonly fix?: string;
+  readonly fix?: string | undefined;
   /** RFC 3339; absent before the first answer that stored events. */
   readonly lastSuccess?: string;
   /** Absent before the first request. `none` is a request that had no answer. */

@@ -135,6 +135,6 @@ export class Builder {
 }
 
 /** Takes the memory of the compressor where a sink needs it. */
-export function prepareCompression({ sinks }: Config): void {
+function prepareCompression({ sinks }: Config): void {
   if (sinks.some(({ compression }) => compression === 'gzip')) prepareGzip();
 }

@@ -23,7 +23,7 @@ export async function checkTransforms(read: ReadConfig, env: NodeJS.ProcessEnv, 
       if (!(error instanceof TransformProblems)) throw error;
       for (const { message, fix, index, script } of error.problems) {
         const place = script ?? (index === undefined ? read.locate(transform.path) : read.locateIn(transform.path, index));
-        problems.push({ ...place, message: printable(message), ...(fix === undefined ? {} : { fix: printable(fix) }) });
+        problems.push({ ...place, message: printable(message), fix: fix && printable(fix) });
       }
     }
   }

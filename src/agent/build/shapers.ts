@@ -80,7 +80,7 @@ function checksumOf(file: string): string | undefined {
 }
 
 /** All transforms that the configuration has. */
-export function transformsOf({ sources, sinks, transform }: Config): TransformConfig[] {
+function transformsOf({ sources, sinks, transform }: Config): TransformConfig[] {
   return [...sources.map((source) => source.transform), transform, ...sinks.map((sink) => sink.transform)].filter(
     (each) => each !== undefined,
   );

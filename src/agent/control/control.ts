@@ -15,7 +15,7 @@ export interface ControlRequest {
   readonly args: readonly string[];
 }
 
-export type ControlReply = { readonly ok: true; readonly result: unknown } | { readonly ok: false; readonly error: string };
+type ControlReply = { readonly ok: true; readonly result: unknown } | { readonly ok: false; readonly error: string };
 
 export interface ControlServer {
   /** Takes no more requests and disconnects the clients. */

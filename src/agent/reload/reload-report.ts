@@ -8,4 +8,4 @@ export type ReloadReport =
   /** The configuration is wrong. */
   | { readonly ok: false; readonly problems: readonly Problem[] }
   /** It is right, but cannot be taken into force. */
-  | { readonly ok: false; readonly error: string; readonly fix?: string };
+  | { readonly ok: false; readonly error: string; readonly fix?: string | undefined };

@@ -16,7 +16,7 @@ import { inEvents, type Owner, rebuild, type RebuildTarget, type Rebuilt } from 
 import { EMPTY } from './spooled-batch.ts';
 import type { MemoryBudget } from '../fill/memory-budget.ts';
 
-export interface RestoreTarget extends RebuildTarget {
+interface RestoreTarget extends RebuildTarget {
   readonly delivery: Delivery;
   readonly budget: MemoryBudget;
   /** Takes a batch whose events cannot be made again a second time. */

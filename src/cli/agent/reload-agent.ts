@@ -81,7 +81,7 @@ async function takeChanges(now: InForce, { common, signals }: ReloadOptions): Pr
     if (!(error instanceof TailraceError)) throw error;
     const { fix } = error;
     log.error({ reason: messageOf(error), fix }, 'cannot run with the changed configuration; the one before stays in force');
-    return { now, report: { ok: false, error: messageOf(error), ...(fix === undefined ? {} : { fix }) } };
+    return { now, report: { ok: false, error: messageOf(error), fix } };
   }
 }
 
@@ -114,7 +114,7 @@ async function restartAgent(
     const agent = await startAgent({ ...common, config: now.config });
     return {
       now: { agent, config: now.config, hasLost },
-      report: { ok: false, error: messageOf(error), ...(fix === undefined ? {} : { fix }) },
+      report: { ok: false, error: messageOf(error), fix },
     };
   }
 }

@@ -51,6 +51,6 @@ function describeProblems(problems: readonly Problem[]): string {
   return `${lines}tailrace: the configuration has ${plural(problems.length, 'problem')}; the one before stays in force\n`;
 }
 
-function describeFailure({ error, fix }: { readonly error: string; readonly fix?: string }): string {
+function describeFailure({ error, fix }: { readonly error: string; readonly fix?: string | undefined }): string {
   return `tailrace: cannot take the configuration into force: ${error}\n${fix === undefined ? '' : `  fix: ${fix}\n`}`;
 }

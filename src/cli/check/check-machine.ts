@@ -60,7 +60,7 @@ export async function checkMachine(config: Config, locate: Locate, rmemMaxFile =
         found.push({
           ...locate(`sinks.${id}.token_file`),
           message: error.message,
-          ...(error.fix === undefined ? {} : { fix: error.fix }),
+          fix: error.fix,
         });
       }
     }
@@ -75,7 +75,7 @@ function checkTls(path: string, tls: TlsFiles, locate: Locate): Problem[] {
   } catch (error) {
     if (!(error instanceof TlsFileError)) throw error;
     const { message, fix, part } = error;
-    return [{ ...locate(`${path}.${part}`), message, ...(fix === undefined ? {} : { fix }) }];
+    return [{ ...locate(`${path}.${part}`), message, fix }];
   }
 }
 

@@ -57,7 +57,7 @@ async function examine(named: string | undefined): Promise<Findings> {
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     const place = { file: 'tailrace.yaml', line: 1, column: 1 };
-    const problem = { ...place, message: error.message, ...(error.fix === undefined ? {} : { fix: error.fix }) };
+    const problem = { ...place, message: error.message, fix: error.fix };
     return { file: place.file, config: undefined, problems: [problem], warnings: [], locate: () => place };
   }
   const read = readConfig(file, process.env);

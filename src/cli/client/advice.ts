@@ -8,7 +8,7 @@ import type { Connection } from './connection.ts';
 export async function explainFailure(error: unknown, connection: Connection, dataset: string | undefined): Promise<unknown> {
   if (!(error instanceof ClientError)) return error;
   const fix = await fixFor(error, connection, dataset);
-  return new TailraceError(error.code, error.message, { ...(fix !== undefined && { fix }), cause: error });
+  return new TailraceError(error.code, error.message, { fix, cause: error });
 }
 
 async function fixFor(error: ClientError, connection: Connection, dataset: string | undefined): Promise<string | undefined> {

@@ -24,11 +24,11 @@ export interface NoLog {
   readonly kind: 'skipped';
   readonly path: string;
   readonly reason: string;
-  readonly fix?: string;
+  readonly fix?: string | undefined;
 }
 
 export function lookInto(path: string): LogFile | NoLog {
-  const skip = (reason: string, fix?: string): NoLog => ({ kind: 'skipped', path, reason, ...(fix === undefined ? {} : { fix }) });
+  const skip = (reason: string, fix?: string): NoLog => ({ kind: 'skipped', path, reason, fix });
   if (/\p{Cc}/u.test(path) || path.includes('\uFFFD')) return skip('a name that cannot stand in a configuration', 'rename it');
   if (isCompressedName(path)) return skip('compressed', 'the agent reads .gz and .zst with `read_compressed: true`');
   let fd: number | undefined;

@@ -9,7 +9,7 @@ import { formatUptime } from '../agent/status.ts';
 import { type Column, renderColumns } from './columns.ts';
 
 export const VIEWS = ['overview', 'sources', 'sinks', 'dead letters'] as const;
-export type View = (typeof VIEWS)[number];
+type View = (typeof VIEWS)[number];
 
 export interface Shown {
   readonly status: Status;

@@ -17,7 +17,7 @@ export class TlsFileError extends TailraceError {
   override readonly name = 'TlsFileError';
   readonly part: keyof TlsFiles;
 
-  constructor(part: keyof TlsFiles, message: string, options: { fix?: string; cause?: unknown }) {
+  constructor(part: keyof TlsFiles, message: string, options: { fix?: string | undefined; cause?: unknown }) {
     super('E_TLS_FILE', message, options);
     this.part = part;
   }
@@ -34,7 +34,7 @@ export function readTlsFiles(files: TlsFiles): TlsMaterial {
       return readSmallFile({ path, what: WHAT[part], maxBytes: MAX_TLS_FILE_BYTES, code: 'E_TLS_FILE' });
     } catch (error) {
       if (!(error instanceof TailraceError)) throw error;
-      throw new TlsFileError(part, error.message, { ...(error.fix === undefined ? {} : { fix: error.fix }), cause: error });
+      throw new TlsFileError(part, error.message, { fix: error.fix, cause: error });
     }
   };
   const material = { ca: read('ca'), cert: read('cert'), key: read('key') };

@@ -16,7 +16,7 @@ const pipelineText: Kind<string> = {
 
 const onError = choice(['keep', 'dead_letter', 'drop']);
 
-export const transformTable = {
+const transformTable = {
   pipeline: field(pipelineText, { doc: 'the pipeline, where it is written with `on_error`' }),
   script: field(anyText, { doc: 'a TypeScript file' }),
   on_error: field(onError, { doc: 'of an event that it fails on' }),

@@ -249,6 +249,6 @@ class Loader {
   #problem(at: number, message: string, fix: string | undefined): Problem {
     const place = this.#texts.locate(at);
     // Most quote what stands in the file; here none can forget to make it safe to print.
-    return { ...place, message: printable(message), ...(fix === undefined ? {} : { fix: printable(fix) }) };
+    return { ...place, message: printable(message), fix: fix && printable(fix) };
   }
 }

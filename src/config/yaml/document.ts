@@ -32,7 +32,7 @@ export interface YamlEntry {
   readonly value: YamlNode;
 }
 
-export interface YamlList {
+interface YamlList {
   readonly kind: 'list';
   readonly at: number;
   readonly items: readonly YamlNode[];

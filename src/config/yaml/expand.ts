@@ -6,7 +6,7 @@
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** `nth` counts the dollar signs of the text from 0, to find the place in the file again. */
-export interface ExpandProblem {
+interface ExpandProblem {
   readonly nth: number;
   readonly message: string;
   readonly fix: string;

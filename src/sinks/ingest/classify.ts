@@ -7,7 +7,7 @@ import type { Outcome, PauseReason } from '../../core/sink.ts';
 /** An HTTP answer, or the failure that came in its place. */
 export type Answer =
   | { readonly kind: 'answer'; readonly status: number; readonly headers: Readonly<Record<string, string>>; readonly body: string }
-  | { readonly kind: 'failure'; readonly code: string; readonly message: string; readonly fix?: string };
+  | { readonly kind: 'failure'; readonly code: string; readonly message: string; readonly fix?: string | undefined };
 
 /** The outcome of an answer to a request with `events` events. `nowMs` is the wall clock, for dates in headers. */
 export function classify(answer: Answer, events: number, compressed: boolean, nowMs: number): Outcome {
@@ -15,7 +15,7 @@ export function classify(answer: Answer, events: number, compressed: boolean, no
     const timeout = answer.code === 'E_TIMEOUT' || answer.code.endsWith('_TIMEOUT') || answer.code === 'ETIMEDOUT';
     const code = answer.code || 'no code';
     const detail = answer.message.includes(code) ? answer.message : `${answer.message} (${code})`;
-    if (timeout) return { kind: 'retry', reason: 'timeout', detail, ...(answer.fix !== undefined && { fix: answer.fix }) };
+    if (timeout) return { kind: 'retry', reason: 'timeout', detail, fix: answer.fix };
     return { kind: 'retry', reason: 'network', detail, fix: answer.fix ?? UNREACHABLE_FIX };
   }
   const { status } = answer;

@@ -60,7 +60,7 @@ export class Transport {
     } catch (error) {
       if (!(error instanceof TailraceError)) throw error;
       const message = error.fix === undefined ? error.message : `${error.message}: ${error.fix}`;
-      return { answer: { kind: 'failure', code: error.code, message, ...(error.fix !== undefined && { fix: error.fix }) }, started: false };
+      return { answer: { kind: 'failure', code: error.code, message, fix: error.fix }, started: false };
     }
     const { timeoutMs } = this.#options;
     const exchanged = await exchange(generation.dispatcher, { ...request, origin: this.#origin }, timeoutMs, signal);

@@ -32,7 +32,7 @@ export interface FileExplanation {
   /** True where its bytes are read, or will be. */
   readonly isRead: boolean;
   readonly reason: string;
-  readonly fix?: string;
+  readonly fix?: string | undefined;
   readonly patterns: string;
   /** Where the path is a symbolic link. */
   readonly linkTo?: string;
@@ -143,7 +143,7 @@ export class Explainer {
 
   #verdict(path: string, there: Looked, saved: SavedFile | undefined): Verdict {
     const { config, finder, clock } = this.#options;
-    const no = (reason: string, fix?: string): Verdict => ({ isRead: false, reason, ...(fix === undefined ? {} : { fix }) });
+    const no = (reason: string, fix?: string): Verdict => ({ isRead: false, reason, fix });
     if (!finder.reaches(path)) {
       const [reason, fix] = finder.explainMiss(path);
       const more = isGzipOrZstdName(path) && !config.readCompressed ? ', and set read_compressed: true' : '';

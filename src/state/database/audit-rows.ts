@@ -6,9 +6,9 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync, type SQLOutputValue } from 'node:sqlite';
 import { messageOf, TailraceError } from '../../core/errors.ts';
-import type { CompressedEnd, FileIdentity } from '../../core/stream.ts';
 import { STATE_VERSION } from './database.ts';
-import { toCompressedEnd, toIdentity } from './rows.ts';
+import { toStreamFacts } from './rows.ts';
+import type { Stream } from './stream-row.ts';
 
 /** A span of a batch that its mark has not passed yet. */
 export interface PendingSpan {
@@ -27,15 +27,7 @@ export interface AuditedMark {
   readonly pending: readonly PendingSpan[];
 }
 
-export interface AuditedStream {
-  readonly id: string;
-  readonly source: string;
-  /** The path under which its file was first matched; empty for a stream without a file. */
-  readonly path: string;
-  readonly identity: FileIdentity | undefined;
-  readonly startAt: number;
-  readonly seenSize: number | undefined;
-  readonly compressedEnd: CompressedEnd | undefined;
+export interface AuditedStream extends Readonly<Omit<Stream, 'marks' | 'createdMs'>> {
   readonly marks: readonly AuditedMark[];
 }
 
@@ -62,51 +54,26 @@ export function readAuditRows(folder: string): AuditedStream[] {
 }
 
 function readStreams(database: DatabaseSync): AuditedStream[] {
-  const pending = groupBy(
-    database.prepare(
-      'select stream, sink, from_byte, to_byte, key, settled from spans join batches on batches.id = batch order by from_byte, to_byte',
-    ),
-    (row) => placeOf(row),
-    (row): PendingSpan => ({
-      from: Number(row['from_byte']),
-      to: Number(row['to_byte']),
-      key: String(row['key']),
-      isSettled: row['settled'] === 1,
-    }),
+  const all = (sql: string): Row[] => database.prepare(sql).all();
+  const spans = all(
+    'select stream, sink, from_byte, to_byte, key, settled from spans join batches on batches.id = batch order by from_byte, to_byte',
   );
-  const marks = groupBy(
-    database.prepare('select stream, sink, settled_to from marks order by sink'),
-    (row) => String(row['stream']),
-    (row): AuditedMark => ({
-      owner: String(row['sink']),
-      settledTo: Number(row['settled_to']),
-      pending: pending.get(placeOf(row)) ?? [],
-    }),
-  );
-  const streams = database.prepare('select * from streams order by source, path, created_ms, id').all();
-  return streams.map((row) => ({
-    id: String(row['id']),
-    source: String(row['source']),
-    path: String(row['path']),
-    identity: toIdentity(row),
-    startAt: Number(row['start_at']),
-    seenSize: row['seen_size'] === null ? undefined : Number(row['seen_size']),
-    compressedEnd: toCompressedEnd(row['archive_end']),
-    marks: marks.get(String(row['id'])) ?? [],
+  const pending = Map.groupBy(spans, placeOf);
+  const marks = Map.groupBy(all('select stream, sink, settled_to from marks order by sink'), (row) => row['stream']);
+  return all('select * from streams order by source, path, created_ms, id').map((row) => ({
+    ...toStreamFacts(row),
+    marks: (marks.get(row['id']) ?? []).map((mark) => ({
+      owner: String(mark['sink']),
+      settledTo: Number(mark['settled_to']),
+      pending: (pending.get(placeOf(mark)) ?? []).map(toPending),
+    })),
   }));
+}
+
+function toPending(row: Row): PendingSpan {
+  return { from: Number(row['from_byte']), to: Number(row['to_byte']), key: String(row['key']), isSettled: row['settled'] === 1 };
 }
 
 type Row = Record<string, SQLOutputValue>;
 
 const placeOf = (row: Row): string => `${String(row['stream'])} ${String(row['sink'])}`;
-
-function groupBy<T>(statement: ReturnType<DatabaseSync['prepare']>, keyOf: (row: Row) => string, make: (row: Row) => T): Map<string, T[]> {
-  const groups = new Map<string, T[]>();
-  for (const row of statement.iterate()) {
-    const key = keyOf(row);
-    const group = groups.get(key);
-    if (group) group.push(make(row));
-    else groups.set(key, [make(row)]);
-  }
-  return groups;
-}

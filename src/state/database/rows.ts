@@ -34,7 +34,7 @@ export function prepareStatements(database: DatabaseSync) {
 }
 
 /** The identity columns of a stream's row; undefined for a stream without a file. */
-export function toIdentity(row: Record<string, SQLOutputValue>): FileIdentity | undefined {
+function toIdentity(row: Record<string, SQLOutputValue>): FileIdentity | undefined {
   if (row['device'] === null) return undefined;
   return {
     device: String(row['device']),
@@ -42,6 +42,20 @@ export function toIdentity(row: Record<string, SQLOutputValue>): FileIdentity | 
     headLength: Number(row['head_length']),
     headHash: String(row['head_hash']),
     ...(row['current_path'] === null ? {} : { path: String(row['current_path']) }),
+  };
+}
+
+/** The columns of a stream's row, without its marks. */
+export function toStreamFacts(row: Record<string, SQLOutputValue>) {
+  return {
+    id: String(row['id']),
+    source: String(row['source']),
+    path: String(row['path']),
+    identity: toIdentity(row),
+    startAt: Number(row['start_at']),
+    createdMs: Number(row['created_ms']),
+    seenSize: row['seen_size'] === null ? undefined : Number(row['seen_size']),
+    compressedEnd: toCompressedEnd(row['archive_end']),
   };
 }
 
@@ -60,7 +74,7 @@ export function textOfCompressedEnd(end: CompressedEnd | undefined): string | nu
   return end ? `${end.size} ${end.contentSize ?? '-'} ${end.tail.length} ${end.tail.crc}` : null;
 }
 
-export function toCompressedEnd(text: SQLOutputValue | undefined): CompressedEnd | undefined {
+function toCompressedEnd(text: SQLOutputValue | undefined): CompressedEnd | undefined {
   if (typeof text !== 'string') return undefined;
   const [size, contentSize, length, crc] = text.split(' ');
   return {

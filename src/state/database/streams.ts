@@ -9,7 +9,7 @@ import type { CompressedEnd, FileIdentity, StreamRecord } from '../../core/strea
 import { NO_TAIL } from '../../core/tail.ts';
 import { baseOf, sinkOf } from '../../core/owner.ts';
 import { Mark } from './marks.ts';
-import { type Statements, textOfCompressedEnd, toCompressedEnd, toIdentity, toPoints } from './rows.ts';
+import { type Statements, textOfCompressedEnd, toPoints, toStreamFacts } from './rows.ts';
 import { formerOf, rowOf, type Stream, toRecord } from './stream-row.ts';
 
 export class Streams {
@@ -61,12 +61,8 @@ export class Streams {
 
   load(database: DatabaseSync): void {
     for (const row of database.prepare('select * from streams').all()) {
-      const [id, source, path] = [String(row['id']), String(row['source']), String(row['path'])];
-      const [startAt, createdMs] = [Number(row['start_at']), Number(row['created_ms'])];
-      const seenSize = row['seen_size'] === null ? undefined : Number(row['seen_size']);
-      const compressedEnd = toCompressedEnd(row['archive_end']);
-      const identity = toIdentity(row);
-      this.#streams.set(id, { id, source, path, identity, startAt, createdMs, seenSize, compressedEnd, marks: new Map() });
+      const facts = toStreamFacts(row);
+      this.#streams.set(facts.id, { ...facts, marks: new Map() });
     }
     for (const row of database.prepare('select * from marks').all()) {
       const tail = { length: Number(row['tail_length']), crc: Number(row['tail_crc']) };
@@ -199,8 +195,7 @@ export class Streams {
     return this.#new.size > 0 || this.#resized.size > 0 || this.#moved.size > 0 || this.#forgotten.size > 0 || this.#retired.length > 0;
   }
 
-  /** Writes new streams, within the caller's transaction; `noteNewWritten` once that is committed. */
-  writeNew(): void {
+  #writeNew(): void {
     for (const stream of this.#new) {
       const { identity } = stream;
       this.#statements.upsertStream.run(
@@ -222,14 +217,9 @@ export class Streams {
     }
   }
 
-  noteNewWritten(): void {
-    this.#new.clear();
-    this.#begun.clear();
-  }
-
   /** Writes everything that changed, within the caller's transaction; `noteWritten` once that is committed. */
   write(): void {
-    this.writeNew();
+    this.#writeNew();
     for (const { id, seenSize } of this.#resized) this.#statements.updateSeenSize.run(seenSize!, id);
     for (const [mark, { sink, stream }] of this.#moved) this.#statements.upsertMark.run(...rowOf(mark, sink, stream));
     for (const { owner, stream } of this.#retired) this.#statements.deleteMark.run(owner, stream);
@@ -240,7 +230,8 @@ export class Streams {
   }
 
   noteWritten(): void {
-    this.noteNewWritten();
+    this.#new.clear();
+    this.#begun.clear();
     this.#resized.clear();
     this.#moved.clear();
     this.#retired.length = 0;

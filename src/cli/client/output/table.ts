@@ -22,7 +22,7 @@ export function cellText(cell: Cell): string {
 }
 
 /** The lines of a text, such as a stack trace, as a person reads them. Anything else is one line. */
-export function cellLines(cell: Cell): string[] {
+function cellLines(cell: Cell): string[] {
   if (typeof cell !== 'string') return [cellText(cell)];
   return cell.split(/\r?\n/).map((line) => cellText(line.replaceAll('\t', TAB)));
 }

@@ -26,7 +26,7 @@ const BAD_IN_VALUE = /[\0\r]/;
 const CHUNK_SIZE = /^([\dA-Fa-f]{1,13})[ \t]*(?:;.*)?$/;
 const LF = 10;
 
-export class ResponseError extends Error {
+class ResponseError extends Error {
   readonly code = 'E_BAD_RESPONSE';
 }
 

@@ -27,7 +27,7 @@ export function locate(fileSystem: FileSystem, file: LocatedFile, folders: Folde
 }
 
 /** The regular, plain files of a folder by inode; `folders` keeps them. Never throws. */
-export function inodesIn(fileSystem: FileSystem, folder: string, folders: FolderInodes): ReadonlyMap<string, string> {
+function inodesIn(fileSystem: FileSystem, folder: string, folders: FolderInodes): ReadonlyMap<string, string> {
   const known = folders.get(folder);
   if (known) return known;
   const inodes = new Map<string, string>();
