@@ -1,43 +1,33 @@
+import { execFileSync } from 'node:child_process';
 import { appendFileSync, closeSync, openSync, readdirSync, readlinkSync, unlinkSync, writeFileSync, writeSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { MAX_OPEN_FILES, MIN_OPEN_FILES } from '../../../src/sources/file/limits.ts';
-import { type FileSystem, nodeFileSystem } from '../../../src/sources/file/scan/file-system.ts';
-import { failingFileSystem, startRig, systemError, TailRig } from './tail-rig.ts';
+import { nodeFileSystem } from '../../../src/sources/file/scan/file-system.ts';
+import { scenario } from './scenario.ts';
+import { startRig, systemError, TailRig } from './tail-rig.ts';
 
 test('unreadable file among readable ones is named once, tried again ever less often, and read when it can be', async () => {
-  let isClosed = true;
   let tries = 0;
-  const fileSystem = failingFileSystem((real) => ({
-    open(path) {
-      if (!path.endsWith('secret.log')) return real.open(path);
-      tries += 1;
-      if (isClosed) throw systemError('EACCES');
-      return real.open(path);
-    },
-  }));
-  const rig = new TailRig({ fileSystem });
-  await rig.play`write secret.log hidden; write a.log one; start; pass 60; by-file a.log one`;
+  const rig = new TailRig();
+  rig.beforeCalls.add((call, of) => {
+    if (call === 'open' && of === rig.path('secret.log')) tries += 1;
+  });
+  await rig.play`write secret.log hidden; write a.log one; fail open secret.log EACCES; start; pass 60; by-file a.log one; stats failed=1`;
   expect(rig.said(/cannot read file/)).toMatchObject([{ level: 'warn', fields: { path: rig.path('secret.log'), code: 'EACCES' } }]);
-  expect(rig.source.stats.files['failed']).toBe(1);
   expect(tries).toBeGreaterThan(3);
   expect(tries).toBeLessThan(10);
   expect(rig.source.explain(rig.path('secret.log'))).toMatchObject({ state: 'failed', lastError: 'EACCES: made to fail' });
-  isClosed = false;
-  await rig.pass(31);
-  expect(rig.byFile['secret.log']).toEqual(['hidden']);
-  await rig.play`stats failed=0; said 1 can be read again`;
+  await rig.play`mend; pass 31; by-file a.log one + secret.log hidden; stats failed=0; said 1 can be read again`;
 });
 
 test('deleted file that is still written to is not given up for one read that failed long after the delete', async () => {
   let failsOnce = false;
-  const fileSystem = failingFileSystem((real) => ({
-    read(fd, into, position) {
-      if (!failsOnce) return real.read(fd, into, position);
-      failsOnce = false;
-      throw systemError('EIO');
-    },
-  }));
-  const rig = new TailRig({ fileSystem });
+  const rig = new TailRig();
+  rig.beforeCalls.add((call) => {
+    if (call !== 'read' || !failsOnce) return;
+    failsOnce = false;
+    throw systemError('EIO');
+  });
   const fd = openSync(rig.path('a.log'), 'w');
   writeSync(fd, 'line 0\n');
   await rig.play`start; pass 1; rm a.log`;
@@ -53,26 +43,22 @@ test('deleted file that is still written to is not given up for one read that fa
 });
 
 /** A process that may have no more than `most` files open. */
-function scarceFileSystem(most: number): { readonly fileSystem: FileSystem; open: () => number } {
+function scarceRig(most: number): { readonly rig: TailRig; open: () => number; most: () => number } {
+  const rig = new TailRig();
   let open = 0;
-  const fileSystem = failingFileSystem((real) => ({
-    open(path) {
-      if (open >= most) throw systemError('EMFILE');
-      const fd = real.open(path);
-      open += 1;
-      return fd;
-    },
-    close(fd) {
-      open -= 1;
-      real.close(fd);
-    },
-  }));
-  return { fileSystem, open: () => open };
+  let peak = 0;
+  rig.beforeCalls.add((call) => {
+    if (call === 'open' && open >= most) throw systemError('EMFILE');
+  });
+  rig.afterCalls.add((call) => {
+    if (call === 'open') peak = Math.max(peak, (open += 1));
+    if (call === 'close') open -= 1;
+  });
+  return { rig, open: () => open, most: () => peak };
 }
 
 test('source that runs out of descriptors says so once, gives half of them back, and reads every file', async () => {
-  const { fileSystem, open } = scarceFileSystem(40);
-  const rig = new TailRig({ fileSystem });
+  const { rig, open } = scarceRig(40);
   for (let n = 0; n < 300; n += 1) writeFileSync(rig.path(`${n}.log`), `${n}\n`);
   await rig.play`start; drain`;
   expect(open()).toBeLessThanOrEqual(20);
@@ -88,14 +74,12 @@ test('source that runs out of descriptors says so once, gives half of them back,
 
 test('source that ran out of descriptors while others had them keeps more files open again later, and says it again only then', async () => {
   let left = 10;
-  const fileSystem = failingFileSystem((real) => ({
-    open(path) {
-      if (left <= 0) throw systemError('ENFILE');
-      left -= 1;
-      return real.open(path);
-    },
-  }));
-  const rig = new TailRig({ fileSystem });
+  const rig = new TailRig();
+  rig.beforeCalls.add((call) => {
+    if (call !== 'open') return;
+    if (left <= 0) throw systemError('ENFILE');
+    left -= 1;
+  });
   for (let n = 0; n < 100; n += 1) writeFileSync(rig.path(`${n}.log`), `${n}\n`);
   await rig.play`start; pass 10`;
   left = Infinity;
@@ -115,69 +99,32 @@ test('source that ran out of descriptors while others had them keeps more files 
   await rig.play`count 700; said 1 no file descriptor is left`;
 });
 
-test('folder that cannot be looked at for a while takes nothing away', async () => {
-  let isClosed = false;
-  const fileSystem = failingFileSystem((real) => ({
-    open(path) {
-      if (isClosed || path.endsWith('b.log')) throw systemError('EACCES');
-      return real.open(path);
-    },
-    stat(path) {
-      if (isClosed) throw systemError('EACCES');
-      return real.stat(path);
-    },
-  }));
-  const rig = new TailRig({ fileSystem });
-  await rig.play`write a.log one; write b.log "never read"; start; pass 30`;
-  isClosed = true;
-  await rig.play`append a.log two; pass 300 10; stats lostBytes=0 lagBytes=11 deleted=0`;
-  isClosed = false;
-  await rig.play`drain; reads one two`;
-});
+scenario('folder that cannot be looked at for a while takes nothing away')`
+  write a.log one; write b.log "never read"; fail open b.log EACCES; start; pass 30; fail open "" EACCES; fail stat "" EACCES
+  append a.log two; pass 300 10; stats lostBytes=0 lagBytes=11 deleted=0; mend; fail open b.log EACCES; drain; reads one two
+`;
 
 test('more files than may be open are all followed, with bounded descriptors', async () => {
-  let open = 0;
-  let most = 0;
-  const fileSystem = failingFileSystem((real) => ({
-    open(path) {
-      const fd = real.open(path);
-      most = Math.max(most, (open += 1));
-      return fd;
-    },
-    close(fd) {
-      open -= 1;
-      real.close(fd);
-    },
-  }));
-  const rig = new TailRig({ fileSystem });
+  const { rig, open, most } = scarceRig(Infinity);
   const count = MAX_OPEN_FILES + 100;
   for (let n = 0; n < count; n += 1) writeFileSync(rig.path(`${n}.log`), `${n}\n`);
   await rig.play`start; drain`;
   for (let n = 0; n < count; n += 1) appendFileSync(rig.path(`${n}.log`), `${n} more\n`);
   await rig.drain();
   expect(rig.texts).toHaveLength(2 * count);
-  expect(most).toBeLessThanOrEqual(MAX_OPEN_FILES);
+  expect(most()).toBeLessThanOrEqual(MAX_OPEN_FILES);
   await rig.pass(15);
-  expect(open).toBe(0);
+  expect(open()).toBe(0);
   expect(rig.source.stats.files).toMatchObject({ idle: count, active: 0 });
 });
 
 test('file that is swapped for a FIFO between scan and open is not read and blocks nothing', async () => {
-  const { execFileSync } = await import('node:child_process');
-  let swap: (() => void) | undefined;
-  const fileSystem = failingFileSystem((real) => ({
-    open(path) {
-      swap?.();
-      swap = undefined;
-      return real.open(path);
-    },
-  }));
-  const rig = new TailRig({ fileSystem });
+  const rig = new TailRig();
   await rig.play`start; write a.log one`;
-  swap = () => {
+  rig.once('before', 'a.log', () => {
     unlinkSync(rig.path('a.log'));
     execFileSync('mkfifo', [rig.path('a.log')]);
-  };
+  });
   await rig.play`pass 3; reads-nothing; said 1 FIFO`;
 });
 

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { appendFileSync, closeSync, existsSync, mkdirSync, openSync, renameSync, writeFileSync, writeSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { failingFileSystem, startRig, TailRig } from './tail-rig.ts';
+import { startRig, TailRig } from './tail-rig.ts';
 import { scenario } from './scenario.ts';
 
 scenario('rename rotation out of the globs is read to its end, also what is appended after it, and the new file from its beginning')`
@@ -171,23 +171,13 @@ scenario('file that was made and rotated away while its path was vacant at every
 
 test('files that were rotated away between being found and being opened are read, and those behind them', async () => {
   const rig = new TailRig();
-  let rotate: (() => void) | undefined;
-  const fileSystem = failingFileSystem((real) => ({
-    open(path) {
-      const act = path === rig.path('a.log') ? rotate : undefined;
-      rotate = act ? undefined : rotate;
-      act?.();
-      return real.open(path);
-    },
-  }));
-  writeFileSync(rig.path('a.log'), 'one\n');
-  await rig.start({ fileSystem });
-  await rig.play`drain; mv a.log a.log.1; born; write a.log two`;
-  rotate = () => {
-    renameSync(rig.path('a.log'), rig.path('a.log.2'));
-    writeFileSync(rig.path('a.log'), 'three\n');
-    renameSync(rig.path('a.log'), rig.path('a.log.3'));
-    writeFileSync(rig.path('a.log'), 'four\n');
-  };
+  const path = rig.path('a.log');
+  await rig.play`write a.log one; start; drain; mv a.log a.log.1; born; write a.log two`;
+  rig.once('before', 'a.log', () => {
+    renameSync(path, `${path}.2`);
+    writeFileSync(path, 'three\n');
+    renameSync(path, `${path}.3`);
+    writeFileSync(path, 'four\n');
+  });
   await rig.play`scan; mv a.log a.log.4; write a.log five; drain; reads-any five four one three two`;
 });

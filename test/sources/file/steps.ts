@@ -83,7 +83,7 @@ function compress(path: string): void {
 }
 
 /** What logrotate does with `copytruncate`. */
-function copyTruncate(path: string): void {
+export function copyTruncate(path: string): void {
   for (let n = 3; n > 0; n -= 1) if (fs.existsSync(`${path}.${n}`)) fs.renameSync(`${path}.${n}`, `${path}.${n + 1}`);
   fs.copyFileSync(path, `${path}.1`);
   fs.truncateSync(path, 0);
@@ -186,7 +186,7 @@ const sourceActs: Acts<Played> = {
     if (words.length > 1) expect(lane.events, step).toEqual(linesOf(words.slice(1)));
   },
   unread: async (rig, step, _, range) => {
-    const [from, to] = range!.split('-').map(Number) as [number, number];
+    const [from, to] = range.split('-').map(Number) as [number, number];
     const { end, lane } = await rig.reread(from, to);
     expect([end, ...lane.events], step).toEqual([from]);
   },

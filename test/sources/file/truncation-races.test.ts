@@ -4,36 +4,13 @@
  */
 import { appendFileSync, copyFileSync, renameSync, truncateSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import type { FileSystem } from '../../../src/sources/file/scan/file-system.ts';
-import { LaneDouble } from '../lane-double.ts';
-import { failingFileSystem, startRig } from './tail-rig.ts';
+import { startRig } from './tail-rig.ts';
 import { scenario, scenarioInBothGlobs } from './scenario.ts';
 
 const inGlobs = ['*.log', '*.log*'];
 
 const linesOf = (name: string, count: number): string[] => Array.from({ length: count }, (_, n) => `${name} ${n}`);
 const textOf = (lines: readonly string[]): string => lines.map((line) => `${line}\n`).join('');
-
-/** A file system of which a call is followed by something that happens to the files: `after` is asked at every call. */
-function interrupted(after: () => void): FileSystem {
-  const followed = <K extends 'stat' | 'readdir' | 'open' | 'fstat' | 'peek' | 'read'>(real: FileSystem, name: K): FileSystem[K] =>
-    ((...given: unknown[]): unknown => {
-      const result: unknown = Reflect.apply(real[name], real, given);
-      after();
-      return result;
-    }) as FileSystem[K];
-  return failingFileSystem((real) => ({
-    stat(path) {
-      const stat = followed(real, 'stat')(path);
-      return stat?.kind === 'directory' ? { ...stat, mtimeMs: Number.NaN } : stat;
-    },
-    readdir: followed(real, 'readdir'),
-    open: followed(real, 'open'),
-    fstat: followed(real, 'fstat'),
-    peek: followed(real, 'peek'),
-    read: followed(real, 'read'),
-  }));
-}
 
 // Symptom: a copytruncate storm counted more bytes as lost than were missing, another stored thousands of lines twice. Cause: a
 // block that waited for the sinks was counted as lost where the copy did not have it, and once it was accepted the position was
@@ -70,12 +47,12 @@ test.for(inGlobs.flatMap((include) => whens.map((when) => [include, when] as con
       let calls = -Infinity;
       const rig = await startRig({
         glob: include,
-        fileSystem: interrupted(() => {
-          if ((calls += 1) !== nth) return;
-          if (!isCopied) copyFileSync(rig.path('a.log'), rig.path('a.log.1'));
-          truncateSync(rig.path('a.log'), 0);
-          appendFileSync(rig.path('a.log'), 'new\n');
-        }),
+      });
+      rig.afterCalls.add((call) => {
+        if (call === 'close' || (calls += 1) !== nth) return;
+        if (!isCopied) copyFileSync(rig.path('a.log'), rig.path('a.log.1'));
+        truncateSync(rig.path('a.log'), 0);
+        appendFileSync(rig.path('a.log'), 'new\n');
       });
       const old = linesOf('old', 100);
       await rig.play`write a.log ${textOf(old.slice(0, 60))}; drain; commit`;
@@ -117,14 +94,12 @@ test.for(inGlobs)('restart after a copytruncate, with more read than the copy ha
   // Killed before it saw that, and twice more after.
   for (const expected of [['new'], [], []]) {
     await rig.start();
-    const [stream] = rig.streams.records.keys();
     const size = textOf(old).length;
-    const span = { source: 'app', stream: stream!, events: 0, sum: 0, tail: { length: 0, crc: 0 } };
-    const lane = new LaneDouble();
     const first = textOf(old.slice(0, 4500)).length;
-    expect(await rig.source.reread!({ ...span, from: first, to: size + textOf(late).length }, lane)).toBe(size);
+    const { end, lane } = await rig.reread(first, size + textOf(late).length);
+    expect(end).toBe(size);
     expect(lane.texts).toEqual(old.slice(4500));
-    expect(await rig.source.reread!({ ...span, from: size + 10, to: size + 20 }, lane)).toBe(size + 10);
+    expect((await rig.reread(size + 10, size + 20)).end).toBe(size + 10);
     await rig.play`pass 30 3; reads ${expected}; lost 0; lag 0; commit`;
   }
 });
@@ -197,23 +172,12 @@ test('file that is truncated while the first block of several waits: what is not
 // any file beside it is that may be the copy; being none, and under no matching name, it was let go, and then opened once more by
 // a turn after which nobody closed it. Fix: what was followed before it was compared stays followed.
 test('rotated file that is truncated and written to again is read on, and its descriptors are closed', async () => {
-  const open = new Set<number>();
-  const fileSystem = failingFileSystem((real) => ({
-    stat(path) {
-      const stat = real.stat(path);
-      return stat?.kind === 'directory' ? { ...stat, mtimeMs: Number.NaN } : stat;
-    },
-    open(path) {
-      const fd = real.open(path);
-      open.add(fd);
-      return fd;
-    },
-    close(fd) {
-      real.close(fd);
-      open.delete(fd);
-    },
-  }));
-  const rig = await startRig({ fileSystem });
+  const open = new Set<unknown>();
+  const rig = await startRig();
+  rig.afterCalls.add((call, of, result) => {
+    if (call === 'open') open.add(result);
+    if (call === 'close') open.delete(of);
+  });
   await rig.play`write a.log one; drain; mv a.log a.log.1; pass 3`;
   for (const late of ['two', 'three']) {
     await rig.play`cut a.log.1; pass 90 3; append a.log.1 ${`${late}\n`}; pass 30 3`;
