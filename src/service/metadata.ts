@@ -9,8 +9,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { codeOf, messageOf, TailraceError } from '../core/errors.ts';
 
 /**
- * The steps from an empty database to the present one, in order; `user_version` counts those that were done. A step is never changed once
- * it was published: a change is another step.
+ * The migrations from an empty database to the present one, in order; `user_version` counts those that were applied. Never change a published
+ * one: add another.
  */
 const STEPS = [
   `create table facts (name text primary key, value text not null) without rowid;
@@ -53,7 +53,7 @@ export interface Metadata {
   fact(name: string): string | undefined;
   setFact(name: string, value: string): void;
   forgetFact(name: string): void;
-  /** The folder and those above it, as far as this opening made them; empty where it was there. */
+  /** The folder and its parents that this call created; empty if the folder existed. */
   readonly madeFolders: readonly string[];
   /** Runs `work` as one commit. */
   transaction<T>(work: () => T): T;
@@ -111,7 +111,7 @@ export function openExisting(dataDir: string, sync: boolean): Metadata {
   throw new TailraceError('E_DATA_DIR', `no service has started yet on ${dataDir}`, { fix });
 }
 
-/** Like mkdir with `recursive`, which never returns where a parent exists but takes no folders (/proc). Returns what it made, innermost first. */
+/** Like a recursive mkdir, which hangs where a parent takes no folders (/proc). Returns the created folders, innermost first. */
 function makeFolder(path: string): string[] {
   if (existsSync(path)) {
     if (!statSync(path).isDirectory()) throw new Error('it is no folder');
@@ -127,7 +127,7 @@ function openDatabase(path: string, dataDir: string, pidFile: string, sync: bool
   try {
     db = new DatabaseSync(path);
     db.exec(`pragma locking_mode = exclusive; pragma journal_mode = wal; pragma synchronous = ${sync ? 'full' : 'normal'}`);
-    // The first write takes the lock, and keeps it.
+    // The first write takes the lock for good.
     db.exec('begin immediate');
     const version = db.prepare('pragma user_version').get()?.['user_version'] as number;
     if (version > STEPS.length)

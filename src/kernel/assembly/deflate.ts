@@ -1,6 +1,6 @@
 /**
- * Deflate (RFC 1951) for bodies of events: matches found with one look per place, and a Huffman code of its own for each block. What
- * does not shrink is stored, so that the output is never more than a few bytes longer than the input.
+ * Deflate (RFC 1951) for bodies of events: matches found with one look-up per place, and a Huffman code of its own for each block. A block
+ * that does not shrink is stored, so that the output is never more than a few bytes longer than the input.
  */
 import { findMatches, forgetPlaces } from './compress/matches';
 import { BLOCK_BYTES, END, INPUT, OUTPUT, SEGMENT_BYTES } from './compress/memory';

@@ -14,7 +14,7 @@ export function pair(p: usize): u32 {
 /** How many of the eight bytes at `p` are digits, up to the first that is none. */
 export function someDigits(p: usize): usize {
   const x = load<u64>(p);
-  // A digit becomes 76…7F; a byte over 7F may carry, but only into those behind it.
+  // A digit becomes 76…7F; a byte over 7F may carry, but only into later bytes.
   const others = (((x ^ 0x3030303030303030) + 0x7676767676767676) | x) & 0x8080808080808080;
   return <usize>(ctz<u64>(others) >> 3);
 }

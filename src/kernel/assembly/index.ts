@@ -1,7 +1,7 @@
 /**
  * An index of the bytes in an object's line that end or interrupt a string: `"`, `\`, controls, and the first of each
- * run of bytes that are not ASCII. It is made 64 bytes at a time without a branch per byte, so that the grammar's walk
- * finds where a string ends without having scanned to there. It covers a stretch of the line and is made anew behind it.
+ * run of bytes that are not ASCII. It is built 64 bytes at a time without a branch per byte, so that the grammar finds
+ * the end of a string without scanning to it. It covers a stretch of the line; the next stretch gets a new one.
  */
 
 /** Bytes that one index covers at least, unless the line ends. Short enough for the index to stay in the first cache. */
@@ -51,7 +51,7 @@ export function makeIndex(p: usize): void {
       const lines = bits(newline(a), newline(b), newline(c), newline(d));
       found &= lines ^ (lines - 1);
     }
-    // Eight at a time whether there are so many or not: what is too much is overwritten.
+    // Always eight at a time; the next ones overwrite the surplus.
     const next = to + ((<usize>popcnt<u64>(found)) << 2);
     do {
       store<u32>(to, p + <usize>ctz<u64>(found));

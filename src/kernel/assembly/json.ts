@@ -1,6 +1,6 @@
 /**
- * The strict RFC 8259 grammar over one line: is this whole a JSON object, and which of the keys that matter does it
- * have at top level. Reads only; every scan ends at the line's newline, which no token may hold.
+ * The strict RFC 8259 grammar over one line: whether it is one JSON object, and which known keys that has at top level.
+ * Reads only; every scan ends at the line's newline, which no token may hold.
  */
 import { END, index, makeIndex, passTo } from './index';
 import { filter, findKey, filterBit, foundKey } from './keys';
@@ -16,7 +16,7 @@ export let isEmpty: bool = true;
 export let repairs: i32 = 0;
 export let growth: usize = 0;
 
-/** Another object is looked at: nothing of it is repaired or noted yet. */
+/** Begins another object: nothing of it is repaired or noted yet. */
 export function beginShape(): void {
   repairs = 0;
   growth = 0;
@@ -148,8 +148,8 @@ export function objectEnd(p: usize): usize {
   while (true) {
     // Here `p` is at a key's quote (in an object), at a value (in a list), or at the closer of an empty container.
     let next = c == closer ? BEHIND : closer == 0x7d ? KEY : VALUE;
-    // First the members as they mostly are: compact, of a key that is not known, a plain value, and followed by another.
-    // No calls in this loop, so that everything stays in registers; whatever is different leaves it and is done below.
+    // First the common case: compact members with an unknown key and a plain value, followed by another.
+    // No calls in this loop, so that everything stays in registers; other members leave it and are handled below.
     while (next == KEY) {
       let end = <usize>load<u32>(at, 4);
       let word = load<u32>(end);

@@ -65,7 +65,7 @@ export function setUpShapes(at: usize): void {
   forgetShapes();
 }
 
-/** To be called before the known keys change, whose marks the shapes hold. The trust stays: sources may take turns. */
+/** Call it before the known keys change: the shapes hold their marks. The trust stays, as sources may take turns. */
 export function forgetShapes(): void {
   store<u32>(tree, 0);
   free = tree + 16;
@@ -141,7 +141,7 @@ export function shapeEnd(p: usize): usize {
   return 0;
 }
 
-/** Where the address of the next node stands while a shape is learnt; 0 where there was no room for a node. */
+/** Where the address of the next node goes while a shape is learnt; 0 when the nodes ran out. */
 let place: usize = 0;
 
 function isEqual(a: usize, b: usize, length: usize): bool {
@@ -153,7 +153,7 @@ function isEqual(a: usize, b: usize, length: usize): bool {
 function step(from: usize, length: usize, kind: u32): usize {
   if (place == 0) return 0;
   let node = <usize>load<u32>(place);
-  // Nodes of bytes alone come last: they may begin like one with a value, and nobody comes back to try that.
+  // Nodes of bytes alone come last: they may begin like one with a value, and the search never goes back.
   for (let tried: u32 = 0; node && (kind == BYTES || load<u32>(node, KIND) != BYTES); tried++) {
     if (load<u32>(node, KIND) == kind && <usize>load<u32>(node, LENGTH) == length && isEqual(node, from, length)) {
       place = node + CHILD;

@@ -4,11 +4,11 @@
  */
 import { putReplacement, sequence, wellFormed } from './utf8';
 
-/** Where the line that `escapeLine` finished ends, behind its newline; 0 when it ran out of room. */
+/** The end of the line that `escapeLine` finished, behind its newline; 0 when the output was full. */
 export let lineEnd: usize = 0;
-/** Where it then stopped in its input. */
+/** Where it stopped in its input then. */
 export let stoppedAt: usize = 0;
-/** How many U+FFFD `escapeLine` wrote for what is no UTF-8; whoever wants to know sets it to 0. */
+/** How many U+FFFD `escapeLine` wrote for invalid UTF-8; the caller sets it to 0. */
 export let replaced: u32 = 0;
 /** Newlines before this address are inside of an event, which is lines joined; 0 where each ends one. */
 let lastBreak: usize = 0;
@@ -27,7 +27,7 @@ export function careMask(v: v128): i32 {
 }
 
 /**
- * How many of 16 bytes, some of them not ASCII, are text that needs no care; 0 when that takes a closer look.
+ * How many of 16 bytes, some of them not ASCII, can be copied as they are; 0 when each has to be checked.
  * `care` is their mask.
  */
 export function wholeText(v: v128, care: i32): usize {

@@ -1,6 +1,6 @@
 /**
- * Pipelines over the bytes of events (../byte-program.ts lays out their programs): for each event of a block it is decided whether it is
- * left out, and what changes is written. What cannot be decided exactly here stops the call: the event is shaped by its values.
+ * Runs pipelines over the bytes of events (../../shaping/bytes/byte-program.ts lays out their programs): filters each event of a block and writes
+ * its changes. The call stops at an event that cannot be decided exactly here; that one is shaped by its values.
  * Owns no memory; events are valid JSON objects, each ending in a newline.
  */
 import { setUpCanonical } from './transform/canonical';
@@ -16,7 +16,7 @@ let results: usize = 0;
 let condition: usize = 0;
 /** Events that meet the condition go on to their values. */
 let isFilter: bool = false;
-/** What an event may grow by. */
+/** The most bytes that an event may grow by. */
 let growth: usize = 0;
 
 export function setUp(resultsAt: usize, membersAt: usize, foundAt: usize, keysAt: usize, keysBytes: usize): void {

@@ -98,7 +98,7 @@ export function accountRoutes(server: FastifyInstance, { users, tokens }: Auth, 
   );
 }
 
-/** An admin can make and unmake all but owners. */
+/** An admin can create and remove everybody but owners. */
 function checkRole(own: Role, other: Role): void {
   if (other === 'owner' && own !== 'owner') throw badRequest('only an owner can make or change an owner');
 }

@@ -1,6 +1,6 @@
 /**
- * Who calls: from the headers of a request to a caller with rights, or a 403. On an empty data folder an owner, a personal token and an
- * API token are made, or taken from the environment; a start that fails before they could be told leaves them to the next one.
+ * Turns the headers of a request into a caller with rights, or a 403. The first start creates an owner, a personal token and an API token,
+ * or takes the tokens from the environment. If it fails before it has printed them, the next start creates them.
  */
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { forbidden } from '../http/api-error.ts';
@@ -9,7 +9,7 @@ import { capabilitiesOf, FIRST_TOKEN, mayDataset, mayOrg, mayPart, maySee, type 
 import { hashOf, openTokens, type TokenKind, type Tokens } from './tokens.ts';
 import { openUsers, type User, type Users } from './users.ts';
 
-/** `apiToken` and `personalToken` only when they were made or given at this start. */
+/** `apiToken` and `personalToken` are set only when this start created them or got them from the environment. */
 export interface Credentials {
   readonly orgId: string;
   readonly apiToken?: string;
@@ -20,7 +20,7 @@ export interface Caller {
   readonly kind: TokenKind;
   /** Id of the token. */
   readonly token: string;
-  /** Whose the personal token is, or who made the API token. */
+  /** The owner of the personal token, or the creator of the API token. */
   readonly user: User;
   /** True when the caller may; `dataset` where the need is about one. */
   may(need: Need, dataset?: string): boolean;
@@ -36,11 +36,11 @@ export interface Auth {
   authenticate(authorization: string | undefined): Caller;
   /** True when the header names this organisation. */
   isOrg(header: string | undefined): boolean;
-  /** The credentials are about to be told: later starts keep them, and make no others. */
+  /** Call it once the credentials are printed: later starts then create no others. */
   noteTold(): void;
 }
 
-/** The fact that the first tokens were made and nobody has seen them. */
+/** Set while the first tokens have not been printed. */
 const TOKENS_DUE = 'tokens_due';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -64,7 +64,7 @@ export function openAuth(metadata: Metadata, env: Environment, now: Date, person
       if (given === undefined) throw forbidden('no token: send the header "Authorization: Bearer <token>"');
       const token = tokens.find(given);
       if (token === undefined) throw forbidden('the token is not known here, or has expired');
-      // What the maker of an API token leaves behind goes on under the owner's name; a personal token ends with its user.
+      // An API token outlives its creator under the owner's name; a personal token ends with its user.
       const user = users.find(token.user) ?? (token.kind === 'api' ? users.owner : undefined);
       if (user === undefined) throw forbidden('the user of the token has been removed');
       return callerOf(
@@ -114,7 +114,7 @@ function settleCredentials(
   const orgId = env['TAILRACE_ORG_ID'] || metadata.fact('org_id') || `local-${randomBytes(4).toString('hex')}`;
   metadata.setFact('org_id', orgId);
   const settle = (kind: TokenKind, given: string | undefined): string | undefined => {
-    // What the environment gives is one token of its own, replaced when it changes; a text that is known already stays what it is.
+    // The environment's token has an entry of its own, which a new value replaces; a text that is already known keeps its token.
     if (given) {
       if (!tokens.find(given)) make(kind, `environment-${kind}`, given);
       return given;

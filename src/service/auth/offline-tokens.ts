@@ -1,6 +1,6 @@
 /**
- * The tokens of a data folder that no service uses at the moment: the folder's lock is taken instead. Whoever may write the folder may do
- * with them what the first owner may, so that a lost token is no lost service.
+ * Manages the tokens of a data folder while no service runs on it, under the folder's lock. Whoever may write the folder has the rights of the
+ * first owner here, so that a lost token does not lock anybody out.
  */
 import { readBody } from '../http/read-body.ts';
 import { openExisting } from '../metadata.ts';

@@ -101,7 +101,7 @@ export function organisationOf(
       maxAuditWindowSeconds: 0,
       withRBAC: true,
       withAuths: [],
-      // The flags of endpoints and notifiers, which this service has not, go without a name.
+      // The service has no endpoints and notifiers, so their flags are absent.
       features: { tracing: false },
     },
     externalPlan: {

@@ -1,6 +1,6 @@
 /**
- * How many requests a second the organisation may make: a count that starts anew each second. Every reply says where it stands; one over
- * the limit is a 429 that clients wait out by the header that names the second in which the count starts anew.
+ * Limits the requests of the organisation per second. Every reply states what is left; a request over the limit gets a 429 with the second
+ * in which the count starts again.
  */
 import { ApiError } from '../http/api-error.ts';
 

@@ -1,10 +1,10 @@
 /**
- * What a caller may do, as pure data: the capabilities of API tokens, as clients of this API family write them, and the rights and
- * permission names of the roles. Of the capabilities only those listed here mean something to this service; others are kept and returned.
+ * What a caller may do, as pure data: the capabilities of API tokens, and the rights and permission names of roles. The service acts on the
+ * capabilities listed here, and stores and returns all others.
  */
 import { z } from 'zod';
 
-/** The roles of users; what each may do grows from the last to the first. */
+/** The roles of users, the most powerful first. */
 export const ROLES = ['owner', 'admin', 'user'] as const;
 export type Role = (typeof ROLES)[number];
 
@@ -20,7 +20,7 @@ export type Need =
   | { readonly kind: 'dataset'; readonly right: DatasetRight }
   /** Any right on the dataset, or reading all of them. */
   | { readonly kind: 'dataset-view' }
-  /** Changing what is kept beside a dataset's events: that right on it, or changing datasets. */
+  /** Changing what belongs to a dataset beside its events takes that right on it, or the right to update datasets. */
   | { readonly kind: 'dataset-part'; readonly area: 'virtualFields'; readonly action: Action }
   | { readonly kind: 'org'; readonly area: OrgArea; readonly action: Action };
 
@@ -38,27 +38,27 @@ export interface Capabilities {
   /** By dataset name; `*` is every dataset. */
   readonly datasets: Readonly<Record<string, Areas>>;
   readonly org: Areas;
-  /** By view name. There are no views here: they are kept and returned. */
+  /** By view name. The service has no views: it stores and returns these. */
   readonly views: Readonly<Record<string, Areas>>;
 }
 
 const EVERY: readonly Action[] = ['create', 'read', 'update', 'delete'];
 
-/** Of the token that a first start makes: all that API tokens may do with datasets, but not to make more tokens. */
+/** The first API token may do everything with datasets, and create no tokens. */
 export const FIRST_TOKEN: Capabilities = {
   datasets: { '*': { ingest: ['create'], query: ['read'], trim: ['update'] } },
   org: { datasets: EVERY },
   views: {},
 };
 
-/** Of personal tokens, by the role of their user. Ingest is not among them: it takes API tokens only. */
+/** What personal tokens may do, by the role of their user. Ingest takes API tokens only. */
 export const ROLE_CAPABILITIES: Readonly<Record<Role, Capabilities>> = {
   owner: { datasets: { '*': { query: ['read'], trim: ['update'] } }, org: { datasets: EVERY, apiTokens: EVERY, users: EVERY }, views: {} },
   admin: { datasets: { '*': { query: ['read'], trim: ['update'] } }, org: { datasets: EVERY, apiTokens: EVERY, users: EVERY }, views: {} },
   user: { datasets: { '*': { query: ['read'] } }, org: { datasets: ['read'], users: ['read'] }, views: {} },
 };
 
-/** Of a personal token. With `ingest`, which is off by default, those of owners and admins may ingest, too. */
+/** What a personal token may do. With `ingest`, off by default, owners and admins may ingest, too. */
 export function capabilitiesOf(role: Role, ingest: boolean): Capabilities {
   const own = ROLE_CAPABILITIES[role];
   if (!ingest || role === 'user') return own;
@@ -87,7 +87,7 @@ export function mayDataset({ datasets }: Capabilities, right: DatasetRight, data
 export const mayPart = (capabilities: Capabilities, area: string, action: Action, dataset: string): boolean =>
   mayOrg(capabilities, 'datasets', 'update') || grantsOn(capabilities.datasets, dataset).some((areas) => areas[area]?.includes(action));
 
-/** May know that the dataset exists, and what it is. */
+/** Whether the caller may see the dataset. */
 export function maySee(capabilities: Capabilities, dataset: string): boolean {
   if (mayOrg(capabilities, 'datasets', 'read')) return true;
   return Object.keys(DATASET_ACTIONS).some((right) => mayDataset(capabilities, right as DatasetRight, dataset));

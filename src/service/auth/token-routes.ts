@@ -1,6 +1,6 @@
 /**
- * /v2/tokens: API tokens as clients of this API family manage them and, by `kind: personal` and `user`, personal ones. A caller can give a
- * token no more than its own rights allow; its text is in the reply of its creation only.
+ * /v2/tokens manages API tokens and, with `kind: personal` and `user`, personal ones. A caller can give a token only rights that it has itself.
+ * Only the reply to the creation holds the token's text.
  */
 import type { FastifyInstance, RouteShorthandOptions } from 'fastify';
 import { z } from 'zod';
@@ -39,7 +39,7 @@ export const CREATE = z.strictObject({
   /** Id or e-mail address, of a personal token. */
   user: z.string().nullish(),
 });
-/** With `newToken`, the token becomes what that says; without, it stays what it is. */
+/** Without `newToken`, the token keeps its name, description and rights. */
 const REGENERATE = z.strictObject({
   existingTokenExpiresAt: optionalTime,
   newTokenExpiresAt: optionalTime,
@@ -47,7 +47,7 @@ const REGENERATE = z.strictObject({
 });
 type Regenerate = z.infer<typeof REGENERATE>;
 
-/** The keys that clients of this API family know, and no others: some refuse what they do not know. */
+/** Only keys that clients of this API family know: some of them refuse unknown keys. */
 const TOKEN = z.strictObject({
   id: z.string(),
   name: z.string(),

@@ -10,13 +10,13 @@ import type { Capabilities } from './rights.ts';
 
 export type TokenKind = 'api' | 'personal';
 
-/** A token without its text, which only its creator saw. */
+/** A token without its text, which only the reply to its creation holds. */
 export interface Token {
   readonly id: string;
   readonly kind: TokenKind;
   readonly name: string;
   readonly description: string;
-  /** Id of the user whose it is (personal) or who made it (API). */
+  /** Id of its owner (personal token) or creator (API token). */
   readonly user: string;
   /** Of API tokens; a personal token has its user's. */
   readonly capabilities: Capabilities;
@@ -29,9 +29,9 @@ export interface Tokens {
   list(): Token[];
   /** By id or by a name that only one has. Throws an `ApiError` 404. */
   get(id: string): Token;
-  /** Makes a token; its text is returned here and nowhere else. `text` instead of a generated one. */
+  /** Creates a token and returns its text, which is not stored. `text` replaces the generated one. */
   create(token: Omit<Token, 'id' | 'created'>, text?: string, id?: string): { readonly token: Token; readonly text: string };
-  /** A new text for the token, and what else changes with it; the old one stays as it was until `oldExpires`, or is gone. */
+  /** Gives the token a new text and these changes. The old text stays valid until `oldExpires`; with null it ends now. */
   regenerate(
     id: string,
     changes: Pick<Token, 'name' | 'description' | 'capabilities' | 'expires'>,
@@ -40,7 +40,7 @@ export interface Tokens {
   revoke(id: string): void;
   /** The token with this text; undefined when none has it or it has expired. */
   find(text: string): Token | undefined;
-  /** Forgets what is in memory and reads again. */
+  /** Reads the tokens from the database again. */
   reload(): void;
 }
 

@@ -1,4 +1,4 @@
-/** The users of the organisation: kept in the database, few, held in memory. The owner, made at the first start, can not be removed. */
+/** The users of the organisation: stored in the database and held in memory. The owner, created at the first start, cannot be removed. */
 import { randomUUID } from 'node:crypto';
 import { SERVICE_USERS } from '../limits.ts';
 import { ApiError, badRequest, notFound, quote } from '../http/api-error.ts';
@@ -14,7 +14,7 @@ export interface User {
 }
 
 export interface Users {
-  /** The owner that the first start made. */
+  /** The owner, created at the first start. */
   readonly owner: User;
   list(): User[];
   find(id: string): User | undefined;
@@ -28,7 +28,7 @@ export interface Users {
   remove(id: string): void;
 }
 
-/** Reads the users; makes the owner on an empty folder. */
+/** Reads the users; creates the owner on an empty folder. */
 export function openUsers(metadata: Metadata, now: Date): Users {
   const { db } = metadata;
   const insert = db.prepare('insert into users values (?, ?, ?, ?, ?)');

@@ -1,6 +1,6 @@
 /**
- * Who waits for events of a dataset: a query with `streaming-duration` is held open until some are stored or its time is over. Nothing is
- * polled: an ingest request that stored events wakes those that wait for its dataset.
+ * Holds a query with `streaming-duration` until events of its dataset are stored or its time is over. Nothing is polled: an ingest request that
+ * stored events wakes the queries that wait for its dataset.
  */
 import { SERVICE_HELD_QUERIES } from '../limits.ts';
 import { ApiError } from '../http/api-error.ts';
@@ -23,7 +23,7 @@ export interface Arrivals {
 
 export function openArrivals(): Arrivals {
   const waiters = new Map<number, Set<() => void>>();
-  /** When events were last stored, by dataset: a request that began before has not to wait. */
+  /** When events were last stored, by dataset: a query that began before need not wait. */
   const lastStored = new Map<number, number>();
   let waiting = 0;
   let isClosed = false;

@@ -1,7 +1,7 @@
 /**
- * The datasets: their descriptions, tables and fields. The database is the truth: a dataset without a table (a crash between the two) gets
- * one at start, a removed one's table is dropped. A table that the database never heard of is somebody's data (the database may be an
- * older copy): it is left alone, said in the log, and its number is not given out.
+ * The datasets: their descriptions, tables and fields. The database decides: at start, a dataset without a table (a crash between the two) gets one,
+ * and the table of a removed dataset is dropped. A table that the database does not know stays (the database may be an older copy): it is
+ * logged, and its number is not used.
  */
 import { SERVICE_DATASETS } from '../limits.ts';
 import { messageOf } from '../../core/errors.ts';
@@ -126,7 +126,7 @@ export async function openCatalog(metadata: Metadata, engine: Engine, log: Log):
     dataset.own = ownFieldsOf(dataset.written);
   }
 
-  /** The database forgets it in one commit, then the table goes; what a crash or an engine that is away leaves is made up for at the next start. */
+  /** Removes the dataset in one commit, then drops the table. If that fails, the next start drops it. */
   const forget = async (id: number): Promise<void> => {
     metadata.transaction(() => {
       for (const table of ['fields', 'field_notes', 'virtual_fields', 'keys']) db.prepare(`delete from ${table} where dataset = ?`).run(id);
@@ -201,7 +201,7 @@ export async function openCatalog(metadata: Metadata, engine: Engine, log: Log):
       }
     },
     async addColumns(dataset, wanted) {
-      // What an attempt that failed half-way left is there to stay, under its numbers.
+      // Columns of an attempt that failed half-way stay, with their numbers.
       const known = (await engine.ownColumns()).get(dataset.table) ?? [];
       const added = numberColumns(
         known,
@@ -210,7 +210,7 @@ export async function openCatalog(metadata: Metadata, engine: Engine, log: Log):
       const columns = [...known, ...added];
       await engine.addColumns(dataset.table, columns);
       dataset.own = ownFieldsOf(columns);
-      // A query that began before knows only the maps: nothing goes past those until it is done.
+      // Running queries know only the maps: write to the columns once they are done.
       const running = [...(uses.get(dataset.id) ?? [])];
       void Promise.allSettled(running).then(() => void (dataset.written = columns));
     },
@@ -245,7 +245,7 @@ async function alignTables(metadata: Metadata, engine: Engine, datasets: readonl
   for (const { table } of datasets) if (!tables.delete(table)) await engine.createTable(table);
   if (tables.size === 0) return;
   log.warn({ tables: [...tables].join(', ') }, 'the engine has tables that no dataset names: they are left alone');
-  // A number is given out once; without this the next dataset would find itself filled.
+  // Skip the numbers of these tables: a new dataset would find one filled.
   const last = Math.max(...[...tables].map((table) => datasetOf(table) ?? 0));
   const known = db.prepare("select seq from sqlite_sequence where name = 'datasets'").get()?.['seq'] as number | undefined;
   if (known === undefined) db.prepare("insert into sqlite_sequence values ('datasets', ?)").run(last);

@@ -23,7 +23,7 @@ export const INFO = z.strictObject({
   created: time,
 });
 
-/** Of the bytes: those in the engine's columns before compression, and those on disk. Deleted events count until their space is given back. */
+/** Bytes are those of the engine's columns before compression, and those on disk. Deleted events count until their space is freed. */
 export async function infoOf(engine: Engine, dataset: Dataset): Promise<z.infer<typeof INFO>> {
   const { name, table, who, created } = dataset;
   const { rows: numEvents, min, max } = await engine.extent(table);

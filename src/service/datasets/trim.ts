@@ -1,6 +1,6 @@
 /**
- * Deleting old events: by request (trim) and by a dataset's retention. Deleted rows are hidden at once; their space is given back when
- * enough of a table is deleted, since that rewrites the rest.
+ * Deletes old events, on request (trim) and by a dataset's retention. Deleted rows are hidden at once. Their space is freed once enough of a table
+ * is deleted, since that rewrites the rest.
  */
 import type { Log } from '../../core/log.ts';
 import { messageOf } from '../../core/errors.ts';
@@ -9,7 +9,7 @@ import { timeLiteral } from '../engine/tables.ts';
 import { MIN_TIME_NS } from '../../core/time/time-text.ts';
 import type { Catalog, Dataset } from './catalog.ts';
 
-/** Space is given back once this share of a table's rows is deleted: each row is then rewritten a few times at most. */
+/** Free space once this share of a table's rows is deleted, so that each row is rewritten a few times at most. */
 const RECLAIM_SHARE = 0.2;
 const SWEEP_MS = 3_600_000;
 const DAY_NS = 86_400_000_000_000n;

@@ -25,8 +25,8 @@ import { extentOf, Extents, extentSql, MEMORY_SQL, memoryOf, storageOf, storageS
 import { readResult, wellFormed } from './wire.ts';
 
 /**
- * Background work of an idle table is looked for every so often, with up to a second of chance added: a delete, which is done part by part in
- * the background, took 3 s on 20 parts, and takes 0.1 s with these.
+ * Look for background work more often. By default the engine waits up to a second at random: a delete, done part by part in the background,
+ * took 3 s on 20 parts instead of 0.1 s.
  */
 const SERVER_CONFIG = `<clickhouse>
   <background_processing_pool_task_sleep_seconds_when_no_work_random_part>0.01</background_processing_pool_task_sleep_seconds_when_no_work_random_part>
@@ -85,7 +85,7 @@ export async function openChdb(dataDir: string, { limits, sync }: EngineOptions)
   });
   const run = (sql: string): Promise<void> => inserts.between(async () => void (await session.queryAsync(sql)));
 
-  // What the package calls the rows read are those of the result: the true count is in the format's own statistics.
+  // The package reports the rows of the result as rows read; the format's own statistics have the true count.
   const query = async (sql: string, params: Readonly<Record<string, Param>> = {}, options: QueryOptions = {}): Promise<QueryResult> => {
     try {
       const own = options.fresh === true ? `${settings}, ${FRESH}` : settings;
@@ -125,7 +125,7 @@ export async function openChdb(dataDir: string, { limits, sync }: EngineOptions)
       await run(`drop table if exists ${table} sync`);
       extents.forget(table);
     },
-    // A query that runs cannot be ended: its session does one thing at a time.
+    // A running query cannot be cancelled: the session does one thing at a time.
     query: (sql, params, options) => selects.add(() => query(sql, params, options), { ...(options?.signal && { signal: options.signal }) }),
     ask: (sql) => selects.add(() => ask(sql)),
     insert: (table, block, token, _key, own, extent) => inserts.add(table, block, token, own, extent),

@@ -1,6 +1,6 @@
 /**
- * Before a ClickHouse server or cluster is used: its database is made, marked as this data folder's, and its shards are found. A database with
- * another folder's mark, or with datasets and no mark, is refused: two services would mix their events.
+ * Prepares a ClickHouse server or cluster: creates the database, marks it as this data folder's, and finds the shards. It refuses a database with
+ * another folder's mark, or with datasets and no mark: two services would mix their events.
  */
 import { messageOf, TailraceError } from '../../core/errors.ts';
 import type { ClickhouseAddress } from './clickhouse-url.ts';

@@ -82,7 +82,7 @@ export async function openClickhouse(address: ClickhouseAddress, instance: strin
   };
 
   try {
-    // What an earlier process of this folder left behind ends before anything is counted.
+    // Wait for inserts of an earlier process before anything is counted.
     await onEach((shard) => shard.quiesce(isOurs, { prefix }));
     await align(shards, local, make, (table, made) => alignSettings(table, made, sync, knows));
     for (const [table, columns] of await ownColumns(shards, local)) await putColumns(shards, local, table, columns);
@@ -119,7 +119,7 @@ export async function openClickhouse(address: ClickhouseAddress, instance: strin
     },
     quiesce,
     async deleteRows(table, condition) {
-      // None is begun that one of them could not finish: its count would be lost.
+      // Begin no delete that a shard could not finish: its count would be lost.
       await onEach((shard) => shard.ping());
       const counts = await onEach((shard) =>
         inserts.get(shard)!.between(async () => {
@@ -142,7 +142,7 @@ export async function openClickhouse(address: ClickhouseAddress, instance: strin
   };
 }
 
-/** The local tables of a shard by their dataset's name, and the text of their making. */
+/** The local tables of a shard: the dataset's table, and the text that created it. */
 async function localTables(shard: Shard, local: (table: string) => string): Promise<[table: string, made: string][]> {
   const { rows } = await shard.select('select name, engine_full from system.tables where database = currentDatabase()', {}, {});
   return rows.flatMap(([name, made]) => {
@@ -164,7 +164,7 @@ async function ownColumns(shards: readonly Shard[], local: (table: string) => st
   return found;
 }
 
-/** Gives the table these own columns on every shard, where it lacks them: one may be new, or have been away. The table over all shards comes last. */
+/** Adds these own columns on every shard that lacks them, as one may be new or have been away. The table over all shards comes last. */
 async function putColumns(
   shards: readonly Shard[],
   local: (table: string) => string,
@@ -183,7 +183,7 @@ async function putColumns(
     );
 }
 
-/** A table that one shard has, all have: a shard may be new. Settings are given where they differ. */
+/** Creates tables that a new shard lacks, and sets settings that differ. */
 async function align(
   shards: readonly Shard[],
   local: (table: string) => string,

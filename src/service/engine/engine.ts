@@ -27,9 +27,9 @@ export interface QueryLimits {
 }
 
 export interface QueryOptions {
-  /** Nobody waits for the result any more: the query is not begun, or ended where the engine can. It then rejects with the signal's reason. */
+  /** Aborts the query: it does not start, or ends where the engine can end it, and rejects with the signal's reason. */
   readonly signal?: AbortSignal;
-  /** Nothing that an earlier query left behind is used. */
+  /** Ignores the caches of earlier queries. */
   readonly fresh?: boolean;
 }
 
@@ -39,8 +39,8 @@ export interface Extent {
   readonly min: bigint;
   readonly max: bigint;
   /**
-   * The engine keeps count itself since it has read this from its table, under this number: as long as the number stays, no row was ever outside, rows on their
-   * way included. Undefined where others may write, too.
+   * Numbers the reading of the table that the engine has kept up to date since: while the number stays the same, no row was ever outside the extent,
+   * not even one whose insert still runs. Undefined where others may write, too.
    */
   readonly reading?: number | undefined;
 }
@@ -67,7 +67,7 @@ export interface Engine {
   dropTable(table: string): Promise<void>;
   /** By table, the columns that fields have of their own. */
   ownColumns(): Promise<ReadonlyMap<string, readonly OwnColumn[]>>;
-  /** Gives the table these own columns where it lacks them; those it has must be among them. What older rows have of them is written there in the background. */
+  /** Adds the own columns that the table lacks; those it has must be among them. Older rows are filled in the background. */
   addColumns(table: string, columns: readonly OwnColumn[]): Promise<void>;
   /**
    * Runs a select, a statement without FORMAT or SETTINGS, under the service's limits of time and memory; a table is named by `tableOf` alone.
@@ -85,7 +85,7 @@ export interface Engine {
   insert(table: string, block: Buffer, token: string, key: string, own?: readonly OwnColumn[], extent?: Extent): Promise<void>;
   /** What the table has now. */
   extent(table: string, options?: QueryOptions): Promise<Extent>;
-  /** Waits until no insert that failed runs any more, those of an earlier process included; only then counting what it stored means something. */
+  /** Waits until no failed insert still runs, also of an earlier process. Only then can its rows be counted. */
   quiesce(): Promise<void>;
   /**
    * Deletes the rows for which the condition, the service's own text, holds; no later select sees them. Returns how many those were, exactly:

@@ -1,7 +1,7 @@
 /**
- * Blocks on their way into a table, in a queue of their own. What comes in for a table while an insert runs goes in together as the next
- * one: with four senders of 1 MiB batches the embedded engine took 49 s of CPU a GiB instead of 68 (two inserts at a time: 61), as an insert
- * costs some 10 ms whatever its size, and parts are merged less often.
+ * Queues blocks for inserts. Blocks that arrive for a table while an insert runs form the next insert together: with four senders of 1 MiB batches
+ * the embedded engine took 49 s of CPU a GiB instead of 68 (two inserts at a time: 61), as an insert costs some 10 ms whatever its size, and
+ * parts are merged less often.
  */
 import PQueue from 'p-queue';
 import { SERVICE_INSERT_GROUP_BYTES } from '../limits.ts';
@@ -9,7 +9,7 @@ import type { Extent } from './engine.ts';
 import { namesWith, type OwnColumn } from './own-columns.ts';
 
 export interface InsertGroups {
-  /** Resolves once `store` has stored the block. `token` names its insert when the block is the first of it; only blocks of the same columns go together. */
+  /** Resolves once `store` has stored the block. The first block's `token` names the insert; only blocks with the same columns share one. */
   add(table: string, block: Buffer, token: string, own?: readonly OwnColumn[], extent?: Extent): Promise<void>;
   /** Runs other work between two inserts. */
   between<T>(work: () => Promise<T>): Promise<T>;
@@ -34,7 +34,7 @@ interface Group {
   done: Promise<void>;
 }
 
-/** `store` is called once at a time. */
+/** Calls `store` one insert at a time. */
 export function insertGroups(store: (insert: Insert) => Promise<void>): InsertGroups {
   const queue = new PQueue({ concurrency: 1 });
   /** By table and columns, the group that still takes blocks. */
@@ -51,7 +51,7 @@ export function insertGroups(store: (insert: Insert) => Promise<void>): InsertGr
       }
       const fresh: Group = { blocks: [block], extents: [extent], bytes: block.length, done: Promise.resolve() };
       waiting.set(shape, fresh);
-      // The queue may start it at once, inside this call: the group is whole before.
+      // Complete the group first: the queue may start it inside this call.
       fresh.done = queue.add(() => {
         if (waiting.get(shape) === fresh) waiting.delete(shape);
         return store({ table, blocks: fresh.blocks, token, own, extents: fresh.extents });

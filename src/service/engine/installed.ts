@@ -26,12 +26,12 @@ export function engineFolder(env: NodeJS.ProcessEnv): string {
   return env['TAILRACE_ENGINE_FOLDER'] || DEFAULT_FOLDER;
 }
 
-/** Where the version that this program was built with is below that folder. */
+/** The subfolder of the version that this program was built with. */
 export function versionFolder(folder: string): string {
   return join(folder, `chdb-${engineVersion}`);
 }
 
-/** Loads it; undefined where it is not installed. Throws what loading throws, and for a folder that others could have put code into. */
+/** Loads the engine; undefined where it is not installed. Throws when loading fails, and when another user may write the folder. */
 export function loadInstalled(env: NodeJS.ProcessEnv): typeof Chdb | undefined {
   const folder = versionFolder(engineFolder(env));
   const path = join(folder, 'node_modules', 'chdb');
@@ -44,7 +44,7 @@ export function loadInstalled(env: NodeJS.ProcessEnv): typeof Chdb | undefined {
   return createRequire(join(path, 'package.json'))(path) as typeof Chdb;
 }
 
-/** How the engine comes to where it is missing. */
+/** The command that installs the engine here. */
 export function howToInstall(): string {
   if (!packagesFor()) return `there is none for ${PLATFORM} in the npm registry: use a ClickHouse server, --engine clickhouse://…`;
   return isSea()

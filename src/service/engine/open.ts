@@ -1,6 +1,5 @@
 /**
- * Which engine a data folder's events are in, and opening it. A folder remembers its engine: opening it with another would show empty
- * datasets, so that is refused.
+ * Opens the engine of a data folder. A folder remembers its engine and refuses another, which would show empty datasets.
  */
 import { randomUUID } from 'node:crypto';
 import { TailraceError, UsageError } from '../../core/errors.ts';

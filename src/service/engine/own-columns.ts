@@ -1,7 +1,7 @@
 /**
- * Columns that common fields of a dataset have of their own, beside the maps (`engine/tables`). A column holds the values that one map held of one
- * field; null is none. What was stored before there was the column is still in the map, and the column's default reads it there, part by part: a
- * query reads the column alone. The table is the truth of which there are: the comment of each says its form and its field.
+ * Common fields of a dataset get columns of their own, beside the maps (`engine/tables`). A column holds one field's values of one map; null is
+ * none. Older rows keep the value in the map, and the column's default reads it from there, so that a query reads the column alone. The table
+ * itself lists its own columns: each column's comment names its form and its field.
  */
 import { COLUMNS, MAPS, STRUCTURE } from './tables.ts';
 
@@ -15,23 +15,23 @@ export interface OwnColumn {
   readonly form: OwnForm;
 }
 
-/** How it is stored: texts and integers that come again and again, texts that hardly do and are looked for as a whole (ids), any other. */
+/** How it is stored: texts and integers that repeat, texts that hardly do and are searched for as a whole (ids), any other. */
 export type OwnForm = 'repeated' | 'unique' | 'plain';
 
 /** By field, the names of its own columns. */
 export type OwnFields = ReadonlyMap<string, Readonly<Partial<Record<OwnMap, string>>>>;
 
-/** Of every map but `j` there is a whole form, with the values of the own columns in it. */
+/** The whole form of each map but `j` includes the values of own columns. */
 export const WHOLE = { s: 'all_s', i: 'all_i', f: 'all_f', b: 'all_b' } as const;
 
 const TYPES = { s: 'String', i: 'Int64', f: 'Float64', b: 'Bool' } as const;
-/** How `j` holds what a missing key of the map reads as. */
+/** How `j` stores the value that a missing key of the map reads as. */
 const MARKERS = { s: `'""', ''`, i: `'0', 0`, f: undefined, b: `'false', false` } as const;
 
 /** As blocks hold it. */
 export const wireType = ({ map }: OwnColumn): string => `Nullable(${TYPES[map]})`;
 
-/** The columns of a block with these beside those of every table: their names, and a file's structure. */
+/** The columns of a block: those of every table, then these. */
 export const namesWith = (own: readonly OwnColumn[]): string => [...COLUMNS, ...own].map(({ name }) => name).join(', ');
 export const structureWith = (own: readonly OwnColumn[]): string =>
   [STRUCTURE, ...own.map((column) => `${column.name} ${wireType(column)}`)].join(', ');
@@ -42,13 +42,13 @@ export function ownFieldsOf(columns: readonly OwnColumn[]): OwnFields {
   return fields;
 }
 
-/** New columns beside those that there are, whose numbers they never take. */
+/** Numbers new columns behind the known ones. */
 export function numberColumns(known: readonly OwnColumn[], wanted: readonly Omit<OwnColumn, 'name'>[]): OwnColumn[] {
   let next = Math.max(-1, ...known.map(({ name }) => Number(name.slice(3)))) + 1;
   return wanted.map((column) => ({ ...column, name: `o_${column.map}${next++}` }));
 }
 
-/** Those of the columns that are not among the known. */
+/** The columns that are not known yet. */
 export const lacking = (known: readonly OwnColumn[], columns: readonly OwnColumn[]): OwnColumn[] =>
   columns.filter(({ name }) => !known.some((column) => column.name === name));
 
@@ -77,7 +77,7 @@ function wholeOf(map: OwnMap, columns: readonly OwnColumn[]): string {
 
 const codecOf = ({ map, form }: OwnColumn): string => (map === 'i' && form !== 'repeated' ? 'T64, ZSTD(1)' : 'ZSTD(1)');
 
-/** What makes a table with such columns needs: integers that repeat are few. A Distributed table is made of its local one's columns. */
+/** ClickHouse wants this for dictionaries of integers. Creating a Distributed table needs it, too: it copies the columns of its local one. */
 export const OWN_COLUMN_SETTINGS = { allow_suspicious_low_cardinality_types: 1 } as const;
 
 /** The statement that adds own columns to a table. `known`: those that it has. */
@@ -98,7 +98,7 @@ export function addColumns(table: string, known: readonly OwnColumn[], added: re
   return `alter table ${table} ${[...changes, ...wholes].join(', ')} settings allow_suspicious_low_cardinality_types = ${OWN_COLUMN_SETTINGS.allow_suspicious_low_cardinality_types}`;
 }
 
-/** Writes the columns into parts that are older than they: until then those are read from the maps, which takes ten times as long. */
+/** Writes the columns into older parts; reading them from the maps takes ten times as long. */
 export const fillColumns = (table: string, columns: readonly OwnColumn[]): string =>
   `alter table ${table} ${columns.map(({ name }) => `materialize column ${name}`).join(', ')}`;
 
@@ -106,7 +106,7 @@ export const fillColumns = (table: string, columns: readonly OwnColumn[]): strin
 export const OWN_COLUMNS_SQL =
   "select table, name, comment from system.columns where database = currentDatabase() and match(name, '^o_[sifb][0-9]+$') order by table, position";
 
-/** By table, what that select found. */
+/** The result of that select, by table. */
 export function readColumns(rows: readonly (readonly unknown[])[]): Map<string, OwnColumn[]> {
   const tables = new Map<string, OwnColumn[]>();
   for (const [table, name, comment] of rows.map((row) => row.map(String)) as [string, string, string][]) {

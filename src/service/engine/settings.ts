@@ -1,9 +1,9 @@
-/** What every select is run with, on either engine, and what an engine's refusal means to the client. */
+/** The settings of every select, on either engine, and what an engine's refusal means to the client. */
 import { messageOf } from '../../core/errors.ts';
 import { badRequest } from '../http/api-error.ts';
 import type { QueryLimits } from './engine.ts';
 
-/** Of every select: numbers that JSON in JavaScript would round come as text. Written out where a server's profile could say otherwise. */
+/** Numbers that JavaScript would round come as text. Set explicitly, as a server's profile could change them. */
 export const FORMAT_SETTINGS = { output_format_json_quote_64bit_integers: 1, output_format_json_quote_denormals: 1 } as const;
 
 export function querySettings({ seconds, memoryBytes, resultBytes }: QueryLimits): Readonly<Record<string, number>> {
@@ -17,7 +17,7 @@ export function querySettings({ seconds, memoryBytes, resultBytes }: QueryLimits
   };
 }
 
-/** For a query that must not use what an earlier one left behind. */
+/** For a query that must not use the caches of earlier ones. */
 export const FRESH_SETTINGS = { use_query_condition_cache: 0 } as const;
 
 /** As a SETTINGS clause. */
@@ -51,7 +51,7 @@ export function refusal(error: unknown, { seconds, memoryBytes, resultBytes }: Q
       return badRequest(`the query went over its memory limit of ${memoryBytes / 2 ** 20} MiB`);
     case '396':
       return badRequest(`the result is larger than ${resultBytes / 2 ** 20} MiB: set a smaller limit`);
-    // What a query's own arguments asked for: a group that the pattern does not have, an array or a text too large, a value out of range.
+    // Bad arguments of the query: a group that the pattern does not have, an array or text too large, a value out of range.
     case '36':
     case '69':
     case '128':

@@ -38,20 +38,20 @@ export interface Shard {
   quiesce(condition: string, params: Readonly<Record<string, Param>>): Promise<void>;
   /** Whether it answers now. */
   ping(): Promise<void>;
-  /** Throws when it has lately been silent, without asking it. */
+  /** Throws when it timed out shortly before, without asking it. */
   checkAnswers(): void;
   close(): Promise<void>;
 }
 
 /** Pause between two looks at whether a query has ended. */
 const LOOK_MS = 50;
-/** The engine's own codes for another server that it cannot reach: its name is unknown, it does not answer, it closed the connection. */
+/** Codes of the engine: it cannot reach another server (unknown name, no answer, closed connection). */
 const OTHER_AWAY = new Set(['198', '209', '210', '279', '394']);
-/** And for one whose connection ended in the middle of a reply; the same code means damaged data elsewhere. */
+/** The connection ended in the middle of a reply. Elsewhere the same code means damaged data. */
 const CUT_OFF = '32';
-/** And for no room for more queries, or no connection left to another server. */
+/** Too many queries, or no free connection to another server. */
 const BUSY = new Set(['202', '203']);
-/** And for a table or a database that is not there: the server came back without its disk. The next start of the service makes them. */
+/** A table or database is missing: the server came back without its disk. The next start of the service creates them. */
 const EMPTY = new Set(['60', '81']);
 
 export function openShard({ host, user, password, database, querySeconds = 0 }: ShardAddress): Shard {
@@ -67,7 +67,7 @@ export function openShard({ host, user, password, database, querySeconds = 0 }: 
     log: { level: ClickHouseLogLevel.OFF },
     use_multipart_params_auto: true,
   });
-  /** A server that did not answer in time is not asked again until then: requests would pile up behind it, and keep others out. */
+  /** Do not ask a server that timed out until then: requests would pile up behind it and block others. */
   let silentUntil = 0;
   const checkAnswers = (): void => {
     if (performance.now() < silentUntil) throw silent(host);
@@ -93,7 +93,7 @@ export function openShard({ host, user, password, database, querySeconds = 0 }: 
       query: sql,
       query_params: wellFormed(params),
       format: 'JSONCompactEachRow',
-      // The whole result before its first byte: a failure is then a failure, and the summary is complete.
+      // Send nothing before the whole result is known: then a failure has its status, and the summary is complete.
       clickhouse_settings: { ...FORMAT_SETTINGS, ...settings, wait_end_of_query: 1, cancel_http_readonly_queries_on_client_close: 1 },
       ...(signal && { abort_signal: signal }),
     });
@@ -136,7 +136,7 @@ const LATER = { 'Retry-After': '5' };
 
 const silent = (host: string): ApiError => new ApiError(503, `the engine at ${host} does not answer`, LATER);
 
-/** A server that cannot be reached, from here or from another one, is a 503, so that clients come again. */
+/** A 503 for a server that cannot be reached from here or from another one, so that clients retry. */
 function away(error: unknown, host: string): ApiError | undefined {
   const code = codeOf(error);
   const said = messageOf(error).slice(0, 200).trim();
@@ -148,7 +148,7 @@ function away(error: unknown, host: string): ApiError | undefined {
       `the engine at ${host} lacks tables that it had: see that its disk is there, then start the service again`,
       LATER,
     );
-  // A server that crashes goes on answering for a while, with this and nothing else.
+  // A crashing server answers only with this for a while.
   const isNetwork = /^E[A-Z]{3,}$|^UND_|^ERR_(?:SOCKET|STREAM)/.test(code) || /socket hang up|server is shutting down/i.test(said);
   if (!isNetwork && !BUSY.has(code)) return undefined;
   return new ApiError(503, `the engine at ${host} cannot be reached: ${said}`, LATER);

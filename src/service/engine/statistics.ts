@@ -1,4 +1,4 @@
-/** What an engine says of itself: the size of a table, the memory that it uses. The rows come from one server, or one for each shard. */
+/** Sizes of tables and memory use, as an engine reports them: rows of one server, or of each shard. */
 import type { Cell, Extent, TableStorage } from './engine.ts';
 
 /** `table` is a name that the service made. */
@@ -13,7 +13,7 @@ export function storageOf(shards: readonly Rows[]): TableStorage {
   return { parts: sum(0), uncompressedBytes: sum(1), compressedBytes: sum(2) };
 }
 
-/** The tracker counts what was freed elsewhere, too, and can be below 0. */
+/** The tracker also counts memory freed by others, and can be below 0. */
 export const memoryOf = (shards: readonly Rows[]): number =>
   shards.reduce((total, rows) => total + Math.max(0, Number(rows[0]?.[0] ?? 0)), 0);
 
@@ -34,7 +34,7 @@ export const joinExtents = (a: Extent, b: Extent): Extent => ({
   max: a.max > b.max ? a.max : b.max,
 });
 
-/** Extents of the tables that nobody else writes to, kept in step with what goes in. */
+/** The extents of tables that only this process writes to, updated with each insert. */
 export class Extents {
   readonly #known = new Map<string, Extent>();
   #readings = 0;
@@ -43,7 +43,7 @@ export class Extents {
     return this.#known.get(table);
   }
 
-  /** What was just read from the table, while nothing was on its way into it. */
+  /** Stores an extent that was read while no insert ran. */
   put(table: string, extent: Extent): Extent {
     const read = { ...extent, reading: ++this.#readings };
     this.#known.set(table, read);
@@ -54,7 +54,7 @@ export class Extents {
     this.#known.delete(table);
   }
 
-  /** Runs an insert of rows of these extents. The times count from its beginning, the rows from its end. */
+  /** Runs an insert of rows of these extents. Their times count from its start, their number from its end. */
   async storing(table: string, extents: readonly (Extent | undefined)[], store: () => Promise<unknown>): Promise<void> {
     const known = this.#known.get(table);
     if (known && extents.every((extent) => extent !== undefined)) {
@@ -62,7 +62,7 @@ export class Extents {
       this.#known.set(table, { ...all, rows: known.rows });
       try {
         await store();
-        // A table that was forgotten meanwhile is read again.
+        // A table that was forgotten meanwhile will be read again.
         if (this.#known.get(table)?.reading === known.reading) this.#known.set(table, all);
         return;
       } catch (error) {

@@ -1,9 +1,9 @@
 /** The shape of a dataset's table, the same on every engine. */
 
 /**
- * The maps of a table, one for each type of value; a field's name is the key. `j` holds arrays, null and {} as JSON text, and what a missing key of
- * the other maps reads as: '' is `""` there, 0 is `0`, false is `false`. So a value tells whether its key is there, and no query has to read the
- * keys: over 3 M events a sum takes 99 ms of CPU instead of 314, a percentile of integers and floats 234 instead of 501.
+ * The maps of a table, one for each type of value; a field's name is the key. `j` holds arrays, null and {} as JSON text. It also holds '', 0 and
+ * false (as `""`, `0`, `false`), which a missing key of the other maps reads as. So a query can tell from the value whether the key is there and
+ * never reads the keys: over 3 M events a sum takes 99 ms of CPU instead of 314, a percentile of integers and floats 234 instead of 501.
  */
 export const MAPS = [
   { column: 's', type: 'String' },
@@ -24,7 +24,7 @@ export const COLUMNS: readonly { readonly name: string; readonly type: string; r
 /** The columns as a file's structure. */
 export const STRUCTURE = COLUMNS.map(({ name, type }) => `${name} ${type}`).join(', ');
 
-/** The table of a dataset; its number is never used again, so a dataset made anew starts empty. */
+/** The table of a dataset. Numbers are never reused, so a dataset that is created again starts empty. */
 export const tableOf = (dataset: number): string => `ds_${dataset}`;
 
 /** The dataset whose table it is; undefined when it is no dataset's. */
@@ -42,9 +42,9 @@ const SETTINGS: Readonly<Record<string, string | number>> = {
   map_serialization_version: "'with_buckets'",
   map_buckets_min_avg_size: 0,
   merge_selector_base: 20,
-  // A merge's sources are removed: without this a power cut would take rows that were stored long before.
+  // A merge removes its sources: without fsync a power cut could lose rows that were stored long before.
   min_rows_to_fsync_after_merge: 1,
-  // Those sources, half of what is on disk, are gone within a minute of rest instead of five.
+  // Removes those sources, half of what is on disk, after a minute of rest instead of five.
   cleanup_delay_period: 5,
   cleanup_delay_period_random_add: 1,
   max_cleanup_delay_period: 60,
@@ -78,7 +78,7 @@ export function createTable(table: string, sync: boolean, knows: Knows = () => t
     settings ${writeSettings(settingsOf(sync, knows))}`;
 }
 
-/** The statement that gives an existing table the settings it lacks by the text of its making: an earlier version made it, or another choice of `sync`. */
+/** The statement that gives an existing table the settings it lacks. `made`: the text that created it, maybe by an earlier version or with another `sync`. */
 export function alignSettings(table: string, made: string, sync: boolean, knows: Knows = () => true): string | undefined {
   const lacking = settingsOf(sync, knows).filter(([name, value]) => !new RegExp(`\\b${name} = ${value}(?:,|$)`).test(made));
   return lacking.length === 0 ? undefined : `alter table ${table} modify setting ${writeSettings(lacking)}`;

@@ -4,8 +4,8 @@ import { badRequest } from '../http/api-error.ts';
 import type { Cell, Param, QueryResult } from './engine.ts';
 
 /**
- * Bound values as the engines take them. UTF-8: half of a surrogate pair becomes U+FFFD, as it does in what is stored. Throws an `ApiError` 400 for a
- * value that is too long for a field of a request to a server, escaped.
+ * Bound values as the engines take them: half a surrogate pair becomes U+FFFD, as in stored events. Throws an `ApiError` 400 for a value that is
+ * too long, escaped, for a request to a server.
  */
 export function wellFormed(params: Readonly<Record<string, Param>>): Record<string, Param> {
   const clean = (value: Param): Param => {
@@ -19,7 +19,7 @@ export function wellFormed(params: Readonly<Record<string, Param>>): Record<stri
   ) as Record<string, Param>;
 }
 
-/** Rows of the format JSONCompactEachRow: one array a line, and no newline inside one, so that one parse does for all. */
+/** Rows of the format JSONCompactEachRow. Each line is one array without a newline inside, so all rows are parsed at once. */
 export function readRows(text: string): Cell[][] {
   return text === '' ? [] : (JSON.parse(`[${text.trimEnd().replaceAll('\n', ',')}]`) as Cell[][]);
 }
@@ -27,8 +27,8 @@ export function readRows(text: string): Cell[][] {
 const RESULT_START = '{\n\t"meta":';
 
 /**
- * A result of the format JSONCompact, which says what the engine read. The embedded engine puts what a query had written before it failed in
- * front of the next one's result: the last beginning counts. Strings in JSON hold no newline, so it cannot be inside of one.
+ * A result of the format JSONCompact, which states what the engine read. The embedded engine puts the output of a failed query in front of the
+ * next result, so the last beginning counts. It cannot be inside a string, as JSON strings hold no newline.
  */
 export function readResult(text: string): QueryResult {
   const start = text.lastIndexOf(RESULT_START);

@@ -1,6 +1,6 @@
 /**
- * Failures that the service answers with: an HTTP status and the sentence of the body `{"code": status, "message": …}`.
- * Whatever else is thrown inside a request is a bug and becomes a 500.
+ * Failures that the service answers with: an HTTP status and the message of the body `{"code": status, "message": …}`.
+ * Any other error inside a request is a bug and becomes a 500.
  */
 import { TailraceError } from '../../core/errors.ts';
 
@@ -24,7 +24,7 @@ export const badRequest = (message: string): ApiError => new ApiError(400, messa
 export const forbidden = (message: string): ApiError => new ApiError(403, message);
 export const notFound = (message: string): ApiError => new ApiError(404, message);
 
-/** A user's text as it may stand in a message: quoted, and cut when long. */
+/** A user's text for a message: quoted, and cut when long. */
 export function quote(text: string): string {
   return JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text);
 }

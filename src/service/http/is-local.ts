@@ -1,12 +1,12 @@
-/** Whether a request comes from a program on this machine that speaks to the service itself. */
+/** Whether a request comes from a program on this machine, without a proxy. */
 import type { IncomingMessage } from 'node:http';
 
 const isLoopback = (address: string | undefined): boolean => address !== undefined && /^(?:::ffff:)?127\.|^::1$/.test(address);
-/** By another name a page in a browser could have been made to ask. */
+/** With another host name the request may come from a page that a browser was tricked into loading (DNS rebinding). */
 const LOCAL_HOST = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/i;
 const FORWARDED = ['forwarded', 'x-forwarded-for', 'x-real-ip', 'via'];
 
-/** False for what a proxy passes on, as far as the proxy says so. */
+/** False for requests that a proxy forwards, if it adds the usual headers. */
 export function isLocal({ socket, headers }: IncomingMessage): boolean {
   return (
     isLoopback(socket.remoteAddress) &&

@@ -1,6 +1,6 @@
 /**
- * The service's numbers at /metrics. Labels are bounded: a route is its pattern, never the path that was asked for; datasets beyond the first few
- * hundred are counted together. Nothing is computed before a scrape but counts.
+ * The metrics of the service. Labels are bounded: a route is its pattern, never the requested path; datasets beyond the first few hundred are
+ * counted together. Everything but counters is computed at a scrape.
  */
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { version } from '../../core/version.ts';

@@ -1,6 +1,6 @@
 /**
- * The OpenAPI 3.1 document of the service, made from the routes themselves: each carries its description (`config.doc`) with the schemas
- * that its handler reads the request by, and those that tests hold its replies against.
+ * The OpenAPI 3.1 document of the service, built from the routes: each carries its description (`config.doc`) with the schema that its handler
+ * validates requests by, and the one that tests validate replies by.
  */
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';

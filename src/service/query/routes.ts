@@ -72,7 +72,7 @@ export function queryRoutes(
     countQuery(Number(ran.status['elapsedTime']) / 1e6, Number(ran.status['rowsExamined']));
     return ran;
   };
-  /** Before the dataset is in use, which would keep it from being removed. */
+  /** Waits without using the dataset, so that it can be removed meanwhile. */
   const hold = async (
     name: string,
     { startedAt }: FastifyRequest,
@@ -91,7 +91,7 @@ export function queryRoutes(
   const apl = async (request: AplRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const parameters = readParameters(request.query);
     const body = readAplBody(request.body);
-    // What is wrong beside the text has no place in it.
+    // Errors outside the text have no place in it: report them first.
     askedOf(body, parameters);
     const variables = readVariables(body.variables);
     const options = optionsOf(reply, parameters);

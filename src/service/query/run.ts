@@ -77,7 +77,7 @@ export interface Range {
 export async function runQuery(engine: Engine, request: QueryRequest, treeOf: (range: Range) => Pick<Tree, 'source' | 'stages'>, messages: readonly Message[]): Promise<Ran> {
   const { datasetsOf, options } = request;
   const { now, start } = request.range;
-  // The end is exclusive and defaults to now: to the end of this millisecond, so that what was stored just now is in.
+  // The end is exclusive and defaults to the end of this millisecond, which includes what was stored just now.
   const end = request.range.end ?? now + 1_000_000n;
   const extents = await extentsOf(engine, request);
   const all = extents.reduce(joinExtents, NO_ROWS);
@@ -91,12 +91,12 @@ export async function runQuery(engine: Engine, request: QueryRequest, treeOf: (r
     return { program, answer: await answerOf(program, engine, environment.params.values, options, all.rows) };
   };
   const asked = { start, end };
-  // The engine reads the newest rows of a page with less memory where it compares their times first: wide events go over a small limit otherwise.
+  // For a page of events the engine needs less memory when it compares times first: without that, wide events exceed a small limit.
   const isPage = !stages.some(({ kind }) => kind === 'where' || kind === 'summarize' || kind === 'series' || kind === 'nested');
   const needed = isPage ? asked : neededBounds(asked, extents);
   let { program, answer } = await run(needed);
   const isLess = needed.start !== start || needed.end !== end;
-  // What came in meanwhile may be outside of the range.
+  // Events that arrived meanwhile may be outside the range.
   if (isLess && !stillMet(needed, asked, extents, await extentsOf(engine, request))) ({ program, answer } = await run(asked));
   const numGroups = program.series ? answer.totals.length : program.aggregated ? answer.rows.length : 0;
   const status = statusOf(answer, {
@@ -110,7 +110,7 @@ export async function runQuery(engine: Engine, request: QueryRequest, treeOf: (r
 const extentsOf = (engine: Engine, { datasets, options }: QueryRequest): Promise<Extent[]> =>
   Promise.all(datasets.map(({ table }) => engine.extent(table, options)));
 
-/** The bounds that a query must compare each `_time` with: one that all events meet costs as much as reading a field. */
+/** The bounds that a query must check. A bound that all events meet is left out: checking it costs as much as reading a field. */
 function neededBounds({ start, end }: Bounds, extents: readonly Extent[]): Bounds {
   const known = extents.every(({ reading }) => reading !== undefined);
   return {
@@ -119,7 +119,7 @@ function neededBounds({ start, end }: Bounds, extents: readonly Extent[]): Bound
   };
 }
 
-/** Whether the bounds that were left out are met by all that is stored, and were all along. */
+/** Whether all events met the bounds that were left out, from the first reading to the second. */
 function stillMet(used: Bounds, asked: Bounds, before: readonly Extent[], after: readonly Extent[]): boolean {
   const { start, end } = neededBounds(asked, after);
   const isSameReading = after.every(({ reading }, n) => reading === before[n]!.reading);
@@ -165,7 +165,7 @@ function guesses(missing: ReadonlySet<string>, { fields }: Pick<Dataset, 'fields
   return found.length === 0 ? '' : `; did you mean ${found.join(', ')}?`;
 }
 
-/** What went wrong with a query by text, as the reply that says where. `virtual`: names of the virtual fields in it. */
+/** The reply for an error in a query by text, with its place. `virtual`: the names of its virtual fields. */
 export function asReply(error: unknown, text: string, virtual: readonly string[]): unknown {
   const none = { line: 1, column: 1 };
   if (error instanceof VirtualFieldError) {
@@ -177,7 +177,7 @@ export function asReply(error: unknown, text: string, virtual: readonly string[]
     const detail = { message: error.message, line, column, errorType: ERROR_TYPES[error.type] };
     return new ApiError(400, `line ${line}, column ${column}: ${error.message}`, {}, detail);
   }
-  // What running it showed: a limit, a pattern that cannot be compiled.
+  // The engine refused it: a limit, a pattern that cannot be compiled.
   if (error instanceof ApiError && error.status === 400 && !error.detail) {
     const fields = virtual.length === 0 ? '' : ` (the query has the virtual fields ${virtual.map(quote).join(', ')})`;
     const message = messageOf(error) + fields;

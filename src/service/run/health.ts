@@ -1,4 +1,4 @@
-/** /healthz, /readyz and /metrics. The first two need no token and say no more than a word; /metrics needs one, but for programs on this machine. */
+/** /healthz, /readyz and /metrics. The first two need no token; /metrics needs one except from this machine. */
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { messageOf } from '../../core/errors.ts';
@@ -7,7 +7,7 @@ import { isLocal } from '../http/is-local.ts';
 import type { Metrics } from '../http/metrics.ts';
 
 const STATUS = z.object({ status: z.string() });
-/** The engine is asked once in this time, however often a probe asks. */
+/** Ask the engine at most this often, whatever the rate of probes. */
 const KEPT_MS = 1000;
 
 export function healthRoutes(server: FastifyInstance, engine: Engine, metrics: Metrics): void {
@@ -20,7 +20,7 @@ export function healthRoutes(server: FastifyInstance, engine: Engine, metrics: M
   server.get('/readyz', { config: { public: true, doc: ready } }, async (request, reply) => {
     const problem = await problemOf();
     if (problem === undefined) return { status: 'ready' };
-    // Names of servers are for those who run the service.
+    // Only the operator may see names of servers.
     return reply
       .code(503)
       .header('Retry-After', '5')
@@ -38,7 +38,7 @@ export function healthRoutes(server: FastifyInstance, engine: Engine, metrics: M
   );
 }
 
-/** The answer of `ask`, asked again when it is older than that; those who come meanwhile share one. */
+/** Caches the answer of `ask` for this time; concurrent callers share one request. */
 function keep<T>(ms: number, ask: () => Promise<T>): () => Promise<T> {
   let answer: Promise<T> | undefined;
   let until = 0;

@@ -1,8 +1,7 @@
 /**
- * Moves the events of a data folder from the embedded engine to a ClickHouse server or cluster. Rows go over in the order of their tables, a
- * chunk at a time, and after each the folder remembers how far it is: an interrupted move goes on there, whatever the last chunk had
- * reached. At the end both sides are compared by count and checksum: a dataset that changed between two runs of the move is moved anew. Only then the
- * folder belongs to the cluster. What was moved is kept.
+ * Moves the events of a data folder from the embedded engine to a ClickHouse server or cluster. It copies the rows in the order of their tables, a
+ * chunk at a time, and stores its progress after each, so that an interrupted move continues there. At the end it compares both sides by count and
+ * checksum, and moves a dataset again that changed between two runs. Only then does the folder use the cluster. The embedded copy is kept.
  */
 import { TailraceError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
@@ -42,7 +41,7 @@ interface Moved {
   readonly chunks: number;
 }
 
-/** Returns how many datasets and rows the folder has on its new engine. Throws a `TailraceError`; then the embedded engine stays the folder's. */
+/** Returns how many datasets and rows were moved. Throws a `TailraceError`; the folder then stays on the embedded engine. */
 export async function moveToCluster(options: MoveOptions): Promise<{ datasets: number; rows: number }> {
   const { dataDir, sync, log, env } = options;
   const address = parseClickhouseUrl(options.to, env);
@@ -56,7 +55,7 @@ export async function moveToCluster(options: MoveOptions): Promise<{ datasets: n
     const engineOptions = { limits: queryLimitsOf(DEFAULT_LIMITS), sync };
     const from = await openChdb(dataDir, engineOptions);
     opened.push(() => from.close());
-    // What a crash left unfinished is settled where it happened.
+    // Settle batches that a crash left unfinished before moving.
     await openKeys(metadata, from, log);
     const to = await openCluster(address, metadata, engineOptions, log);
     opened.push(() => to.close());
@@ -91,7 +90,7 @@ async function moveTable(
   await to.createTable(table);
   const own = (await from.ownColumns()).get(table) ?? [];
   if (own.length > 0) await to.addColumns(table, own);
-  // A chunk that was sent and not written down is taken back, however much of it arrived.
+  // Delete a chunk that was sent but not recorded, however much of it arrived.
   await to.deleteRows(table, moved ? rowsAfter(moved.mark) : '1');
   const total = Number((await from.ask(`select count() from ${table}`))[0]?.[0]);
   const [size] = await from.ask(
@@ -103,7 +102,7 @@ async function moveTable(
     const chunk = await from.readAfter(table, moved?.mark, limit, own);
     if (!chunk) break;
     const chunks = (moved?.chunks ?? 0) + 1;
-    // The engine's own memory of tokens must not take a chunk that was taken back for a duplicate.
+    // A token of its own: the engine must not take a deleted chunk for a duplicate.
     await to.insert(table, chunk.block, `move-${table}-${chunks}-${Date.now()}`, `${table}-${chunks}`, own);
     moved = { mark: chunk.mark, rows: (moved?.rows ?? 0) + chunk.rows, chunks };
     metadata.setFact(fact, JSON.stringify(moved));
@@ -111,14 +110,14 @@ async function moveTable(
   const [here, there] = [await checksum(from, table, own), await checksum(to, table, own)];
   if (here === there) return total;
   metadata.forgetFact(fact);
-  // Between an interrupted move and this one the service may have taken events that are older than where it stood, or trimmed some.
+  // Between two runs the service may have stored older events, or trimmed some.
   if (known !== undefined) return moveTable(id, dataset, from, to, metadata, options);
   throw new TailraceError('E_MOVE', `the dataset ${dataset} did not arrive whole: ${here} here, ${there} there (rows and checksum)`, {
     fix: 'start the move again: it moves this dataset anew',
   });
 }
 
-/** Rows and a sum over every value of each, whatever the order of rows and of keys. */
+/** The number of rows, and a checksum that does not depend on the order of rows and keys. */
 async function checksum(engine: Engine, table: string, own: readonly OwnColumn[]): Promise<string> {
   const maps = MAPS.map(
     ({ column }) => `arraySum(arrayMap((k, v) -> cityHash64('${column}', k, v), mapKeys(${column}), mapValues(${column})))`,

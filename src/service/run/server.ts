@@ -1,6 +1,6 @@
 /**
- * The HTTP face, by fastify: every reply carries a trace id and is not cached, every failure is `{"code": status, "message": …}`,
- * fastify's and Node's own included, and every request is authenticated before anything else is looked at, but for routes that say they are public.
+ * The HTTP server, by fastify. Every reply carries a trace id and is not cached; every failure, also of fastify and Node, is
+ * `{"code": status, "message": …}`; every request is authenticated first, unless its route is public.
  */
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
@@ -58,7 +58,7 @@ export interface HttpOptions {
   readonly accessLog: ((line: string) => void) | undefined;
 }
 
-/** A server without routes; the rooms register theirs. */
+/** A server without routes: each part registers its own. */
 export function createServer(options: HttpOptions): FastifyInstance {
   const { auth, rateLimit, headerPrefix, requestSeconds, log } = options;
   const traceHeader = `${headerPrefix}Trace-Id`;
@@ -91,7 +91,7 @@ export function createServer(options: HttpOptions): FastifyInstance {
   const fail = (error: FastifyError | ApiError, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const status = error instanceof ApiError ? error.status : (error.statusCode ?? 500);
     if (error instanceof ApiError) void reply.headers(error.headers);
-    // A client that still sends would find its connection reset in place of the reply: the rest of its body is read and dropped.
+    // Read and drop the rest of the body: a client that still sends would see a reset connection instead of the reply.
     if (status === 413) void reply.removeHeader('connection');
     if (status >= 500 && status !== 501)
       log.error({ trace: request.id, method: request.method, url: request.url, error: messageOf(error) }, 'a request failed');
@@ -113,7 +113,7 @@ export function createServer(options: HttpOptions): FastifyInstance {
     if (need !== undefined) caller.require(need, (request.params as { dataset?: string }).dataset);
   };
 
-  // Clients send a content type without a body, with DELETE above all: that is no body, not a bad one.
+  // Clients send a content type without a body, mostly with DELETE: treat it as no body.
   const parseJson = server.getDefaultJsonParser('error', 'error');
   server.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
     if (body === '') done(null, undefined);
@@ -123,7 +123,7 @@ export function createServer(options: HttpOptions): FastifyInstance {
   server.decorateRequest('startedAt', 0);
   server.addHook('onRequest', (request, reply, done) => {
     decorate(request, reply);
-    // By the route, not by the text of the path, which may be written in other ways (`/%761/…`).
+    // Decide by the route, not by the path, which has other spellings (`/%761/…`).
     const { config } = request.routeOptions;
     const isPublic = request.is404
       ? !VERSIONED.test(request.url)
@@ -139,7 +139,7 @@ export function createServer(options: HttpOptions): FastifyInstance {
     isClosing = true;
     done();
   });
-  // A connection that is kept alive after its reply would hold up the stop.
+  // A kept-alive connection would delay the stop.
   server.addHook('onSend', (_request, reply, _payload, done) => {
     if (isClosing) void reply.header('connection', 'close');
     done();
@@ -158,13 +158,13 @@ export function createServer(options: HttpOptions): FastifyInstance {
   return server;
 }
 
-/** There are two kinds so that what programs do outlives the people who set them up, and what people do carries their name. */
+/** API tokens outlive the people who set programs up; personal tokens carry the name of a person. */
 const WRONG_KIND: Readonly<Record<TokenKind, string>> = {
   api: `this endpoint takes API tokens only (xaat-…), and a personal token was sent: programs ingest with tokens of the organisation, which may do no more than they were given and outlive the users who made them; make one with \`tailrace tokens create NAME --ingest DATASET\` or POST /v2/tokens, or start the service with --accept-personal-tokens-for-ingest`,
   personal: `this endpoint takes personal tokens only (xapt-…), and an API token was sent: it is about the user who asks, and an API token belongs to the organisation; make one with \`tailrace tokens create NAME --personal\``,
 };
 
-/** Counts a request that has ended and writes its line. The token's id stands there, never its text; the path goes without its query. */
+/** Counts a request that has ended and writes its access log line, with the token's id, never its text, and the path without its query. */
 function noteEnd({ countRequest, accessLog }: HttpOptions, request: FastifyRequest, reply: FastifyReply): void {
   const { raw } = reply;
   const status = raw.headersSent ? raw.statusCode : 499;
@@ -172,7 +172,7 @@ function noteEnd({ countRequest, accessLog }: HttpOptions, request: FastifyReque
   countRequest(request.is404 ? undefined : request.routeOptions.url, status, ms / 1000);
   if (accessLog === undefined) return;
   const path = request.url.split('?', 1)[0]!.slice(0, 300);
-  // Before the token was looked at there is no caller.
+  // There is no caller before authentication.
   const { token = null } = (request.caller as Caller | null) ?? {};
   const line = {
     time: new Date().toISOString(),

@@ -1,6 +1,6 @@
 /**
- * The local service: stores what agents send and answers queries, as the hosted services of its API family do. This file puts
- * the rooms together and takes them apart again; it promises that what was answered with 200 outlives a kill of the process.
+ * The local service: stores what agents send and answers queries, as the hosted services of its API family do. This file wires its parts together
+ * and closes them again. Events that were answered with 200 survive a kill of the process.
  */
 import { rmdirSync, rmSync } from 'node:fs';
 import { isIPv6 } from 'node:net';
@@ -38,7 +38,7 @@ export interface Service {
   readonly address: string;
   /** The tokens only when they were made or given at this start. */
   readonly credentials: Credentials;
-  /** Answers what is running, then lets the port and the folder go. Idempotent. */
+  /** Answers running requests, then frees the port and the folder. Idempotent. */
   close(): Promise<void>;
 }
 
@@ -55,7 +55,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const dataDir = resolve(options.dataDir);
   const limits: ServiceLimits = { ...DEFAULT_LIMITS, ...options.limits };
 
-  // Loaded here: the agent, which shares the program, needs none of it.
+  // Loaded lazily: the agent, in the same program, needs none of it.
   const { openMetadata } = await import('../metadata.ts');
   const { openAuth } = await import('../auth/auth.ts');
   const { openEngine } = await import('../engine/open.ts');
@@ -67,7 +67,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const { openQuota } = await import('../ingest/quota.ts');
   const { createServer } = await import('./server.ts');
 
-  /** What is to be undone, last first. */
+  /** What to close, last first. */
   const opened: (() => Promise<void> | void)[] = [];
   const closeAll = async (): Promise<void> => {
     for (const undo of opened.splice(0).reverse()) await undo();
@@ -75,7 +75,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   try {
     const metadata = openMetadata(dataDir, sync);
     opened.push(() => metadata.close());
-    // A first start that fails takes its folder away again, while it still holds the lock; but a cluster may be marked as the folder's by then.
+    // A failed first start removes its folder while it still holds the lock. With a cluster it stays: the cluster may bear its mark already.
     let isServing = false;
     const engineName = options.engine ?? 'embedded';
     if (!engineName.startsWith('clickhouse:')) opened.push(() => void (isServing || takeAway(metadata.madeFolders)));
@@ -158,7 +158,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   }
 }
 
-/** What `ask` says within this time; else, or when it fails, what it said before. */
+/** The answer of `ask` within this time; else, or when it fails, the answer before. */
 function lastKnown(ms: number, ask: () => Promise<number>): () => Promise<number> {
   let known = 0;
   let asking: Promise<void> | undefined;
@@ -174,14 +174,14 @@ function lastKnown(ms: number, ask: () => Promise<number>): () => Promise<number
   };
 }
 
-/** Removes the data folder, and those above it that are empty without it. */
+/** Removes the data folder, and the folders above it that this start created and that are empty now. */
 function takeAway([dataDir, ...above]: readonly string[]): void {
   if (dataDir === undefined) return;
   rmSync(dataDir, { recursive: true, force: true });
   try {
     for (const folder of above) rmdirSync(folder);
   } catch {
-    // Somebody else uses it by now.
+    // Another process uses it by now.
   }
 }
 
@@ -192,7 +192,7 @@ function checkPrefix(prefix: string): string {
   });
 }
 
-/** Gives out row ids that were never used, over restarts too: what was reserved and not given out is skipped. */
+/** Gives out row ids that are unique across restarts: reserved ids that were not used are skipped. */
 function rowIds(metadata: {
   fact(name: string): string | undefined;
   setFact(name: string, value: string): void;

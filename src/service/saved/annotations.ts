@@ -97,7 +97,7 @@ export function annotationRoutes(server: FastifyInstance, metadata: Metadata): v
   });
 }
 
-/** What is not said stays. Throws an `ApiError` 400. */
+/** Absent and null keys stay as they are. Throws an `ApiError` 400. */
 function merged(kept: Kept, changes: Changes): Kept {
   const said = Object.entries(changes).filter(([, value]) => value !== undefined && value !== null);
   const all: Kept = { ...kept, ...(Object.fromEntries(said) as Partial<Kept>) };

@@ -1,4 +1,4 @@
-/** Parts of the API family that this service has not: a sentence instead of a 404, after the token was looked at. */
+/** Parts of the API family that this service lacks: after authentication, a 501 with an explanation instead of a 404. */
 import type { FastifyInstance } from 'fastify';
 import { ApiError } from '../http/api-error.ts';
 

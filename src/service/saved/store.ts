@@ -1,4 +1,4 @@
-/** What users keep beside events (annotations, starred queries), as rows of JSON in the service's database: few, bounded, held in memory. */
+/** Annotations and starred queries, as rows of JSON in the service's database: bounded, and held in memory. */
 import { randomUUID } from 'node:crypto';
 import { SERVICE_SAVED } from '../limits.ts';
 import { badRequest, notFound, quote } from '../http/api-error.ts';

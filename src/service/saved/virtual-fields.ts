@@ -47,7 +47,7 @@ const options = (doc: Omit<Endpoint, 'tag'>): RouteShorthandOptions => ({ config
 const KEYS = 'dataset, name, expression, description, type, unit (strings)';
 
 export interface VirtualFields {
-  /** Throws an `ApiError` 400 where one that was kept cannot be any more. */
+  /** Throws an `ApiError` 400 when a stored field is no longer valid. */
   readonly columnsOf: ColumnsOf;
   routes(server: FastifyInstance): void;
 }
@@ -64,7 +64,7 @@ export function openVirtualFields({ db }: Metadata, catalog: Catalog): VirtualFi
   };
   const fieldsOf = (dataset: Dataset): Field[] => ofDataset.all(dataset.id).map((row) => fieldOf(row, dataset));
 
-  /** With the dataset that it is of. */
+  /** The field and its dataset. */
   const visible = (caller: Caller, id: string): { readonly field: Field; readonly dataset: Dataset } => {
     const row = withId.get(id);
     const dataset = row && catalog.list().find((one) => one.id === row['dataset']);
@@ -76,7 +76,7 @@ export function openVirtualFields({ db }: Metadata, catalog: Catalog): VirtualFi
     caller.require({ kind: 'dataset-part', area: 'virtualFields', action }, name);
     return catalog.get(name);
   };
-  /** Keeps the field, unless its expression cannot be, or those of others cannot with it. */
+  /** Stores the field if its expression, and all others with it, are valid. */
   const save = (dataset: Dataset, id: string, body: z.infer<typeof WANTED>): Field => {
     const { name, expression, description, type, unit } = body;
     const field: Field = { id, dataset: dataset.name, name, expression, description: description ?? '', type: type ?? '', unit: unit ?? '' };

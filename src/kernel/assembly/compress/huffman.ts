@@ -69,7 +69,7 @@ function sortByDigit(from: usize, to: usize, n: usize, shift: u32): void {
   }
 }
 
-/** Leaves the depth of each of the n - 1 inner nodes in the tree, the root's, 0, as the last. */
+/** Stores the depth of each of the n - 1 inner nodes in the tree; the root's, 0, comes last. */
 function makeTree(n: usize): void {
   for (let i: usize = 0; i < n; i++) set(TREE, i, get(SORTED, i) >> SYMBOL_BITS);
   set(TREE, 0, get(TREE, 0) + get(TREE, 1));

@@ -1,7 +1,7 @@
 /**
- * Finds what repeats (LZ77): a block becomes sequences, each a run of literals and then a match, the bytes at a distance
- * before it once more. One look per place, at where its six bytes were seen last; what is longer is taken, whatever else
- * there is. Branches that are guessed wrong are most of the time, so there are few of them per match, and no search for better ones.
+ * Finds repeats (LZ77): a block becomes sequences, each a run of literals and then a match, a copy of the bytes at a distance
+ * before it. Each place costs one look-up, at where its six bytes were seen last, and the first match is taken. Mispredicted
+ * branches cost most of the time, so there are few of them per match, and no search for better matches.
  */
 import { INPUT, LITERALS, PLACES, PLACES_BYTES, PLACES_LOG, SEQUENCES } from './memory';
 
@@ -9,7 +9,7 @@ import { INPUT, LITERALS, PLACES, PLACES_BYTES, PLACES_LOG, SEQUENCES } from './
 export let sequencesEnd: usize = 0;
 export let literalsEnd: usize = 0;
 
-/** Matches end this far before the block does, so that nothing is hashed that is not there. */
+/** Matches end this far before the block does, so that no bytes behind it are hashed. */
 const TAIL_BYTES: usize = 16;
 /** After as many places without a match, every second one is looked at, then every third. */
 const PATIENCE_LOG: usize = 5;

@@ -1,12 +1,12 @@
 /**
- * What lies where in a compressor's memory, which is sized once. Reads of 8 and 16 bytes go past what they are about, and so
- * do writes: each part has `SLACK` behind it.
+ * The layout of a compressor's memory, which is sized once. Reads and writes of 8 and 16 bytes go past the end of a part, so
+ * each part has `SLACK` behind it.
  */
 export const SLACK: usize = 64;
 
-/** What is compressed in one call: matches reach back to its begin and no further. */
+/** Bytes compressed in one call: matches reach back to its start and no further. */
 export const SEGMENT_BYTES: usize = 1 << 20;
-/** What shares one set of codes. */
+/** Bytes that share one set of codes. */
 export const BLOCK_BYTES: usize = 1 << 18;
 /** Shorter ones are not found, so a block has at most a sequence for each four bytes. */
 export const MIN_MATCH_BYTES: usize = 4;
@@ -24,7 +24,7 @@ export const PLACES_BYTES: usize = 4 << 13;
 export const SEQUENCES: usize = PLACES + PLACES_BYTES;
 export const LITERALS: usize = SEQUENCES + (BLOCK_BYTES / MIN_MATCH_BYTES) * 8;
 
-/** Room for a segment that does not shrink: it is stored, with a few bytes for each 64 KiB. A format's header has room before it. */
+/** Enough for a segment that does not shrink: it is stored, with a few bytes for each 64 KiB. A format's header fits before it. */
 export const OUTPUT: usize = LITERALS + BLOCK_BYTES + 2 * SLACK;
 export const INPUT: usize = OUTPUT + SEGMENT_BYTES + 4096;
 export const END: usize = INPUT + SEGMENT_BYTES + SLACK;

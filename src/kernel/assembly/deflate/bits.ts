@@ -1,4 +1,4 @@
-/** The output of deflate, from the lowest bit of each byte on. Fewer than eight bits wait for others before they are written. */
+/** The bits that deflate writes, from the lowest bit of each byte on. Fewer than eight bits wait for the next ones. */
 
 export let waiting: u64 = 0;
 export let waitingBits: u64 = 0;

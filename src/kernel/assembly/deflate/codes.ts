@@ -1,6 +1,6 @@
 /**
- * The codes of a block: made of its counts, written before it in the short form of RFC 1951, 3.2.7, and laid out so that a length
- * and the bits behind it are one look.
+ * The codes of a block: built from its counts, written before it in the short form of RFC 1951, 3.2.7, and laid out so that one look-up gives a
+ * length with its extra bits.
  */
 import { count, makeLengths } from '../compress/huffman';
 import { put } from './bits';

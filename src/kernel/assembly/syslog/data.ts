@@ -1,6 +1,6 @@
 /**
- * Structured data of RFC 5424 as JSON, written aside because an event's message comes before it. Only the plain cases:
- * names of ASCII, each once, none that is a number (JavaScript would put it first).
+ * Structured data of RFC 5424 as JSON, written to scratch memory because an event's message comes before it. Only plain
+ * cases: names of ASCII, each once, none that is a number (JavaScript would put it first).
  */
 import { putText } from './text';
 
@@ -10,7 +10,7 @@ export let dataLength: usize = 0;
 /** Behind the last element. */
 export let dataEnd: usize = 0;
 
-/** Longer structured data is left to JavaScript. The scratch has room for six times as much, and the brackets. */
+/** JavaScript takes longer structured data. The scratch holds six times as much, and the brackets. */
 const MAX_DATA_BYTES: usize = 4096;
 const MAX_NAMES: usize = 32;
 /** Where the names of the elements, and of the parameters of the element under way, stand: address and end. */
@@ -96,7 +96,7 @@ function putValue(p: usize, end: usize, o: usize): usize {
   }
 }
 
-/** Writes the elements at `p` aside; false when they are for JavaScript to judge. Sets `dataLength` and `dataEnd`. */
+/** Writes the elements at `p` to the scratch; false when JavaScript must parse them. Sets `dataLength` and `dataEnd`. */
 export function readData(p: usize, end: usize): bool {
   const most = p + MAX_DATA_BYTES;
   if (end > most) end = most;

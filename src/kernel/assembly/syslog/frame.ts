@@ -1,13 +1,13 @@
 /**
- * Where messages begin and end in a stream's bytes (RFC 6587): octet counting and delimiters are told apart for each
- * message. The rules are those of sources/syslog/receive/framing.ts, which takes over where a message is not whole.
+ * Finds where messages begin and end in a stream's bytes (RFC 6587): each message may use octet counting or a delimiter.
+ * The rules are those of sources/syslog/receive/framing.ts, which takes over where a message is incomplete.
  */
 
 /** The message that `nextFrame` found, without its trailers, and where the next one begins. */
 export let frameAt: usize = 0;
 export let frameEnd: usize = 0;
 export let behindFrame: usize = 0;
-/** Whether the last message was counted: then a number is taken for a count even without a PRI behind it. */
+/** Whether the last message was counted: then a number is a count even without a PRI behind it. */
 export let isCounting: bool = false;
 
 const MAX_DIGITS: usize = 10;

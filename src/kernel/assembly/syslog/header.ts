@@ -1,12 +1,12 @@
 /**
- * What stands before the message: RFC 5424, and of RFC 3164 the shapes that most senders write. Anything else is left to
- * JavaScript (sources/syslog/message/parse.ts), whose answer is always the right one: where these loops answer, they answer the same.
+ * Parses headers: RFC 5424, and of RFC 3164 the shapes that most senders write. JavaScript (sources/syslog/message/parse.ts) parses all others.
+ * Its answer is the reference: where these loops answer, they answer the same.
  */
 import { monthOf } from '../calendar';
 import { readData, dataEnd } from './data';
 import { ANSWER, fractionEnd, isBsdForm, isIsoForm, isKnown, timeEntry, timestampEnd } from './time';
 
-/** What became of a message: everything below is set; JavaScript must read it; JavaScript must first say what its time is. */
+/** The result for a message: everything below is set; JavaScript must parse it; JavaScript must first resolve its time. */
 export const READ: u32 = 0;
 export const SLOW: u32 = 1;
 export const TIME_UNKNOWN: u32 = 2;
@@ -28,7 +28,7 @@ export let msgidAt: usize = 0;
 export let msgidEnd: usize = 0;
 export let hasData: bool = false;
 export let messageAt: usize = 0;
-/** A time that is not known: its 15 or 19 bytes, and the entry of the table that is to hold it. */
+/** An unknown time: its 15 or 19 bytes, and the entry of the table for it. */
 export let unknownAt: usize = 0;
 export let unknownLength: usize = 0;
 export let unknownEntry: usize = 0;

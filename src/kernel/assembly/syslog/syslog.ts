@@ -1,6 +1,6 @@
 /**
- * The loop over syslog messages: one call turns the bytes that were received into NDJSON events. Owns no memory: the
- * wrapper (../../syslog.ts) gives every address. Input is written to for moments and left as it was; input and output must
+ * The loop over syslog messages: one call turns received bytes into NDJSON events. Owns no memory: the wrapper
+ * (../../syslog.ts) gives every address. The loop writes to the input for moments and restores it; input and output must
  * each have 64 bytes of slack.
  */
 import { copyOver } from '../utf8';
@@ -11,13 +11,13 @@ import { clearRepaired, putText, repaired } from './text';
 import { useTimes } from './time';
 import { APPNAME, HOST, MESSAGE, MSGID, PROCID, STRUCTURED_DATA, TIME, putPriority, putWord, setUpWords } from './words';
 
-/** All whole messages are used up. */
+/** All whole messages were consumed. */
 const STOP_INPUT: u32 = 0;
-/** A message is used up without an event: JavaScript must read it. */
+/** A message was consumed without an event: JavaScript must parse it. */
 const STOP_SLOW: u32 = 1;
 /** The next event may not fit. */
 const STOP_OUTPUT: u32 = 2;
-/** JavaScript must say what the next message's time is. */
+/** JavaScript must resolve the next message's time. */
 const STOP_TIME: u32 = 3;
 
 /** What an event may take beside its values: words, priority, times. */
@@ -36,7 +36,7 @@ let suffixAt: usize = 0;
 let suffixLength: usize = 0;
 let maxBytes: usize = 0;
 let jsonMode: u32 = 0;
-/** Messages that are no UTF-8 are JavaScript's: they are in another charset. */
+/** JavaScript takes messages that are not UTF-8: they are in another charset. */
 let hasCharset: bool = false;
 /** Where the next event goes, up to where events may go, and how many there are. */
 let out: usize = 0;
@@ -145,7 +145,7 @@ function putEvent(): u32 {
   let o = putTime(putWord(out, TIME));
   o = putWord(o, MESSAGE);
   o = putText(header.messageAt, frameEnd, o);
-  // U+FFFD is longer than what it stands for: what was short enough may not be so any more.
+  // U+FFFD is longer than the bytes it replaces: the event may no longer fit.
   if (repaired && length * 3 > maxBytes) return STOP_SLOW;
   if (header.hostAt) o = putText(header.hostAt, header.hostEnd, putWord(o, HOST));
   if (header.appAt) o = putText(header.appAt, header.appEnd, putWord(o, APPNAME));

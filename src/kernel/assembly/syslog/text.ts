@@ -5,7 +5,7 @@
 import { careMask, putControl, wholeText } from '../text';
 import { putReplacement, sequence } from '../utf8';
 
-/** Set when U+FFFD was written; whoever wants to know clears it. */
+/** Set when U+FFFD was written; the caller clears it. */
 export let repaired: bool = false;
 
 export function clearRepaired(): void {

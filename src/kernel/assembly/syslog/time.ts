@@ -1,7 +1,7 @@
 /**
- * Times: RFC 3339 ones are checked and kept with their digits. `Oct 11 22:14:15` needs a year and a zone and `2026-10-11T22:14:15`
- * a zone, which only JavaScript knows: what it answered is kept in a table, so that it is asked about once for each
- * second that senders name.
+ * Times: RFC 3339 ones are checked and keep their digits. `Oct 11 22:14:15` needs a year and a zone and `2026-10-11T22:14:15`
+ * a zone, which only JavaScript knows. A table caches its answers, so that it is asked once for each second that
+ * senders name.
  */
 
 import { daysOf } from '../calendar';

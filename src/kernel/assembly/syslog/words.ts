@@ -1,6 +1,6 @@
 /**
  * The fixed bytes between an event's values. The wrapper (../../syslog.ts) writes them once into tables: an entry's last
- * byte is its length, and entries may be copied whole, because what is too much is overwritten by what comes next.
+ * byte is its length, and entries may be copied whole, because the next bytes overwrite the surplus.
  */
 
 /** Entries of 32 bytes, in the order of the numbers below. */

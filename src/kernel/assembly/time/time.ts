@@ -1,6 +1,6 @@
 /**
- * The time that a line itself carries: at the beginning of its text, or in the value of a key. Consecutive lines mostly share
- * theirs up to the second, so what was found last is compared first. The result is RFC 3339 in UTC, with the digits that the source has.
+ * Finds a line's own time: at the beginning of its text, or in the value of a key. Consecutive lines mostly share theirs up to
+ * the second, so it compares with the last one first. The result is RFC 3339 in UTC, with the digits that the source has.
  */
 import { dateOf, daysOf, daysSince1970 } from '../calendar';
 import { countDigits, isDigit, pair } from '../digits';
@@ -8,7 +8,7 @@ import { clock, day, formEnd, fourDigits, month, setYear, year, yearFollows } fr
 import { skipHead } from './head';
 import { DAY, inferredInstant, localInstant, NEVER, setReadAt } from './zone';
 
-/** 2000-01-01: what is before it is taken for no time. */
+/** 2000-01-01: earlier times are not taken for times. */
 const EARLIEST: i64 = 946_684_800;
 const MOST_FRACTION: usize = 9;
 
@@ -43,7 +43,7 @@ export function setUpTime(at: usize): void {
   mask = at + 96;
 }
 
-/** To be called before another zone is in use, and with each read: a time without zone or year depends on both. */
+/** Call it before another zone is in use, and with each read: a time without zone or year depends on both. */
 export function forgetTimes(readAtMs: i64): void {
   setReadAt(readAtMs);
   latest = readAtMs / 1000 + DAY;
@@ -213,7 +213,7 @@ function finish(p: usize): usize {
 function timeEnd(from: usize, p: usize, isWhole: bool): usize {
   const q = formEnd(p);
   if (q == 0) {
-    // What was kept goes with the globals of its form.
+    // The remembered time belongs to the globals of its form.
     keyLength = 0;
     return 0;
   }

@@ -51,5 +51,5 @@ export class OwnValues {
   }
 }
 
-/** What stands in place of a null. */
+/** The filler for a null. */
 const EMPTY = { s: '', i: 0, f: 0, b: false } as const;

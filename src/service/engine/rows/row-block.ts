@@ -34,7 +34,7 @@ export class RowBlock {
     }
   }
 
-  /** Where values of the field go instead of `put`, by kind. */
+  /** The own columns of the field, by kind, which take its values instead of `put`. */
   ownOf(field: string): readonly (OwnValues | undefined)[] | undefined {
     return this.#ownOf.get(field);
   }

@@ -33,7 +33,7 @@ function average(call: AggregateCall): Value {
   return one('real', sql`avgOrNull(${call.real(0)})`);
 }
 
-/** Compared as numbers where the field ever held one, else as what it holds. */
+/** Compares as numbers if the field ever held one, else by its own type. */
 function extreme(call: AggregateCall, engine: Sql): Value {
   const value = call.value(0);
   const { int, real } = value.facets;
@@ -83,12 +83,12 @@ function makeSet(call: AggregateCall): Value {
   );
 }
 
-/** Exact as long as there are no more different values than the engine keeps counters: ten for each value of its answer. */
+/** Exact while the engine has a counter for each different value: it keeps ten for each value of its answer. */
 function topk(call: AggregateCall): Value {
   const size = numberOf(call, 1, 'a number of values', 1, SERVICE_QUERY_TOPK);
   const { item, json } = itemsOf(call.value(0));
   const entry = sql`concat('{"key":', ifNull(${json(sql`e.1`)}, 'null'), ',"count":', toString(e.2), ',"error":', toString(e.3), '}')`;
-  // Of values with equal counts those that sort first are taken, so that the same events give the same answer.
+  // Of equal counts take the values that sort first, so that the same events give the same answer.
   const sorted = sql`arraySort(e -> (-toInt64(e.2), e.1), topK(${SERVICE_QUERY_TOPK}, 10, 'counts')(${item}))`;
   return oneRequired('json', jsonArray(sql`arrayMap(e -> ${entry}, arraySlice(${sorted}, 1, ${size}))`));
 }

@@ -7,7 +7,7 @@ import { jsonOf } from '../values/text.ts';
 import { asJson, firstOf, NULL_VALUE, one, oneRequired, type Value } from '../values/value.ts';
 import type { Build, Builders, Call } from './call.ts';
 
-/** Computes values once, for an expression that uses them several times. `letters` tell it from one around it. */
+/** Computes values once for an expression that uses them several times. `letters` must differ from those of an expression around it. */
 export function once(letters: string, values: readonly Sql[], build: (names: readonly Sql[]) => Sql): Sql {
   const names = values.map((_, n) => alias(letters, n));
   return sql`arrayMap((${list(names)}) -> ${build(names)}, ${list(values.map((value) => sql`[${value}]`))})[1]`;
@@ -22,7 +22,7 @@ const isArray = (json: Sql): Sql => sql`startsWith(ifNull(${json}, ''), '[')`;
 export const arrayOf = (items: Sql): Sql => sql`concat('[', arrayStringConcat(${items}, ','), ']')`;
 export const lengthOf = (items: Sql): Sql => sql`toInt64(length(${items}))`;
 
-/** What is made of the items of arrays, of whole numbers and of values as items; null where an array or a number is none. */
+/** Builds from the items of arrays, whole numbers and values as items; null when an array is none or a number is null. */
 export function ofItems(arrays: readonly Value[], numbers: readonly Sql[], build: (arrays: readonly Sql[], numbers: readonly Sql[], items: readonly Sql[]) => Sql, values: readonly Value[] = []): Sql {
   return once('ar', [...arrays.map(jsonText), ...numbers, ...values.map(rawItem)], (names) => {
     const [texts, given, raw] = [names.slice(0, arrays.length), names.slice(arrays.length, arrays.length + numbers.length), names.slice(arrays.length + numbers.length)];

@@ -11,7 +11,7 @@ import { regex } from './text-matching.ts';
 const text = (value: Sql): Value => one('string', value);
 const int = (value: Sql): Value => one('int', sql`toInt64(${value})`);
 
-/** Text in place of null, for functions of the engine that give an array and so cannot give null. */
+/** '' for null: functions of the engine that return an array cannot return null. */
 const solid = (value: Sql): Sql => sql`ifNull(${value}, '')`;
 const unlessNull = (value: Sql, result: Sql): Sql => sql`if(isNull(${value}), null, ${result})`;
 
@@ -50,7 +50,7 @@ const trimmedRegex =
   (call) =>
     trimRegex(call.string(1), call.params.string(`(?:${String(call.constant(0).value)})+`), start, end);
 
-/** Stands for a backslash before a digit, which the engine would take for a group's number whatever stands before it. */
+/** Replaces a backslash before a digit, which the engine would always read as a group's number. */
 const BACKSLASH = '\u{F8FE}';
 
 /** `$1` and `${1}` of the language are `\1` of the engine. */

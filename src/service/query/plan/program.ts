@@ -1,4 +1,4 @@
-/** A typed tree as statements: the rows, the totals of a series, and how many events matched; and what the columns of each result are. */
+/** Compiles a typed tree to statements for the rows, the totals of a series and the number of matching events, with the columns of each result. */
 import { SERVICE_QUERY_DEFAULT_EVENTS, SERVICE_QUERY_MAX_EVENTS, SERVICE_QUERY_SQL } from '../../limits.ts';
 import { typeName, type Dataset } from '../../datasets/catalog.ts';
 import type { Environment } from '../functions/call.ts';
@@ -212,7 +212,7 @@ function advance(relation: Relation, stage: Stage, window: bigint): Relation {
   }
 }
 
-/** The places of a virtual field are in its own text: what is wrong there says so. */
+/** Errors in a virtual field point into its own expression. */
 function virtual(relation: Relation, columns: readonly Column[]): Relation {
   try {
     return relation.extend(columns);
@@ -235,7 +235,7 @@ function cursorSql({ time, rowId, include }: Cursor, { parts }: Relation, params
 function tableOf(relation: Relation, most: number): Table {
   const { event, open, removed, columns, matched, order, limit } = relation.parts;
   const wanted = Math.min(limit ?? most, most);
-  // A page of events ends in a token for the next one, also where the text itself says how many.
+  // Read one row more: a page of events has a token for the next one, also when the text sets the limit.
   const atMost = event || limit === undefined || limit > most ? wanted + 1 : wanted;
   const select: Sql[] = [];
   const add = (cell: Sql): number => select.push(cell) - 1;

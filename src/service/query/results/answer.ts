@@ -1,4 +1,4 @@
-/** Runs a program: at most three statements, the totals of a series, the rows, and how many events matched where those do not say it. */
+/** Runs a program in at most three statements: the totals of a series, the rows, and the number of matching events where the rows do not tell it. */
 import { SERVICE_QUERY_MAX_EVENTS } from '../../limits.ts';
 import type { Engine, QueryOptions, QueryResult } from '../../engine/engine.ts';
 import type { Param } from '../../engine/engine.ts';
@@ -71,7 +71,7 @@ export async function answerOf(
     more,
     cut: program.aggregated && (more || totals.length > wanted) && Math.max(found.length, totals.length) > SERVICE_QUERY_MAX_EVENTS,
     rowsMatched,
-    // An event that several steps of a statement read is one event.
+    // Count an event once, however many steps of a statement read it.
     rowsExamined: Math.max(Math.min(rowsExamined, stored), rowsMatched),
     bytesRead,
     ...cursorsOf(table, kept),

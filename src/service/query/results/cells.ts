@@ -1,4 +1,4 @@
-/** Cells of the engine's answer as JSON text. Results are put together as text, so that 64-bit integers stay exact. */
+/** Cells of the engine's answer as JSON text. Results are built as text, so that 64-bit integers stay exact. */
 import type { Cell } from '../../engine/engine.ts';
 import { spanText } from '../../../core/time/span-text.ts';
 import { formatTime } from '../../../core/time/time-text.ts';
@@ -8,7 +8,7 @@ import type { Kind } from '../values/kind.ts';
 
 export type Row = readonly Cell[];
 
-/** Seconds since 1970 and how they are written: times of one result are near each other. */
+/** Caches the last second as text: the times of one result are close together. */
 let lastSecond = { text: '', written: '' };
 
 /** RFC 3339 of a cell of ns since 1970, as `formatTime` writes it. */
@@ -49,7 +49,7 @@ export function rowIdOf({ eventAt }: Table, row: Row): string {
 /** Calls `take` with the name and the JSON text of each field of an event. */
 export function eachField({ mapsAt, own }: Table, row: Row, takeIt: (name: string, json: string) => void): void {
   const at = mapsAt!;
-  // What was stored before a field had its own column is there and in the map.
+  // Older values are in the own column and in the map.
   const taken = new Set<string>();
   for (const [field, kind, cell] of own)
     if (row[cell] !== null) {

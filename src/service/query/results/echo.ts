@@ -52,7 +52,7 @@ function limitOf(stages: readonly Stage[], requested: number | undefined): numbe
 
 const filter = (op: string, parts: object): object => ({ op, field: '', value: null, caseSensitive: false, children: null, ...parts });
 
-/** Null where there are no conditions, or one of them cannot be said: the rest alone would be another filter. */
+/** Null without conditions, or when one has no legacy form: the others alone would be another filter. */
 function joined(op: string, conditions: readonly (object | null)[]): object | null {
   if (conditions.length === 0 || conditions.includes(null)) return null;
   return conditions.length === 1 && op === 'and' ? conditions[0]! : filter(op, { children: conditions });

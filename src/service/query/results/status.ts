@@ -1,4 +1,4 @@
-/** What both forms of a result say about how it came to be. */
+/** The status of a result, the same in both forms. */
 import { formatTime, MIN_TIME_NS, NO_TIME } from '../../../core/time/time-text.ts';
 import type { Extent } from '../../engine/engine.ts';
 import type { Answer, Message } from './answer.ts';

@@ -82,7 +82,7 @@ function eventColumns(table: Table, rows: readonly Row[], dataset: Dataset): Wri
     });
   const known = new Set([...dataset.fields.keys(), ...values.keys()]);
   const nulls = Array<string>(rows.length).fill('null').join(',');
-  // A grid of many rows and many fields is nearly empty: what no row has is left out then.
+  // A large grid is mostly empty: leave out fields that no row has.
   const sparse = rows.length * known.size > SERVICE_QUERY_CELLS;
   const fields = [...known].filter((name) => table.hasField(name) && (!sparse || values.has(name))).sort((a, b) => (a < b ? -1 : 1));
   return [

@@ -1,7 +1,7 @@
 /**
- * The one place where a field of an event becomes SQL. A field's name is a key of the maps s, i, f, b and j, one for each type of value
- * (`engine/tables`); it may be in several of them (its type differed between events), and where it is in none the value is null. The name is bound.
- * A common field has columns of its own instead (`engine/own-columns`).
+ * Turns a field of an event into SQL. A field's name is a key of the maps s, i, f, b and j, one for each type of value (`engine/tables`): of several
+ * of them when its type differed between events, of none when the value is null. The name is bound. A common field has columns of its own instead
+ * (`engine/own-columns`).
  */
 import type { OwnFields, OwnMap } from '../../engine/own-columns.ts';
 import { EMPTY_BIT, HUGE_BIT, OLD_BIT, TYPE_BITS, ZERO_BIT } from '../../datasets/catalog.ts';

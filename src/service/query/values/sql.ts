@@ -1,6 +1,6 @@
 /**
- * SQL text that this program wrote. The type is the promise: `sql` puts only such text and numbers together, so whatever came from a user
- * (values, names of fields) can reach a statement as a bound parameter alone.
+ * SQL text that this program wrote. The type guards it: `sql` joins only such text and numbers, so a user's values and field names can reach a
+ * statement only as bound parameters.
  */
 import type { Param } from '../../engine/engine.ts';
 

@@ -1,6 +1,6 @@
 /**
- * A value as the engine holds it. What type a field has is known only event by event, so a value is a set of facets: one nullable
- * SQL expression for each type it may have, of which at most one is not null. No facet at all is null.
+ * A value in SQL. A field's type may differ from event to event, so a value is a set of facets: one nullable SQL expression for each type it may
+ * have, of which at most one is not null. A value without facets is null.
  */
 import type { Constant, Type } from '../../../language/types.ts';
 import { KINDS, type Kind } from './kind.ts';
@@ -11,9 +11,9 @@ export type Facets = Readonly<Partial<Record<Kind, Sql>>>;
 
 export interface Value {
   readonly facets: Facets;
-  /** Cheaper forms of facets, in which a missing value reads as 0, '' or false: for conditions that those cannot meet. */
+  /** Cheaper forms of facets, for conditions that 0, '' and false cannot meet: a missing value reads as those. */
   readonly plain?: Facets;
-  /** When given, says more cheaply than the facets whether there is a value. */
+  /** A cheaper test for a value than its facets, if there is one. */
   readonly exists?: Sql;
   /** True when it is never null. */
   readonly required?: boolean;
@@ -23,7 +23,7 @@ export interface Value {
 
 export const NULL_VALUE: Value = { facets: {} };
 
-/** In parentheses, unless it is a name: what is put beside it binds as it stands. */
+/** In parentheses, unless it is a name, so that operators beside it bind right. */
 const atom = (facet: Sql): Sql => (/^\w+$/.test(facet) ? facet : sql`(${facet})`);
 export const one = (kind: Kind, facet: Sql): Value => ({ facets: { [kind]: atom(facet) } });
 export const oneRequired = (kind: Kind, facet: Sql): Value => ({ facets: { [kind]: atom(facet) }, required: true });

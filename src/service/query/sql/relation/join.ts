@@ -25,7 +25,7 @@ interface Side {
   readonly label: Sql | undefined;
 }
 
-/** A key of one type joins as it is; where the types differ from row to row it joins as text. */
+/** A key of one type joins as it is; a key whose type differs from row to row joins as text. */
 function keySql(own: Value, other: Value, side: 'left' | 'right'): Sql {
   const [facet, ...more] = facetsOf(own);
   const [theirs, ...others] = facetsOf(other);
@@ -35,7 +35,7 @@ function keySql(own: Value, other: Value, side: 'left' | 'right'): Sql {
   return isPlain ? sql`toNullable(${facet[1]})` : keyText(own);
 }
 
-/** Keeps the engine from planning this join and one inside it as one, in which a key that is the same for every row belongs to no side. */
+/** Keeps the engine from merging this join with one inside it: a constant key would then belong to no side. */
 const BARRIER = sql` limit 9223372036854775807`;
 
 function sideOf(relation: Relation, keys: readonly Sql[], level: number, unique: boolean): Side {

@@ -1,6 +1,6 @@
 /**
- * Own columns (`engine/own-columns`) of the tables of a union. Each table has others. The maps of a union are whole, with the values of own columns
- * in them; and the columns that most tables have are carried along, since a whole map is dear to make: it takes 20 times as long as a column.
+ * Own columns (`engine/own-columns`) differ from table to table. The maps of a union include their values. The columns that most tables have are
+ * passed on as well, since building a whole map takes 20 times as long as reading a column.
  */
 import type { OwnMap } from '../../../engine/own-columns.ts';
 import { fieldValue, OWN_KINDS, type EventSql, type OwnSql } from '../field.ts';

@@ -1,7 +1,7 @@
 /**
- * Rows at one point of a query, as a select in the making: each stage gives the next. Stages are put into the same select as long as SQL
- * allows, and into one around it where the order of things would change (a where behind a limit) or an expression has grown long.
- * User's names never become names in SQL: columns are numbered.
+ * Rows at one point of a query, as an unfinished select: each stage returns the next. A stage joins the same select where SQL allows it, and else
+ * wraps it: where the order would change (a where behind a limit) or an expression has grown long. Users' names never become names in
+ * SQL: columns are numbered.
  */
 import type { Dataset } from '../../../datasets/catalog.ts';
 import { EVENTS, typeOf } from '../../../../language/plan/scope.ts';
@@ -104,7 +104,7 @@ export class Relation {
     return this.#extend(columns);
   }
 
-  /** What looks at other rows sees those that are left, in their order; what comes later sees its result. */
+  /** Functions that look at other rows see the remaining rows in their order; later stages see the result. */
   #overRows(work: (rows: Relation) => Relation): Relation {
     const rows = this.parts.limit === undefined ? this : this.nest();
     return work(rows.ordered()).nest();
@@ -242,7 +242,7 @@ export class Relation {
     return sorted.#with({ limit: Math.min(count, sorted.parts.limit ?? count), matching: this.parts.matching ?? countSql(this.parts) });
   }
 
-  /** With the order that rows have when none is asked for: events the newest first, groups with the largest first aggregation first, a series in the order of time. */
+  /** In the default order: events the newest first, groups by their first aggregation, the largest first, a series by time. */
   ordered(): Relation {
     const { order, event, columns, limit } = this.parts;
     if (order || limit !== undefined) return this;

@@ -38,7 +38,7 @@ export function summarize(relation: Relation, aggregations: readonly Aggregation
   const { matching } = parts;
   const matched = matching === undefined ? sql`sum(count()) over ()` : undefined;
   const select = [...names.columns, sql`${matched ?? sql`count()`} as ${alias('m', level)}`];
-  // Groups of what is null everywhere are still groups: an empty input has none.
+  // A key that is always null still makes one group; an empty input has none.
   const by = keys.length === 0 ? NOTHING : sql` group by ${groupBy.length === 0 ? sql`'x'` : list(groupBy)}`;
   return new Relation({
     ...parts,
