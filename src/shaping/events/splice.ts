@@ -7,7 +7,7 @@
  * - A removed member goes with the comma and the spaces before it.
  * - New members stand behind the others, before the closing brace.
  */
-import type { ByteWriter } from './byte-writer.ts';
+import type { ByteWriter } from '../../core/bytes/byte-writer.ts';
 import type { Members } from './members.ts';
 
 /** What becomes of a member: it stays as it is, goes, or gets this JSON text as its value. */

@@ -1,5 +1,5 @@
 /** An event after its transform, from the members it had and those that it has now. */
-import type { ByteWriter } from './byte-writer.ts';
+import type { ByteWriter } from '../../core/bytes/byte-writer.ts';
 import type { Members } from './members.ts';
 import { type Edit, writeSpliced } from './splice.ts';
 

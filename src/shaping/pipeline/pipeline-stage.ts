@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import type { ByteWriter } from '../events/byte-writer.ts';
+import type { ByteWriter } from '../../core/bytes/byte-writer.ts';
 import { Members, readString } from '../events/members.ts';
 import { NameIndex } from '../events/name-index.ts';
 import { type Edit, writeSpliced } from '../events/splice.ts';

@@ -1,6 +1,6 @@
 /** What a stage writes: the events that come of each event, or what `on_error` says of one that its transform failed on. */
 import { MAX_SHAPED_BYTES } from '../limits.ts';
-import { ByteWriter } from '../events/byte-writer.ts';
+import { ByteWriter } from '../../core/bytes/byte-writer.ts';
 import type { Members } from '../events/members.ts';
 import { writeWith } from '../events/write-event.ts';
 import { NumberList } from './number-list.ts';

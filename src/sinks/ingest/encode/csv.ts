@@ -4,7 +4,7 @@
  * null, is empty. Nothing is lost for want of a column unless it was asked for.
  */
 import { MAX_CSV_COLUMNS } from '../../../core/limits.ts';
-import { ByteWriter } from './byte-writer.ts';
+import { ByteWriter } from '../../../core/bytes/byte-writer.ts';
 import { Keys } from './keys.ts';
 import { hasEscape, isNull, isString, isStructure, textOf, visitLines, visitMembers } from './members.ts';
 
@@ -56,7 +56,7 @@ export function encodeCsv(ndjson: Buffer, options: CsvOptions): Buffer {
     }
     out.byte(LF);
   });
-  return out.finish();
+  return out.bytes;
 }
 
 interface Columns {

@@ -2,7 +2,7 @@
  * The JSON encodings of a batch: an array of the events as they are, or of `{time, data, labels}` envelopes. Values are
  * copied as bytes, never parsed and printed again.
  */
-import { ByteWriter } from './byte-writer.ts';
+import { ByteWriter } from '../../../core/bytes/byte-writer.ts';
 import { isNull, visitLines, visitMembers } from './members.ts';
 
 const LF = 0x0a;
@@ -61,7 +61,7 @@ export function encodeEnvelopes(ndjson: Buffer, options: EnvelopeOptions): Buffe
     out.byte(CLOSE);
   });
   out.byte(CLOSE_LIST);
-  return out.finish();
+  return out.bytes;
 }
 
 /** The object without the members of one key. */

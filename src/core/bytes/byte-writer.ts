@@ -1,14 +1,21 @@
-/** Bytes that are written one behind the other, in memory that grows as needed and is used again. */
+/** Bytes written one behind the other, in memory that grows as needed and is used again. */
 
-const FIRST_BYTES = 64 * 1024;
+const QUOTE = 0x22;
 /** Memory that one very large event made grow is not kept for the rest of the agent's life. */
 const KEPT_BYTES = 1024 * 1024;
 /** Up to this length a loop copies faster than a call. */
 const LOOP_BYTES = 40;
 
 export class ByteWriter {
-  #bytes = Buffer.allocUnsafeSlow(FIRST_BYTES);
+  readonly #firstBytes: number;
+  #bytes: Buffer;
   #length = 0;
+
+  /** `firstBytes` is a first guess. */
+  constructor(firstBytes = 64 * 1024) {
+    this.#firstBytes = firstBytes;
+    this.#bytes = Buffer.allocUnsafe(firstBytes);
+  }
 
   get length(): number {
     return this.#length;
@@ -21,7 +28,7 @@ export class ByteWriter {
 
   clear(): void {
     this.#length = 0;
-    if (this.#bytes.length > KEPT_BYTES) this.#bytes = Buffer.allocUnsafeSlow(FIRST_BYTES);
+    if (this.#bytes.length > KEPT_BYTES) this.#bytes = Buffer.allocUnsafe(this.#firstBytes);
   }
 
   /** Forgets what was written behind `length`. */
@@ -46,6 +53,19 @@ export class ByteWriter {
     this.#length = length;
   }
 
+  /** Copies with each quote doubled, as inside a quoted CSV value. */
+  copyDoubled(from: Buffer, start: number, end: number): void {
+    this.#reserve(2 * (end - start));
+    const to = this.#bytes;
+    let length = this.#length;
+    for (let at = start; at < end; at++) {
+      const byte = from[at]!;
+      if (byte === QUOTE) to[length++] = QUOTE;
+      to[length++] = byte;
+    }
+    this.#length = length;
+  }
+
   text(text: string): void {
     // A character takes at most three bytes.
     this.#reserve(3 * text.length);
@@ -54,7 +74,7 @@ export class ByteWriter {
 
   #reserve(bytes: number): void {
     if (this.#length + bytes <= this.#bytes.length) return;
-    const larger = Buffer.allocUnsafeSlow(Math.max(2 * this.#bytes.length, this.#length + bytes));
+    const larger = Buffer.allocUnsafe(Math.max(2 * this.#bytes.length, this.#length + bytes));
     this.#bytes.copy(larger, 0, 0, this.#length);
     this.#bytes = larger;
   }
