@@ -7,6 +7,7 @@ import { toQueryRange } from './data/link-state.ts';
 import { conditionOf, quoteName } from './data/query-text.ts';
 import { rowsOf } from './data/results.ts';
 import { type Catalog, fieldsOf } from './data/use-catalog.ts';
+import { useNameSearch } from '../parts/name-search.tsx';
 
 const MOST_FIELDS = 200;
 const MOST_DATASETS = 100;
@@ -26,8 +27,7 @@ export interface SidebarProps {
 export function Sidebar({ api, catalog, dataset, range, onDataset, onFilter }: SidebarProps) {
   const { datasets, infos, problem, refresh } = catalog;
   const info = dataset === undefined ? undefined : infos[dataset];
-  const [wanted, setWanted] = useState('');
-  const matching = (datasets ?? []).filter(({ name }) => name.toLowerCase().includes(wanted.toLowerCase()));
+  const search = useNameSearch('dataset', datasets ?? [], ({ name }) => name, MOST_DATASETS);
   return (
     <aside aria-label="Datasets and fields">
       {api && (
@@ -38,19 +38,11 @@ export function Sidebar({ api, catalog, dataset, range, onDataset, onFilter }: S
           </button>
         </h2>
       )}
-      {(datasets?.length ?? 0) > FEW_DATASETS && (
-        <input
-          type="search"
-          aria-label="Find a dataset"
-          placeholder="Find a dataset"
-          value={wanted}
-          onInput={(event) => setWanted(event.currentTarget.value)}
-        />
-      )}
+      {(datasets?.length ?? 0) > FEW_DATASETS && search.field}
       {datasets && problem !== '' && <p class="note">{problem}</p>}
       {api && datasets?.length === 0 && <p class="soft">None that this token may see.</p>}
       <ul class="datasets">
-        {matching.slice(0, MOST_DATASETS).map(({ name, description }) => (
+        {search.found.map(({ name, description }) => (
           <li key={name}>
             <button type="button" aria-current={name === dataset} title={description} onClick={() => onDataset(name)}>
               <span>{name}</span>
@@ -59,7 +51,7 @@ export function Sidebar({ api, catalog, dataset, range, onDataset, onFilter }: S
           </li>
         ))}
       </ul>
-      {matching.length > MOST_DATASETS && <p class="soft">{formatCount(matching.length - MOST_DATASETS)} more; type a part of the name.</p>}
+      {search.others}
       {api && dataset !== undefined && info && (
         <Fields key={dataset} {...{ api, dataset, range, onFilter }} fields={fieldsOf(catalog, dataset)} />
       )}
@@ -87,26 +79,24 @@ interface FieldsProps extends Pick<SidebarProps, 'range' | 'onFilter'> {
 }
 
 function Fields({ api, dataset, fields, range, onFilter }: FieldsProps) {
-  const [wanted, setWanted] = useState('');
-  const matching = fields.filter(({ name }) => name !== '_sysTime' && name.toLowerCase().includes(wanted.toLowerCase()));
+  const search = useNameSearch(
+    'field',
+    fields.filter(({ name }) => name !== '_sysTime'),
+    ({ name }) => name,
+    MOST_FIELDS,
+  );
   return (
     <>
       <h2>
         Fields <small>{formatCount(fields.length)}</small>
       </h2>
-      <input
-        type="search"
-        aria-label="Find a field"
-        placeholder="Find a field"
-        value={wanted}
-        onInput={(event) => setWanted(event.currentTarget.value)}
-      />
+      {search.field}
       <ul>
-        {matching.slice(0, MOST_FIELDS).map((field) => (
+        {search.found.map((field) => (
           <FieldItem key={field.name} {...{ api, dataset, field, range, onFilter }} />
         ))}
       </ul>
-      {matching.length > MOST_FIELDS && <p class="soft">{formatCount(matching.length - MOST_FIELDS)} more; type a part of the name.</p>}
+      {search.others}
     </>
   );
 }

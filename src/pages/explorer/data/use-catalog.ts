@@ -18,7 +18,6 @@ export interface Catalog {
 
 const NONE: Catalog = { datasets: undefined, infos: {}, virtual: [], problem: '' };
 
-/** `ran` changes with each query that was run. */
 /** Of a dataset: those that events have, then virtual ones. */
 export function fieldsOf({ infos, virtual }: Catalog, dataset: string | undefined): readonly Field[] {
   if (dataset === undefined) return [];
@@ -26,6 +25,7 @@ export function fieldsOf({ infos, virtual }: Catalog, dataset: string | undefine
   return [...named, ...(infos[dataset]?.fields ?? []).filter(({ name }) => !named.some((field) => field.name === name))];
 }
 
+/** `ran` changes with each query. */
 export function useCatalog(api: Api | undefined, dataset: string | undefined, ran: Outcome): Catalog & { readonly refresh: () => void } {
   const [catalog, setCatalog] = useState(NONE);
   const [asked, setAsked] = useState(0);

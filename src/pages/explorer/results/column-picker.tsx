@@ -1,8 +1,8 @@
 /** Which columns the table has, as boxes to tick: those that it has first, the others found by a part of their name. */
 import { useState } from 'preact/hooks';
-import { formatCount } from '../../parts/format.ts';
 import { Menu } from '../../parts/menu.tsx';
 import { formatCell } from '../../parts/show-text.ts';
+import { useNameSearch } from '../../parts/name-search.tsx';
 
 /** More boxes than this would freeze the page. */
 const MOST_BOXES = 200;
@@ -29,23 +29,14 @@ export function ColumnPicker({ names, shown, onChange }: ColumnPickerProps) {
 }
 
 function Boxes({ names, shown, onChange }: ColumnPickerProps) {
-  const [wanted, setWanted] = useState('');
   // A box stays where it is while it is ticked and unticked.
   const [first] = useState(shown);
   const ordered = [...first.filter((name) => names.includes(name)), ...names.filter((name) => !first.includes(name))];
-  const matching = ordered.filter((name) => name.toLowerCase().includes(wanted.toLowerCase()));
+  const search = useNameSearch('column', ordered, (name) => name, MOST_BOXES);
   return (
     <>
-      {names.length > FEW_NAMES && (
-        <input
-          type="search"
-          aria-label="Find a column"
-          placeholder="Find a column"
-          value={wanted}
-          onInput={(event) => setWanted(event.currentTarget.value)}
-        />
-      )}
-      {matching.slice(0, MOST_BOXES).map((name) => (
+      {names.length > FEW_NAMES && search.field}
+      {search.found.map((name) => (
         <label key={name}>
           <input
             type="checkbox"
@@ -55,7 +46,7 @@ function Boxes({ names, shown, onChange }: ColumnPickerProps) {
           <bdi>{formatCell(name, 100)}</bdi>
         </label>
       ))}
-      {matching.length > MOST_BOXES && <p class="soft">{formatCount(matching.length - MOST_BOXES)} more; type a part of the name.</p>}
+      {search.others}
     </>
   );
 }
