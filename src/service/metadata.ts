@@ -133,7 +133,7 @@ function openDatabase(path: string, dataDir: string, pidFile: string, sync: bool
     if (version > STEPS.length)
       throw new TailraceError(
         'E_DATA_DIR',
-        `the data folder ${dataDir} was made by a newer version (its form is ${version}, this one knows ${STEPS.length})`,
+        `the data folder ${dataDir} was created by a newer version (its format is ${version}, this version knows ${STEPS.length})`,
         {
           fix: 'use the newer version, or another folder',
         },
@@ -151,7 +151,7 @@ function openDatabase(path: string, dataDir: string, pidFile: string, sync: bool
       });
     }
     throw new TailraceError('E_DATA_DIR', `the database ${path} cannot be opened: ${messageOf(cause)}`, {
-      fix: 'see that the file can be written and is a database of Tailrace, or choose another folder with --data',
+      fix: 'check that the file can be written and is a database of Tailrace, or choose another folder with --data',
       cause,
     });
   }

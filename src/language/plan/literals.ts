@@ -34,7 +34,7 @@ export function keysOf(use: Use): string[] {
   if (use.count % 2 === 1) throw use.fail(use.count - 1, 'wanted pairs of key and value');
   const keys = Array.from({ length: use.count / 2 }, (_, n) => String(use.constant(2 * n).value));
   const twice = keys.findIndex((key, n) => keys.indexOf(key) < n);
-  if (twice >= 0) throw use.fail(2 * twice, 'the key stands there twice');
+  if (twice >= 0) throw use.fail(2 * twice, 'the key is given twice');
   return keys;
 }
 

@@ -174,7 +174,7 @@ function checkEmpty({ datasets, org, views }: Capabilities): void {
 /** An API token that may make tokens cannot give away more than it has. */
 function checkWithin(wanted: Capabilities, caller: Creator, tokens: Tokens): void {
   const missing = caller.kind === 'api' ? firstBeyond(tokens.get(caller.token).capabilities, wanted) : undefined;
-  if (missing !== undefined) throw forbidden(`the token may not give the capability ${missing}, which it has not itself`);
+  if (missing !== undefined) throw forbidden(`the token cannot grant the capability ${missing}, which it does not have itself`);
 }
 
 /** Personal tokens of owners are for owners; those of others for personal tokens only. */

@@ -78,7 +78,7 @@ export function openTokens(metadata: Metadata): Tokens {
     put.run(id, kind, name, description, hash.toString('hex'), user, datasets!, org!, created, expires, views!);
   };
   const checkRoom = (): void => {
-    if (known.length >= SERVICE_TOKENS) throw badRequest(`there are ${SERVICE_TOKENS} tokens already, the most this service keeps`);
+    if (known.length >= SERVICE_TOKENS) throw badRequest(`there are ${SERVICE_TOKENS} tokens already, the most that this service keeps`);
   };
 
   return {

@@ -54,7 +54,7 @@ export function openUsers(metadata: Metadata, now: Date): Users {
     return user;
   };
   const checkChangeable = (user: User): void => {
-    if (user.id === owner.id) throw badRequest('the first owner stays: it can be neither removed nor given another role');
+    if (user.id === owner.id) throw badRequest('the first owner stays: it cannot be removed or given another role');
   };
 
   return {
@@ -65,7 +65,7 @@ export function openUsers(metadata: Metadata, now: Date): Users {
     create(user) {
       if ([...users.values()].some(({ email }) => email === user.email))
         throw new ApiError(409, `user ${quote(user.email)} exists already`);
-      if (users.size >= SERVICE_USERS) throw badRequest(`there are ${SERVICE_USERS} users already, the most this service keeps`);
+      if (users.size >= SERVICE_USERS) throw badRequest(`there are ${SERVICE_USERS} users already, the most that this service keeps`);
       return add(randomUUID(), user, new Date().toISOString());
     },
     setRole(id, role) {

@@ -134,7 +134,7 @@ export async function openCatalog(metadata: Metadata, engine: Engine, log: Log):
       db.prepare('insert into dropped values (?)').run(id);
     });
     await drop(metadata, engine, id).catch((error: unknown) =>
-      log.warn({ table: tableOf(id), error: messageOf(error) }, 'the table of a removed dataset is left until the next start'),
+      log.warn({ table: tableOf(id), error: messageOf(error) }, 'cannot drop the table of a removed dataset: retrying at the next start'),
     );
   };
 
@@ -148,7 +148,8 @@ export async function openCatalog(metadata: Metadata, engine: Engine, log: Log):
     async create(name, description, who) {
       if (!/^[A-Za-z0-9-]{1,128}$/.test(name))
         throw badRequest(`dataset name ${quote(name)}: wanted 1 to 128 characters of A-Z, a-z, 0-9 and -`);
-      if (byName.size >= SERVICE_DATASETS) throw badRequest(`there are ${SERVICE_DATASETS} datasets already, the most this service keeps`);
+      if (byName.size >= SERVICE_DATASETS)
+        throw badRequest(`there are ${SERVICE_DATASETS} datasets already, the most that this service keeps`);
       const created = new Date().toISOString();
       let id: number;
       try {
@@ -244,7 +245,7 @@ async function alignTables(metadata: Metadata, engine: Engine, datasets: readonl
   const tables = new Set(await engine.tables());
   for (const { table } of datasets) if (!tables.delete(table)) await engine.createTable(table);
   if (tables.size === 0) return;
-  log.warn({ tables: [...tables].join(', ') }, 'the engine has tables that no dataset names: they are left alone');
+  log.warn({ tables: [...tables].join(', ') }, 'the engine has tables of no known dataset: leaving them alone');
   // Skip the numbers of these tables: a new dataset would find one filled.
   const last = Math.max(...[...tables].map((table) => datasetOf(table) ?? 0));
   const known = db.prepare("select seq from sqlite_sequence where name = 'datasets'").get()?.['seq'] as number | undefined;

@@ -46,9 +46,9 @@ export function openTrimmer(catalog: Catalog, engine: Engine, log: Log): Trimmer
       if (retentionDays === 0) continue;
       try {
         const deleted = await catalog.use(name, (dataset) => trim(dataset, BigInt(retentionDays) * DAY_NS, nowNs));
-        if (deleted > 0) log.info({ dataset: name, deleted, retentionDays }, 'events past their retention were deleted');
+        if (deleted > 0) log.info({ dataset: name, deleted, retentionDays }, 'deleted events past their retention');
       } catch (error) {
-        log.error({ dataset: name, error: messageOf(error) }, 'the retention could not be kept: it is tried again in an hour');
+        log.error({ dataset: name, error: messageOf(error) }, 'deleting events past their retention failed: retrying in an hour');
       }
     }
   };

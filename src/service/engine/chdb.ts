@@ -205,7 +205,7 @@ function openSession(SessionClass: typeof Session, path: string, config: string)
     session?.close();
     const fix =
       codeOf(cause) === 'CHDB_CONNECTION'
-        ? 'see that no other process uses the folder and that it can be written'
+        ? 'check that no other process uses the folder and that it can be written'
         : 'see the message above';
     throw new TailraceError('E_ENGINE', `the engine cannot open ${path}: ${messageOf(cause).trim()}`, { fix, cause });
   }

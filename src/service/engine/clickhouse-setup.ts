@@ -38,7 +38,7 @@ export async function prepareDatabase(address: ClickhouseAddress, instance: stri
   } catch (cause) {
     if (cause instanceof TailraceError && cause.fix !== undefined) throw cause;
     throw new TailraceError('E_ENGINE', `the ClickHouse engine at ${address.hosts.join(', ')} cannot be used: ${messageOf(cause).trim()}`, {
-      fix: 'see that the servers run, that the HTTP port is right, and that the user may create databases and tables',
+      fix: 'check that the servers run, that the HTTP port is right, and that the user may create databases and tables',
       cause,
     });
   }

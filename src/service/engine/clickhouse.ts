@@ -89,7 +89,7 @@ export async function openClickhouse(address: ClickhouseAddress, instance: strin
   } catch (cause) {
     await onEach((shard) => shard.close());
     throw new TailraceError('E_ENGINE', `the engine cannot be set up: ${messageOf(cause)}`, {
-      fix: 'see that every shard can be reached and that the user may create tables',
+      fix: 'check that every shard can be reached and that the user may create tables',
       cause,
     });
   }

@@ -145,7 +145,7 @@ function away(error: unknown, host: string): ApiError | undefined {
   if (EMPTY.has(code))
     return new ApiError(
       503,
-      `the engine at ${host} lacks tables that it had: see that its disk is there, then start the service again`,
+      `the engine at ${host} lacks tables that it had: check that its disk is there, then start the service again`,
       LATER,
     );
   // A crashing server answers only with this for a while.

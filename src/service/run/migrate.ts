@@ -112,8 +112,8 @@ async function moveTable(
   metadata.forgetFact(fact);
   // Between two runs the service may have stored older events, or trimmed some.
   if (known !== undefined) return moveTable(id, dataset, from, to, metadata, options);
-  throw new TailraceError('E_MOVE', `the dataset ${dataset} did not arrive whole: ${here} here, ${there} there (rows and checksum)`, {
-    fix: 'start the move again: it moves this dataset anew',
+  throw new TailraceError('E_MOVE', `the dataset ${dataset} did not arrive complete: ${here} here, ${there} there (rows and checksum)`, {
+    fix: 'run the move again: it repeats this dataset',
   });
 }
 

@@ -37,7 +37,7 @@ export function openStore<T extends object>({ db }: Metadata, kind: string, word
     get: (id) => ({ ...check(id), id }),
     create(value) {
       if (known.size >= SERVICE_SAVED)
-        throw badRequest(`there are ${SERVICE_SAVED} of these already, the most this service keeps: remove a ${word}`);
+        throw badRequest(`there are ${SERVICE_SAVED} of these already, the most that this service keeps: remove a ${word}`);
       return save(`${prefix}${randomUUID()}`, value);
     },
     update(id, value) {

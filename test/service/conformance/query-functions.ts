@@ -77,7 +77,7 @@ describe('functions', () => {
   test.each([
     ['bag_pack("a")', 'bag_pack takes 2 or more arguments, not 1'],
     ['bag_pack("a", 1, "b")', 'wanted pairs of key and value'],
-    ['bag_pack("a", 1, "a", 2)', 'the key stands there twice'],
+    ['bag_pack("a", 1, "a", 2)', 'the key is given twice'],
     ['bag_pack("a", 1, text, 2)', 'wanted a literal here'],
     ['strcat_array(list, text)', 'strcat_array wants a literal here'],
     ['array_slice(list, "a", 1)', 'array_slice wants an integer here, not a string'],
