@@ -65,11 +65,7 @@ function readPipeline(reading: Reading): PipelineText {
   const { at } = parser.token;
   const source = readSource(reading);
   const steps: Step[] = [];
-  while (parser.accept('|')) {
-    if (steps.length === SERVICE_QUERY_STAGES)
-      throw new AplError('syntax', parser.token.at, `the query has more than ${SERVICE_QUERY_STAGES} operators`);
-    steps.push(readStep(parser, 'queries').step);
-  }
+  while (parser.accept('|')) addStep(parser, steps);
   return { at, source, steps };
 }
 
@@ -77,17 +73,19 @@ function readPipeline(reading: Reading): PipelineText {
 function readInner(parser: Parser): PipelineText {
   const { at } = parser.token;
   const steps: Step[] = [];
-  do {
-    if (steps.length === SERVICE_QUERY_STAGES)
-      throw new AplError('syntax', parser.token.at, `the query has more than ${SERVICE_QUERY_STAGES} operators`);
-    steps.push(readStep(parser, 'queries').step);
-  } while (parser.accept('|'));
-  return { at, source: () => nothing(at), steps };
+  do addStep(parser, steps);
+  while (parser.accept('|'));
+  // What has no source cannot stand alone.
+  const source = (): never => {
+    throw new AplError('syntax', at, 'a query begins with a dataset');
+  };
+  return { at, source, steps };
 }
 
-/** What has no source cannot stand alone. */
-function nothing(at: number): never {
-  throw new AplError('syntax', at, 'a query begins with a dataset');
+function addStep(parser: Parser, steps: Step[]): void {
+  if (steps.length === SERVICE_QUERY_STAGES)
+    throw new AplError('syntax', parser.token.at, `the query has more than ${SERVICE_QUERY_STAGES} operators`);
+  steps.push(readStep(parser, 'queries').step);
 }
 
 /** Operators that other services of the family have and this one does not, with what to write instead. */

@@ -3,10 +3,9 @@ import { z } from 'zod';
 import { SERVICE_HOLD_SECONDS } from '../limits.ts';
 import { ApiError, badRequest, quote } from '../http/api-error.ts';
 import { parseDuration } from '../http/duration.ts';
-import { constantOf } from './legacy/nodes.ts';
 import { readRowId } from './sql/field.ts';
 import type { Cursor } from './plan/program.ts';
-import type { Constant } from '../../language/types.ts';
+import { constantOf, type Constant } from '../../language/types.ts';
 
 const text = z.string().nullish();
 const flag = z.boolean().nullish();

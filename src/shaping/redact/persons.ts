@@ -73,12 +73,6 @@ function topLevelEnd(text: string, at: number): number {
   return letters < LEAST_TOP_LEVEL ? 0 : at;
 }
 
-export function isLuhn(digits: string): boolean {
-  let sum = 0;
-  for (let n = 0; n < digits.length; n++) sum += luhnValue(digits.charCodeAt(digits.length - 1 - n) - 0x30, n % 2 === 1);
-  return sum % 10 === 0;
-}
-
 function luhnValue(digit: number, isDoubled: boolean): number {
   const value = isDoubled ? digit * 2 : digit;
   return value > 9 ? value - 9 : value;

@@ -2,7 +2,7 @@
 import type { Kind } from '../values/kind.ts';
 import { all, any, first, joinSql, list, sql, type Sql } from '../values/sql.ts';
 import { asBool, constantValue, exists, facetsOf, one, oneRequired, type Value } from '../values/value.ts';
-import type { Constant } from '../../../language/types.ts';
+import { constantOf, type Constant } from '../../../language/types.ts';
 import type { COMPARISONS } from '../../../language/functions/comparisons.ts';
 import type { Build, Builders, Call } from './call.ts';
 
@@ -88,11 +88,7 @@ function itemsOf(constant: Constant): Constant[] {
   if (constant.type !== 'dynamic' || typeof constant.value !== 'string') return [constant];
   const flatten = (item: unknown): Constant[] => {
     if (Array.isArray(item)) return item.flatMap(flatten);
-    if (typeof item === 'string') return [{ type: 'string', value: item }];
-    if (typeof item === 'boolean') return [{ type: 'bool', value: item }];
-    if (typeof item === 'number')
-      return [Number.isSafeInteger(item) ? { type: 'int', value: BigInt(item) } : { type: 'real', value: item }];
-    return [];
+    return typeof item === 'object' ? [] : [constantOf(item)];
   };
   const parsed: unknown = JSON.parse(constant.value);
   return Array.isArray(parsed) ? flatten(parsed) : [constant];

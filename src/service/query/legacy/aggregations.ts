@@ -48,7 +48,7 @@ export function aggregationNode({ op, field, argument }: LegacyAggregation, id: 
   if (!spec) throw badRequest(`the aggregation ${quote(op)} is not known`);
   const optional = plain === 'count' || plain === 'rate';
   if (all && !optional) throw badRequest(`the aggregation ${quote(op)} wants a field`);
-  // Of the service's own times every event has one.
+  // Every event has the service's own times.
   const rows = all || (plain === 'count' && (field === '_time' || field === '_sysTime'));
   const args = rows ? [] : [names.column(field), ...argumentsOf(plain, conditional ? undefined : argument, names)];
   const condition = conditional ? names.condition(argument) : undefined;
@@ -79,7 +79,7 @@ function argumentsOf(op: string, argument: unknown, names: AggregationNames): No
   if (op !== 'topk' && op !== 'histogram' && op !== 'percentiles' && op !== 'makeset' && op !== 'makelist') return [];
   const given = argument ?? DEFAULTS[op];
   if (given === undefined) return [];
-  // Percentiles are written as 95, as 0.95 they would be tiny.
+  // Percentiles are written as 95, not 0.95.
   const list = (Array.isArray(given) ? given : [given]).map((item) => (typeof item === 'string' ? Number(item) : item));
   if (list.length === 0 || list.some((item) => typeof item !== 'number' || !Number.isFinite(item)))
     throw badRequest(`the aggregation ${quote(op)} wants a number as its argument${op === 'percentiles' ? ', or a list of them' : ''}`);
@@ -93,7 +93,7 @@ const namesIn = (argument: unknown): string[] => {
   return list as string[];
 };
 
-/** What the fields hold where another is greatest or least: the value of one, an object of several. */
+/** The values of fields where another is greatest or least: one value, or an object of several. */
 function takenBy(greatest: boolean, taken: readonly string[]): OwnAggregate {
   const name = greatest ? 'argmax' : 'argmin';
   const engine = greatest ? sql`argMaxIf` : sql`argMinIf`;

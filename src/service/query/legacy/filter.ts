@@ -1,4 +1,4 @@
-/** A legacy filter tree as a condition that is true or false for every event. What an event lacks matches nothing but `not-…`. */
+/** A legacy filter tree as a condition that is true or false for every event. An absent field matches only `not-…`. */
 import { SERVICE_QUERY_DEPTH } from '../../../language/limits.ts';
 import { SERVICE_QUERY_PARTS } from '../../limits.ts';
 import { badRequest, quote } from '../../http/api-error.ts';

@@ -1,4 +1,4 @@
-/** A legacy query as the stages of the typed tree: what is named with text becomes what the query language would have made of it. */
+/** A legacy query as the stages of the typed tree, the same that the query language makes. */
 import { SERVICE_QUERY_BUCKETS } from '../../limits.ts';
 import { badRequest, quote } from '../../http/api-error.ts';
 import { analyze } from '../../../language/plan/analysis.ts';

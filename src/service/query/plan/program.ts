@@ -42,7 +42,7 @@ export interface ProgramOptions {
   readonly cursor: Cursor | undefined;
 }
 
-/** [start, end) of `_time`, ns, as far as events are to be compared with it. */
+/** [start, end) of `_time`, ns; a bound that need not be checked is undefined. */
 export interface Bounds {
   readonly start: bigint | undefined;
   readonly end: bigint | undefined;
@@ -149,7 +149,7 @@ export function programOf({ source, stages }: Pick<Tree, 'source' | 'stages'>, o
 
 const SERIES_ROWS = SERVICE_QUERY_MAX_EVENTS * 4;
 
-/** What the rows of a query begin with. */
+/** The first rows of a query. */
 function rowsOf(source: Source, frame: Parameters<typeof Relation.events>[1], where: readonly Sql[], { datasetsOf }: ProgramOptions): Relation {
   switch (source.kind) {
     case 'datasets': {
@@ -272,7 +272,7 @@ const TYPE_NAMES: Readonly<Record<Type, string>> = { int: 'integer', real: 'floa
 function typeOf({ value, type, bits }: Made): string {
   if (bits !== undefined) return typeName(bits);
   const names = facetsOf(value).map(([kind]) => KIND_NAMES[kind]);
-  // What came out of JSON may be anything.
+  // A value from JSON may have any type.
   if (names.length > 3) return 'dynamic';
   return names.length > 0 ? names.join('|') : TYPE_NAMES[type];
 }

@@ -84,7 +84,7 @@ function inGroups(program: Program, rows: readonly Row[], totals: readonly Row[]
   return rows.filter((row) => groups.has(groupKey(program.rows, row, program.series!.key)));
 }
 
-/** A text that two rows have in common when they are of the same group. */
+/** Rows of the same group have the same text. */
 export const groupKey = ({ columns }: Table, row: Row, except?: string): string =>
   JSON.stringify(columns.filter(({ role, name }) => role === 'key' && name !== except).map((column) => writeValue(column, row)));
 

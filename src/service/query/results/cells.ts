@@ -25,7 +25,7 @@ export function timeJson(cell: Cell | undefined): string {
 /** JSON text of one facet's cell that is not null. */
 const CELL_JSON: Readonly<Record<Kind, (cell: Cell) => string>> = {
   int: String,
-  // What is infinite or no number comes as text; JSON has no such numbers.
+  // Infinite numbers and NaN come as text; JSON has no such numbers.
   real: (cell) => (typeof cell === 'number' ? JSON.stringify(cell) : 'null'),
   string: (cell) => JSON.stringify(cell),
   bool: (cell) => (cell === true || cell === 1 ? 'true' : 'false'),

@@ -1,4 +1,4 @@
-/** The structured query that a text amounts to, as far as the legacy form can say it: `request` of a legacy result. */
+/** The closest structured query to a text, as far as the legacy form allows: `request` of a legacy result. */
 import { SERVICE_QUERY_DEFAULT_EVENTS, SERVICE_QUERY_MAX_EVENTS } from '../../limits.ts';
 import type { Node, Stage } from '../../../language/plan/tree.ts';
 import { spanText } from '../../../core/time/span-text.ts';
@@ -63,7 +63,7 @@ const TEXT: Readonly<Record<string, string>> = {
   contains: 'contains', startswith: 'starts-with', endswith: 'ends-with', 'matches regex': 'regexp', has: 'has',
 }; // prettier-ignore
 
-/** Null for what the legacy form has no words for. */
+/** Null for conditions that the legacy form cannot express. */
 function filterOf(node: Node): object | null {
   if (node.kind !== 'apply') return null;
   const [name] = node.spec.names;

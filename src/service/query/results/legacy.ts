@@ -36,7 +36,7 @@ function entries(columns: readonly OutputColumn[], row: Row, withNulls: boolean)
     .join(',');
 }
 
-/** What stands beside `data`, and so not in it. */
+/** Members beside `data`, which does not repeat them. */
 const OWN = new Set(['_time', '_sysTime', '_rowId', '_cursor']);
 
 function match(table: Table, row: Row): string {

@@ -1,4 +1,4 @@
-/** Whether the expressions of virtual fields can be run on a dataset, as far as that can be said without running them. */
+/** Checks the expressions of virtual fields on a dataset by compiling them. */
 import { type VirtualFieldError, virtualStages } from '../../../language/plan/virtual.ts';
 import type { Column } from '../../../language/plan/tree.ts';
 import { ERROR_TYPES, placeOf } from '../../../language/syntax/apl-error.ts';
@@ -20,7 +20,7 @@ export function checkColumns(dataset: Dataset, columns: readonly Column[]): void
   }
 }
 
-/** The reply that says where in the expression it is. */
+/** The reply, with the place in the expression. */
 export function inExpression({ message, field, error }: VirtualFieldError): ApiError {
   const { line, column } = placeOf(field.expression, error.at);
   return new ApiError(400, `${message} (line ${line}, column ${column} of its expression)`, {}, { message: error.message, line, column, errorType: ERROR_TYPES[error.type] });

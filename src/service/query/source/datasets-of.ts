@@ -1,4 +1,4 @@
-/** Which datasets the names in a query stand for, and that the caller may read each of them. */
+/** Finds the datasets that a query names, and checks that the caller may read each. */
 import { quoteRegex } from '../../../language/operators/pattern.ts';
 import type { DatasetName } from '../../../language/plan/tree.ts';
 import { ERROR_TYPES, placeOf } from '../../../language/syntax/apl-error.ts';
@@ -17,12 +17,12 @@ export interface DatasetsOfQuery {
 const isPattern = ({ text }: DatasetName): boolean => text.includes('*');
 const patternOf = (text: string): RegExp => new RegExp(`^${text.split('*').map(quoteRegex).join('.*')}$`, 's'); // prettier-ignore
 
-/** A named dataset has to be there, and the caller may query it: else an `ApiError` 404 or 403. A pattern leaves out what the caller may not read. */
+/** Throws an `ApiError` 404 or 403 for a name that does not exist or that the caller may not query. A pattern skips those. */
 export function datasetsOf(names: readonly DatasetName[], text: string, catalog: Catalog, caller: Caller): DatasetsOfQuery {
   for (const name of names) if (!isPattern(name)) caller.require(RIGHT, name.text);
   const found = new Map(names.map((name) => [name.text, isPattern(name) ? matching(name.text, catalog, caller) : [named(name, text, catalog)]] as const));
   const all = [...new Set([...found.values()].flat())];
-  // A pattern's datasets are also asked for one by one.
+  // Callers also ask for the datasets of a pattern one by one.
   return { all, of: ({ text: name }) => found.get(name) ?? all.filter((dataset) => dataset.name === name) };
 } // prettier-ignore
 

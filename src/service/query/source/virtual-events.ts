@@ -19,7 +19,7 @@ export interface VirtualOfQuery {
   readonly used: readonly string[];
 }
 
-/** What a `let` or a variable of the request is called is no virtual field in that query. */
+/** A `let` or a variable of the request hides a virtual field of the same name. */
 export function virtualOf(query: QueryText, variables: ReadonlyMap<string, Constant>, found: DatasetsOfQuery, columnsOf: ColumnsOf): VirtualOfQuery {
   const bound = new Set([...variables.keys(), ...query.lets.map(({ name }) => name)]);
   const columns = new Map(found.all.map((dataset) => [dataset, columnsOf(dataset, (name) => !bound.has(name) && isNamed(name, query.named))] as const));
@@ -58,7 +58,7 @@ export function namedIn({ order, aggregations, groupBy, project, filter, virtual
   return { fields, prefixes: [] };
 }
 
-/** Fields that an expression names; what is wrong with it is said where it is read again. */
+/** Fields that an expression names. Errors are reported when it is read again. */
 function namesOf(text: string): Iterable<string> {
   try {
     const parser = new Parser(text);

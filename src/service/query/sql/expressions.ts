@@ -23,11 +23,11 @@ import {
 
 export interface ExpressionContext {
   readonly environment: Environment;
-  /** A column's value, or undefined when there never was such a field. */
+  /** A column's value, or undefined when no event ever had the field. */
   readonly column: (name: string) => Value | undefined;
   /** The text of all fields of the event. */
   readonly everything: () => Sql;
-  /** Called with the name of a field that never was. */
+  /** Called with the name of a field that no event ever had. */
   readonly missing: (name: string) => void;
   /** The rows of a query inside the expression. */
   readonly relationOf: (tree: Tree) => InnerRows;
@@ -35,7 +35,7 @@ export interface ExpressionContext {
   readonly windowOrder: () => Sql;
 }
 
-/** `filtering`: the result decides whether a row stays, so null may as well be false, which is cheaper. */
+/** `filtering`: the result only decides whether a row stays, so it may be false instead of null, which is cheaper. */
 export function compile(node: Node, context: ExpressionContext, filtering = false): Value {
   switch (node.kind) {
     case 'constant':
@@ -116,7 +116,7 @@ export function compileAggregation(
   window: bigint,
 ): Value {
   const { condition } = aggregation;
-  // What does not meet the condition is not there, and what is not there does not count.
+  // A value that fails the condition becomes null, and aggregations skip null.
   const wrap = condition && ((value: Value): Value => choose(compileCondition(condition, context), value, NULL_VALUE));
   const call: AggregateCall = { ...callOf(aggregation, context, false, wrap), window };
   return aggregateBuilder(aggregation.spec)(call);

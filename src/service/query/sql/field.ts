@@ -8,7 +8,7 @@ import { EMPTY_BIT, HUGE_BIT, OLD_BIT, TYPE_BITS, ZERO_BIT } from '../../dataset
 import { any, list, ownColumnSql, sql, type Params, type Sql } from '../values/sql.ts';
 import { NULL_VALUE, type Facets, type Value } from '../values/value.ts';
 
-/** The maps of an event at one level of a statement, and what the service itself knows of it. */
+/** The maps of an event at one level of a statement, and the service's own columns. */
 export interface EventSql {
   readonly s: Sql;
   readonly i: Sql;
@@ -18,7 +18,7 @@ export interface EventSql {
   readonly time: Sql;
   readonly sysTime: Sql;
   readonly rowId: Sql;
-  /** By field, the columns that stand in for its values in the maps s, i, f and b. */
+  /** By field, the own columns that replace its values in the maps s, i, f and b. */
   readonly own: ReadonlyMap<string, OwnSql>;
 }
 export type OwnSql = Readonly<Partial<Record<OwnMap, Sql>>>;
@@ -80,7 +80,7 @@ export function fieldValue(event: EventSql, name: string, bits: number, params: 
   };
   if (bits & TYPE_BITS.string) add('string', 's', sql`''`, bits & EMPTY_BIT ? sql`'""'` : undefined);
   if (bits & TYPE_BITS.integer) add('int', 'i', sql`0`, bits & ZERO_BIT ? sql`'0'` : undefined);
-  // A float is never 0: what has no fraction is an integer.
+  // A float is never 0: a number without a fraction is stored as an integer.
   if (bits & TYPE_BITS.float) add('real', 'f', sql`0`, undefined);
   if (bits & TYPE_BITS.boolean) add('bool', 'b', sql`false`, sql`'false'`);
   if (bits & HUGE_BIT) {
@@ -106,7 +106,7 @@ export function eventText({ s, i, f, j, own }: EventSql): Sql {
     ...(column.s ? [sql`if(${column.s} = '', '""', ifNull(${column.s}, ''))`] : []),
     ...(column.i ? [sql`ifNull(toString(${column.i}), '')`] : []),
     ...(column.f ? [sql`ifNull(toString(${column.f}), '')`] : []),
-    // As among the JSON values, of the two truth values only one has a text.
+    // Like the JSON values, which hold false but not true.
     ...(column.b ? [sql`if(${column.b} = false, 'false', '')`] : []),
   ]);
   return columns.length === 0 ? maps : sql`concatWithSeparator('\\x01', ${list([maps, ...columns])})`;

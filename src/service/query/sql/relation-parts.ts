@@ -1,4 +1,4 @@
-/** What is known of rows at one point of a query, and the clauses that follow from it. */
+/** The state of rows at one point of a query, and the SQL clauses of it. */
 import { SERVICE_QUERY_NESTING } from '../../limits.ts';
 import type { Dataset } from '../../datasets/catalog.ts';
 import type { Environment } from '../functions/call.ts';
@@ -53,12 +53,12 @@ export interface Parts {
   readonly open: boolean;
   readonly removed: readonly NamePattern[];
   readonly order: Ordering | undefined;
-  /** The number of the item that mv-expand made a row of: what rows that are alike in all else sort by. */
+  /** The number of the item of mv-expand, by which otherwise equal rows sort. */
   readonly item: Sql | undefined;
   /** The name of the dataset that each row is of, where there are several. */
   readonly label?: Sql | undefined;
   readonly limit: number | undefined;
-  /** The rows that matched, before anything put them together or left some out. */
+  /** The matching rows, before any stage groups or limits them. */
   readonly matching: Sql | undefined;
   /** A column that says how many those are. */
   readonly matched: Sql | undefined;

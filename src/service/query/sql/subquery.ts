@@ -16,7 +16,7 @@ export function scalar(relation: InnerRows): Value {
 
 const lower = (text: Sql, caseless: boolean): Sql => (caseless ? sql`lowerUTF8(${text})` : text);
 
-/** Whether the value is in the first column. A value that is not there is in no list. */
+/** Whether the value is in the first column. Null is in no list. */
 export function among(value: Value, relation: InnerRows, { negated, caseless }: Node & { readonly kind: 'among' }): Value {
   const rows = relation.parts.limit === undefined ? relation : relation.nest();
   const { from, where } = rows.parts;

@@ -2,7 +2,7 @@
 import { sql, type Params, type Sql } from './sql.ts';
 import { NULL_VALUE, type Value } from './value.ts';
 
-/** The value that JSON text says, whatever its type. */
+/** The value of a JSON text, of any type. */
 export function jsonValue(json: Sql): Value {
   const when = (types: Sql, value: Sql): Sql => sql`if(JSONType(${json}) in (${types}), ${value}, null)`;
   return {
@@ -24,7 +24,7 @@ export function itemOf(value: Value, key: string | bigint, params: Params): Valu
   return jsonValue(sql`nullIf(JSONExtractRaw(${json}, ${at}), '')`);
 }
 
-/** The same, where only the running query knows which item. */
+/** The same for an index that is computed per row. */
 export function itemAt(value: Value, index: Sql): Value {
   const { json } = value.facets;
   return json ? jsonValue(sql`nullIf(JSONExtractRaw(${json}, if(${index} < 0, ${index}, ${index} + 1)), '')`) : NULL_VALUE;

@@ -7,7 +7,7 @@ import type { Param } from '../../engine/engine.ts';
 declare const written: unique symbol;
 export type Sql = string & { readonly [written]: true };
 
-/** A piece of SQL: what stands in the template is the program's own, what is put in is SQL already or a number. */
+/** A piece of SQL: the template is the program's own text, its parts are SQL or numbers. */
 export function sql(strings: TemplateStringsArray, ...parts: readonly (Sql | number)[]): Sql {
   let text = strings[0]!;
   for (const [n, part] of parts.entries()) text += (typeof part === 'number' ? writeNumber(part) : part) + strings[n + 1]!;

@@ -12,7 +12,7 @@ const TYPES: Readonly<Record<Exclude<Kind, 'json'>, Sql>> = {
 /** Paths are arrays of keys as JSON texts. */
 const NO_ENTRIES = sql`cast([], 'Array(Tuple(Array(String), String))')`;
 const NO_PATH = sql`cast([], 'Array(String)')`;
-/** Beside types: something that has children, and the place of an array's items, of which there may be none. */
+/** Markers beside types: a value with children, and the items of an array, which may be empty. */
 const PARENT = sql`'{'`;
 const ITEMS = sql`''`;
 const INDEXER = sql`'"\`indexer\`"'`;

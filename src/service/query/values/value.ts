@@ -17,7 +17,7 @@ export interface Value {
   readonly exists?: Sql;
   /** True when it is never null. */
   readonly required?: boolean;
-  /** The constant it is, when it is one. */
+  /** Its constant, if it is one. */
   readonly constant?: Constant;
 }
 
@@ -142,5 +142,5 @@ export function firstOf(values: readonly Value[]): Value {
   return { facets, ...(values.some((value) => value.required) && { required: true }) };
 }
 
-/** Characters of SQL that the value is made of: repeated use of a long one is better computed once. */
+/** The length of the value's SQL: a long one that is used several times is better computed once. */
 export const sizeOf = (value: Value): number => facetsOf(value).reduce((sum, [, facet]) => sum + facet.length, 0);

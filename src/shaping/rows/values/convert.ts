@@ -10,18 +10,10 @@ function floatText(value: number): string {
 }
 
 export function asString(value: Value): string | null {
-  switch (typeof value) {
-    case 'string':
-      return value;
-    case 'bigint':
-    case 'boolean':
-      return String(value);
-    case 'number':
-      return floatText(value);
-    default:
-      if (value === null) return null;
-      return value instanceof DateTime || value instanceof TimeSpan ? value.toJSON() : writeJson(value);
-  }
+  if (value === null || typeof value === 'string') return value;
+  if (typeof value === 'number') return floatText(value);
+  if (typeof value === 'bigint' || typeof value === 'boolean') return String(value);
+  return value instanceof DateTime || value instanceof TimeSpan ? value.toJSON() : writeJson(value);
 }
 
 /** The value as JSON text; null for what JSON does not have. */

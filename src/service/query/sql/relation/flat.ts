@@ -1,7 +1,7 @@
-/** Events as rows with a column for each field: what a join and a union of unlike rows are made of. */
+/** Events as rows with a column for each field, for joins and for unions of unlike rows. */
 import { Relation } from './relation.ts';
 
-/** The rows without what makes them events. Rows that are limited keep their order up to there. */
+/** The rows as plain columns, no longer as events. Limited rows keep their order up to the limit. */
 export function flat(relation: Relation): Relation {
   if (relation.parts.limit !== undefined) return flat(relation.nest());
   const { parts } = relation;

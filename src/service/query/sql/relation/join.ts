@@ -15,7 +15,7 @@ const WORDS: Readonly<Record<JoinKind, Sql>> = {
   leftsemi: sql`left semi join`, leftanti: sql`left anti join`, rightsemi: sql`right semi join`, rightanti: sql`right anti join`,
 }; // prettier-ignore
 
-/** One side: its select, its columns by name, what it joins by, and what tells its rows apart. */
+/** One side: its select, its columns by name, its keys, and the item that tells its rows apart. */
 interface Side {
   readonly select: Sql;
   readonly columns: ReadonlyMap<string, Made>;
@@ -29,7 +29,7 @@ interface Side {
 function keySql(own: Value, other: Value, side: 'left' | 'right'): Sql {
   const [facet, ...more] = facetsOf(own);
   const [theirs, ...others] = facetsOf(other);
-  // Null equals nothing. The engine joins by no constant, so each row has a key of its own.
+  // Null equals nothing. The engine cannot join by a constant, so each row gets a key of its own.
   if (!facet || !theirs) return sql`concat(${side === 'left' ? sql`'l'` : sql`'r'`}, toString(rowNumberInAllBlocks()))`;
   const isPlain = more.length === 0 && others.length === 0 && facet[0] === theirs[0];
   return isPlain ? sql`toNullable(${facet[1]})` : keyText(own);
@@ -41,7 +41,7 @@ const BARRIER = sql` limit 9223372036854775807`;
 function sideOf(relation: Relation, keys: readonly Sql[], level: number, unique: boolean): Side {
   const { parts } = relation;
   const names = new Names(checkedLevel(level));
-  // The engine wants columns to join by, also where a key is the same for every row.
+  // The engine needs columns as keys, also where a key is the same for every row.
   const keyNames = keys.map((key) => names.add('k', sql`materialize(${key})`));
   const columns = new Map(
     [...parts.columns].map(([name, made]): [string, Made] => {
@@ -69,7 +69,7 @@ export interface JoinOptions {
   readonly dropped: readonly string[];
 }
 
-/** `right` has to begin at a level behind that of `left`. */
+/** `right` must begin at a deeper level than `left`. */
 export function join(left: Relation, right: Relation, { how, keys, dropped }: JoinOptions): Relation {
   const [a, b] = [flat(left), flat(right)];
   const [values, others] = [valuesOf(keys.map((key) => key.left), a), valuesOf(keys.map((key) => key.right), b)];

@@ -1,4 +1,4 @@
-/** Names for the columns of one select: letters and numbers of the program's own, the same for the same SQL. */
+/** Names for the columns of one select, built from letters and numbers; the same SQL gets the same name. */
 import { alias, sql, type Sql } from '../../values/sql.ts';
 import { facetsOf, type Value } from '../../values/value.ts';
 

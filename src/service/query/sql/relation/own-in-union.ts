@@ -23,7 +23,7 @@ export interface Carried {
 
 /** The maps of one table's events, under their names. */
 export function wholeMaps({ event, dataset, level }: Parts): Sql[] {
-  // What is no table is a union, whose maps are whole.
+  // Anything but a table is a union, whose maps are whole.
   const isTable = level === 0 && dataset.own.size > 0;
   return MAPS.map((map) => (isTable ? sql`${WHOLE[map]} as ${event![map]}` : event![map]));
 }

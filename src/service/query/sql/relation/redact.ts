@@ -1,4 +1,4 @@
-/** redact: what a regular expression matches in texts, hidden. */
+/** redact: hides the matches of regular expressions in texts. */
 import type { Stage } from '../../../../language/plan/tree.ts';
 import type { Made } from '../relation-parts.ts';
 import { regex } from '../../functions/text-matching.ts';
@@ -7,7 +7,7 @@ import { Relation } from './relation.ts';
 
 type Redact = Stage & { readonly kind: 'redact' };
 
-/** Around a match while its characters are counted: no characters, so no text has them. */
+/** Mark a match while its characters are counted. They are noncharacters, so no text has them. */
 const [BEGIN, END] = ['\u{FDD0}', '\u{FDD1}'];
 
 export function redact(relation: Relation, { names, patterns, token }: Redact): Relation {

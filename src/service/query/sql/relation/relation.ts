@@ -26,13 +26,13 @@ import { list, NOTHING, sql, tableSql, type Sql } from '../../values/sql.ts';
 import { asString, choose, NULL_VALUE, oneRequired, sizeOf, type Value } from '../../values/value.ts';
 
 type Expand = Stage & { readonly kind: 'expand' };
-/** No name of a user's has a NUL. */
+/** Users' names hold no NUL. */
 const NUMBER = '\0number';
 
 /** JSON text where it is an array, else null. */
 const arrayOf = (json: Sql): Sql => sql`if(startsWith(${json}, '['), ${json}, null)`;
 
-/** An item of an array; what is no array stands in the first row alone. */
+/** An item of an array; any other value is in the first row only. */
 function itemOrSelf(value: Value, at: Sql): Value {
   const { json } = value.facets;
   const alone = choose(sql`${at} = 0`, value, NULL_VALUE);
@@ -73,7 +73,7 @@ export class Relation {
     };
   }
 
-  /** What stands under the name; undefined for a field that never was. */
+  /** The value under the name; undefined for a field that no event ever had. */
   column(name: string): Value | undefined {
     const made = this.parts.columns.get(name);
     if (made) return made.value;
@@ -130,7 +130,7 @@ export class Relation {
     return this.#with({ columns, removed: [...this.parts.removed, ...names] });
   }
 
-  /** Of events the fields that there are; their order is that of the dataset. */
+  /** Keeps the fields that events have, in the order of the dataset. */
   keep(names: readonly NamePattern[]): Relation {
     const matches = (name: string): boolean => names.some((pattern) => matchesPattern(pattern, name));
     const { parts } = this;
@@ -139,12 +139,12 @@ export class Relation {
     return this.#with({ columns: new Map([...this.#unnamed(matches), ...made]), open: false }).#shortened();
   }
 
-  /** What stands under the name, as a column. */
+  /** The column under the name. */
   made(name: string): Made {
     return this.#make([{ name, node: { kind: 'column', type: 'dynamic', name } }]).get(name)!;
   }
 
-  /** Every column by name; of events also the fields that no stage has named, `_time` first. */
+  /** Every column by name, with the fields of events that no stage has named. */
   allColumns(): Map<string, Made> {
     const { parts } = this;
     if (!parts.open || !parts.event) return new Map(parts.columns);

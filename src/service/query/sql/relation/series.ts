@@ -14,7 +14,7 @@ import { summarize } from './summarize.ts';
 import { asInt, asJson, constantValue, facetsOf, one } from '../../values/value.ts';
 
 type Series = Stage & { readonly kind: 'series' };
-/** No name of a user's has a NUL. */
+/** Users' names hold no NUL. */
 const STEP = '\0step';
 
 export function makeSeries(relation: Relation, { columns, on, from, to, step, keys }: Series): Relation {
@@ -61,7 +61,7 @@ export function makeSeries(relation: Relation, { columns, on, from, to, step, ke
 const jsonOf = (constant: Constant, { params }: Environment): Sql =>
   constant.value === null ? sql`'null'` : sql`ifNull(${asJson(constantValue(constant, params))}, 'null')`;
 
-/** A time that no row decides on: a literal, now(), ago(), and timespans added to them. */
+/** A time that is the same for all rows: a literal, now(), ago(), and timespans added to them. */
 function timeOf({ node, at }: TimeBound, environment: Environment): bigint {
   const found = valueOf(node, environment);
   if (found === undefined)

@@ -73,7 +73,7 @@ function takeRow({ context, parts }: Relation, aggregation: Aggregation & { read
   const facet = int || real ? asNumber(compared).sql : facetsOf(compared)[0]?.[1];
   if (!facet) context.missing(by.name);
   const there = facet ? sql`isNotNull(${facet})` : sql`false`;
-  // What is compared comes first, then what makes it unique, so that all columns are of the same row.
+  // Compare by the value, then by time and row id: unique, so that all columns come from the same row.
   const order = list([facet ? sql`assumeNotNull(${facet})` : sql`0`, ...(parts.event ? [parts.event.time, parts.event.rowId] : [])]);
   const from = (value: Sql): Sql => sql`${engine}(tuple(${value}), tuple(${order}), ${there}).1`;
   const add = ({ name, node }: Column, value: Value): void => {

@@ -36,7 +36,7 @@ const labelOf = ({ parts: { label, dataset, environment } }: Relation): Sql => l
 /** One dataset that has the fields of all. */
 function mergedDataset(datasets: readonly Dataset[]): Dataset {
   const fields = new Map<string, number>();
-  // The maps then hold what own columns do: empty strings, 0 and false among the plain values.
+  // The maps then include the values of own columns: empty strings, 0 and false among the plain ones.
   const old = (dataset: Dataset, name: string): number => (dataset.own.has(name) ? OLD_BIT : 0);
   for (const dataset of datasets)
     for (const [name, bits] of dataset.fields) fields.set(name, (fields.get(name) ?? 0) | bits | old(dataset, name));
@@ -88,7 +88,7 @@ function unionOfRows(relations: readonly Relation[], { inner, source }: UnionOpt
   const item = alias('i', level);
   const branches = relations.map((relation, n) => {
     const { parts } = relation;
-    // Rows that are alike in all else come in the order of the tables.
+    // Otherwise equal rows sort by the order of the tables.
     const tie = parts.item ? sql`toString(${parts.item})` : sql`''`;
     const own = [sql`${labelOf(relation)} as ${label}`, sql`tuple(${n}, ${tie}) as ${item}`];
     return sql`select ${list([...cells.map((cell) => cell(all[n]!)), ...own])} from ${parts.from}${whereSql(parts.where)}`;
