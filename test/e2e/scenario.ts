@@ -2,13 +2,12 @@
  * Scenarios of the real agent, in the words of those of the file source (`test/sources/file/steps.ts`): what happens to the files in its
  * folder, what becomes of the agent and of the service meanwhile, and what must arrive.
  */
-import { readdirSync, readFileSync, readlinkSync, renameSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
+import { readdirSync, readlinkSync, renameSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { decodeSpoolFile } from '../../src/state/spool/spool-file.ts';
 import type { FaultAnswer } from '../support/fault-service.ts';
 import type { Program } from '../support/program.ts';
-import { makeSite, messagesOf, metricsOf, QUICK, type Site, spooledFiles, startShipping, sumOf } from '../support/shipping.ts';
+import { makeSite, messagesOf, metricsOf, QUICK, type Site, spooledEvents, startShipping, sumOf } from '../support/shipping.ts';
 import { until } from '../support/until.ts';
 import { findImbalances } from '../support/watch-accounting.ts';
 import { type Acts, fileActs, type Folder, linesOf, playWith, type Script, type Word } from '../sources/file/steps.ts';
@@ -61,14 +60,6 @@ export class AgentRig implements Folder {
         return [];
       }
     });
-  }
-
-  /** Events in the disk buffer. */
-  get spooled(): number {
-    const contents = spooledFiles(this.site).map((name) =>
-      decodeSpoolFile(readFileSync(join(this.site.folder, 'agent', 'spool', 'store', name))),
-    );
-    return contents.reduce((sum, content) => sum + (content.ok ? content.header.events : 0), 0);
   }
 
   /** Lines by the file that they are said to be from. */
@@ -130,7 +121,7 @@ const acts: Acts<AgentRig> = {
     until(step, () => rig.site.service.requests.some(({ events }) => events.some((event) => event.includes(textOf(words))))),
   says: (rig, _, words) => rig.agent.says(textOf(words)),
   until: (rig, step, _, names, relation, value) => until(step, async () => holds(await metric(rig, names), relation, value)),
-  spooled: (rig, step, _, relation, count) => until(step, () => holds(rig.spooled, relation, count)),
+  spooled: (rig, step, _, relation, count) => until(step, () => holds(spooledEvents(rig.site), relation, count)),
   closed: (rig, step) => until(step, () => rig.open.length === 0, 300_000, 50),
   'let-go': (rig, step) => until(step, () => rig.open.every((path) => !path.endsWith(' (deleted)'))),
   // All that was delivered is noted.

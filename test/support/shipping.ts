@@ -1,7 +1,8 @@
 /** The agent as a program between files of numbered lines and a service that misbehaves as told. */
-import { appendFileSync, existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test as base } from 'vitest';
+import { decodeSpoolFile } from '../../src/state/spool/spool-file.ts';
 import { FaultService } from './fault-service.ts';
 import { type Program, startProgram } from './program.ts';
 import { type Family, parsePrometheus } from './prometheus-text.ts';
@@ -101,6 +102,13 @@ export async function outcomes(agent: Program): Promise<Record<string, number>> 
 export function spooledFiles({ folder, sinkId = 'store' }: Site): string[] {
   const spool = join(folder, 'agent', 'spool', sinkId);
   return existsSync(spool) ? readdirSync(spool).filter((name) => name.endsWith('.batch')) : [];
+}
+
+/** Events in files of the disk buffer that are whole. */
+export function spooledEvents(site: Site): number {
+  const folder = join(site.folder, 'agent', 'spool', site.sinkId ?? 'store');
+  const contents = spooledFiles(site).map((name) => decodeSpoolFile(readFileSync(join(folder, name))));
+  return contents.reduce((sum, content) => sum + (content.ok ? content.header.events : 0), 0);
 }
 
 /** `message` of what the service has stored. */
