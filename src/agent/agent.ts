@@ -1,4 +1,4 @@
-/** What the agent is to those who start and stop it. */
+/** The agent as commands start and stop it. */
 import type { ConfigChanges } from '../config/compare.ts';
 import type { Config } from '../config/model.ts';
 import type { Clock } from '../core/time/clock.ts';

@@ -26,7 +26,7 @@ export async function keepDeadLetters(
 }
 
 async function place({ replay, components, state }: DeadLetterOptions, letter: DeadLetter, nowMs: number): Promise<Letter> {
-  // The spans of a replay are numbered by their letters.
+  // In a replay, span offsets are indexes of letters.
   const original = replay.originalOf(letter.stream, letter.spanOffset);
   if (original) {
     const { about } = toLetter(letter, original.about.file, original.about.offset, nowMs);

@@ -49,7 +49,7 @@ export class RunningAgent implements Agent {
   /** Set by the start. */
   #builder: Builder | undefined;
   #restored: Promise<void> = Promise.resolve();
-  /** What keeps the agent from its end: sources that read, and reloads. */
+  /** Work that keeps the agent running: sources that read, and reloads. */
   readonly #runs = new Set<Promise<void>>();
   #moreRuns = Promise.withResolvers<void>();
   #started = false;
@@ -266,7 +266,7 @@ export class RunningAgent implements Agent {
     this.#note(read());
   }
 
-  /** The agent has not ended before this has. */
+  /** Keeps the agent running until this work ends. */
   #note(work: Promise<void>): void {
     const noted = work.finally(() => this.#runs.delete(noted));
     this.#runs.add(noted);

@@ -1,6 +1,6 @@
 /**
- * What shaping made of the events of a batch, in their order: how many are sent of each, and what becomes of the rest. Kept as runs of
- * like events, as most batches have few of them.
+ * The result of shaping for each event of a batch, in order: how many events it became, and the fate of an unsent one. Stored as runs of
+ * equal results, of which most batches have few.
  */
 import { UNSENT, type Unsent } from '../core/shaping.ts';
 

@@ -4,7 +4,7 @@ import type { JsonValue } from '../core/block.ts';
 
 export type Event = Readonly<Record<string, JsonValue>>;
 
-/** An event that differs, in one field or as a whole where there is no other to compare it with. `event` counts from 0. */
+/** An event that differs in one field, or as a whole where its counterpart is missing. `event` counts from 0. */
 interface Difference {
   readonly event: number;
   readonly field?: string;

@@ -9,7 +9,7 @@ export function pointToHelp(command: Command, path = command.name()): void {
 }
 
 /**
- * The arguments as commander wants them: without a wish for help that would hide that there is no such command. `help NAME` is
+ * The arguments as commander wants them: `--help` is dropped where the command does not exist, so that the error shows. `help NAME` is
  * `NAME --help`.
  */
 export function withoutVainHelp(program: Command, args: readonly string[]): readonly string[] {

@@ -13,7 +13,7 @@ import * as file from '../sources/file/limits.ts';
 import * as framing from '../sources/framing/limits.ts';
 import * as syslog from '../sources/syslog/limits.ts';
 
-/** A path as long as the system allows, and what surrounds it in a template. */
+/** The longest path that the system allows, and its surroundings in a template. */
 const PATH_AND_TABLES_BYTES = 8 * 1024;
 
 /** Throws what does not hold. */

@@ -40,6 +40,15 @@ export type TransformConfig = {
 
 export type SourceConfig = FileSourceConfig | StdinSourceConfig | SyslogSourceConfig;
 
+/** True for a source whose bytes are lines, which formats and `multiline` make events of. Also of drafts. */
+export function readsLines<S extends { readonly type: string }>(source: S): source is Exclude<S, { readonly type: 'syslog' }> {
+  return source.type !== 'syslog';
+}
+
+export function fileSources({ sources }: Pick<Config, 'sources'>): FileSourceConfig[] {
+  return sources.filter((source) => source.type === 'file');
+}
+
 interface SourceCommon {
   readonly id: string;
   /** The agent's `fields` and the source's own, the source's winning. */

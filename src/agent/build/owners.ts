@@ -28,7 +28,7 @@ export function routedBaseOf(
 ): string | undefined {
   const texts = [source.transform, config.transform].map((each) => (each?.kind === 'pipeline' ? each.text : ''));
   if (!texts.some((text) => ROUTES.test(text))) return undefined;
-  // What the text does not show may decide, too.
+  // Environment variables and scripts decide, too, and are not in the text.
   const variables = texts.flatMap((text) => Array.from(text.matchAll(VARIABLES), ([, name]) => process.env[name!] ?? null));
   const scripts = [source.transform, config.transform].map((each) => (each?.kind === 'script' ? contentOf(each) : ''));
   const rules = JSON.stringify([texts, variables, scripts, source.dataset ?? sink.dataset]);

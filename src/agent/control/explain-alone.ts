@@ -5,7 +5,7 @@
 import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import type { Config, FileSourceConfig } from '../../config/model.ts';
+import { type Config, fileSources, type FileSourceConfig } from '../../config/model.ts';
 import { systemClock } from '../../core/time/clock.ts';
 import type { Log } from '../../core/log.ts';
 import { NO_STREAMS, type StreamStore } from '../../core/stream.ts';
@@ -17,12 +17,11 @@ import { ownersOf } from '../build/owners.ts';
 /** For each file source. Throws `TailraceError` where the data folder is in use, or cannot be read. */
 export function explainAlone(config: Config, path: string, log: Log): (FileExplanation & { readonly source: string })[] {
   const { dataDir } = config;
-  const files = config.sources.filter((source): source is FileSourceConfig => source.type === 'file');
   const sinksOf = (source: string): string[] => ownersOf(config, source);
   // A folder that no agent used yet is not made for this.
   const state = existsSync(join(dataDir, 'state.db')) ? openState({ folder: dataDir, sinksOf, log }) : undefined;
   try {
-    return files.map((source) => ({ source: source.id, ...explainOne(source, state ?? NO_STREAMS, path, log) }));
+    return fileSources(config).map((source) => ({ source: source.id, ...explainOne(source, state ?? NO_STREAMS, path, log) }));
   } finally {
     state?.close();
   }

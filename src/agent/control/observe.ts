@@ -46,7 +46,7 @@ export function observeSources(
     accounting: readonly Accounting[],
     { lane, source }: Partial<AccountedSource> = {},
   ): ObservedSource => {
-    // What a source had to drop before anything could hold it was accepted, too.
+    // Count events as accepted that the source dropped before a batch could hold them.
     const dropped = stats.droppedEvents ?? 0;
     const sum = (count: (each: Accounting) => number): number => accounting.reduce((total, each) => total + count(each), 0);
     const oldestHeldMs = Math.min(...accounting.map((each) => oldest.get(each) ?? Infinity));
@@ -86,7 +86,7 @@ export interface Delay {
   readonly paused?: readonly (Pause & { readonly sink: string; readonly dataset: string })[];
 }
 
-/** Empty while nothing is in the way. */
+/** Empty while nothing delays the source. */
 export function describeDelay(
   { config, lane }: AccountedSource & { readonly config: SourceConfig },
   sinks: ReadonlyMap<string, SinkPipeline>,

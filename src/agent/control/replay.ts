@@ -97,7 +97,7 @@ export class Replay {
     const body = Buffer.from(letters.map(({ event }) => `${event}\n`).join(''));
     const dataset = through === undefined ? first.dataset : this.#options.datasetOf(first.source, sink);
     const batch = new Batch(this.#options.nextBatchId(), sink.config.id, dataset, 'live', { body });
-    // Refused again it is a letter of another time, so that the service does not answer from the earlier refusal.
+    // Hash the letter's time into the key, so that the service does not repeat its earlier refusal.
     batch.key = keyFrom(['replay', id, first.time, ...(through === undefined ? [] : [through])]);
     batch.bytes = body.length;
     batch.events = letters.length;

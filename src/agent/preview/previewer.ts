@@ -6,7 +6,7 @@ import { open } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import type { Readable } from 'node:stream';
-import type { Config, SinkConfig, SourceConfig } from '../../config/model.ts';
+import { type Config, readsLines, type SinkConfig, type SourceConfig } from '../../config/model.ts';
 import type { Region } from '../../core/block.ts';
 import { systemClock } from '../../core/time/clock.ts';
 import { messageOf, TailraceError } from '../../core/errors.ts';
@@ -56,7 +56,7 @@ export class Previewer {
   static async create(options: PreviewerOptions): Promise<Previewer> {
     const { source, sink, log } = options;
     const config = { ...options.config, sources: [source], sinks: [sink] };
-    const shaping = source.type === 'syslog' ? undefined : await loadShaping(source);
+    const shaping = readsLines(source) ? await loadShaping(source) : undefined;
     if (!hasTransforms(config)) return new Previewer(options, config, shaping);
     const { Shapers } = await import('../build/shapers.ts');
     const shapers = new Shapers(config, log);
@@ -107,7 +107,7 @@ export class Previewer {
     const { source, log } = this.#options;
     const input = content ?? (path === undefined ? undefined : await openFile(path));
     const shaping = this.#shaping;
-    if (source.type === 'syslog' || !shaping) return this.#messages?.read(input ?? process.stdin);
+    if (!readsLines(source) || !shaping) return this.#messages?.read(input ?? process.stdin);
     const host = hostname();
     const file = path === undefined || source.type !== 'file' ? {} : { file: resolve(path) };
     const reader = createStdinSource(

@@ -28,7 +28,7 @@ export async function whyRestart(options: RestartOptions): Promise<string | unde
   if (!(await isRestored(options))) return 'what the last process left is still being sent';
   const { sources, sinks, other } = changes;
   const known = state.unsettled();
-  // One that was removed and still drains is taken up as it is.
+  // A removed sink that still drains is reused as it is.
   const left = sinks.added.find((id) => !components.sinks.has(id) && known.some(({ sink }) => sinkOf(sink) === id));
   if (left !== undefined) return `sink "${left}" is back, and batches that it left are built anew`;
   const hasNewWays = sources.added.length + sources.changed.length + sinks.added.length > 0 || other.includes('transform');
@@ -44,13 +44,13 @@ async function isRestored({ restored, clock, stopping }: RestartOptions): Promis
   return Promise.race([restored.then(() => true), patience]).finally(() => done.abort());
 }
 
-/** What the events go by on their way through the sink. */
+/** The settings that decide where a sink's events go. */
 function waysOf({ sinks }: Config, id: string): Partial<SinkConfig> {
   const { dataset, inputs, transform, timestampField } = sinks.find((sink) => sink.id === id)!;
   return { dataset, inputs, transform, timestampField };
 }
 
-/** What a script says may have changed where its path did not. */
+/** Scripts may change while their paths stay the same. */
 function usesScripts({ sources, sinks, transform }: Config): boolean {
   return [...sources, ...sinks, { transform }].some((each) => each.transform?.kind === 'script');
 }

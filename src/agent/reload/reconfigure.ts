@@ -16,9 +16,9 @@ import { isRereadable } from '../build/create-source.ts';
 import type { Components, SourcePipeline } from '../build/components.ts';
 import type { SinkPipeline } from '../build/sink-pipeline.ts';
 
-/** How often a source that stops is looked at. */
+/** How often to check whether a source has stopped. */
 const STOP_CHECK_MS = 20;
-/** A disk that refuses is asked again after this long. */
+/** How long to wait before a disk that refused is tried again. */
 const RETRY_MS = 1000;
 
 export interface ReconfigureOptions {
@@ -33,7 +33,7 @@ export interface ReconfigureOptions {
   readonly stopping: AbortSignal;
   readonly createSink: (config: SinkConfig) => SinkPipeline;
   readonly createSource: (config: SourceConfig, former: SourcePipeline | undefined) => Promise<SourcePipeline>;
-  /** What the agent goes by from now on. */
+  /** Puts the configuration into force. */
   readonly use: (config: Config) => void;
   /** Lets an open source read. */
   readonly run: (pipeline: SourcePipeline) => void;
@@ -64,7 +64,7 @@ export async function reconfigure(options: ReconfigureOptions): Promise<void> {
   state.noteStarted([...components.sources.keys()]);
 }
 
-/** Sources of files that feed a sink again which had them before: it may be behind the others. */
+/** File sources that feed a sink again after a pause: the sink may be behind the others. */
 function sourcesToReopen({ before, after, changes, state }: ReconfigureOptions): string[] {
   const hadInput = (sink: string, source: string): boolean => before.sinks.find(({ id }) => id === sink)?.inputs.includes(source) ?? false;
   return after.sources
@@ -73,7 +73,7 @@ function sourcesToReopen({ before, after, changes, state }: ReconfigureOptions):
     .map(({ id }) => id);
 }
 
-/** Also has the memory of those that change. A sink that was removed and still drains is taken up again. */
+/** Reserves the memory of changed sinks, too. A removed sink that still drains is reused. */
 function addSinks(options: ReconfigureOptions): SinkPipeline[] {
   const { after, components, createSink } = options;
   const made: SinkPipeline[] = [];
@@ -155,7 +155,7 @@ async function closeSource({ components, log, clock, stopping }: ReconfigureOpti
   return pipeline;
 }
 
-/** Commits everything that was accepted, so that reading goes on behind it. Throws when the disk refuses. */
+/** Commits everything accepted, so that reading resumes after it. Throws when the disk refuses. */
 function commitAccepted(components: Components): void {
   for (const { batcher, delivery, buffer } of components.sinks.values()) {
     batcher.flush();

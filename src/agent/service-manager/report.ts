@@ -12,13 +12,13 @@ export interface ReportOptions {
   readonly overdue: () => string | undefined;
 }
 
-/** Begins; returns what ends it. */
+/** Starts reporting; returns the function that stops it. */
 export function startReporting({ manager, observe, overdue }: ReportOptions): () => void {
   const show = (): void => manager.status(statusLine(observe()));
   const timers = [setInterval(show, STATUS_EVERY_MS)];
   const { watchdogMs } = manager;
   if (watchdogMs !== undefined) {
-    // Three chances in each period.
+    // Feed the watchdog three times in each period.
     timers.push(setInterval(() => overdue() === undefined && manager.alive(), watchdogMs / 3));
     manager.alive();
   }

@@ -14,7 +14,7 @@ export interface BatchAgeOptions {
 /** Time for the current read to complete. */
 const GATHER_MS = 10;
 const EARLY_EVERY_MS = 200;
-/** How often a busy sink is asked again. */
+/** How often to check a busy sink again. */
 const ASK_AGAIN_MS = 50;
 
 export class BatchAge {
@@ -29,12 +29,12 @@ export class BatchAge {
     this.#options = options;
   }
 
-  /** A batch of the dataset was full: the next one will be soon, too, and many small ones cost more CPU. */
+  /** Notes a full batch: the next one will soon be full, too, and closing it early would cost CPU. */
   noteFull(dataset: string): void {
     this.#filledMs.set(dataset, this.#options.clock.monotonic());
   }
 
-  /** When a batch of the dataset that was opened at `openedMs` (monotonic) is to be asked about next. */
+  /** When to check a batch next that was opened at `openedMs` (monotonic). */
   nextMs(dataset: string, openedMs: number): number {
     const { clock, maxAgeMs, isIdle } = this.#options;
     if (!isIdle) return openedMs + maxAgeMs;
@@ -42,7 +42,7 @@ export class BatchAge {
     return Math.min(openedMs + maxAgeMs, clock.monotonic() < earlyMs ? earlyMs : clock.monotonic() + ASK_AGAIN_MS);
   }
 
-  /** True for a batch that is to be closed now. `isGathered`: it holds the whole current read. */
+  /** True for a batch to close now. `isGathered`: it holds the whole current read. */
   isDue(dataset: string, openedMs: number, isGathered = false): boolean {
     const { clock, maxAgeMs, isIdle } = this.#options;
     const now = clock.monotonic();

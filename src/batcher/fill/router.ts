@@ -26,9 +26,9 @@ export interface RouterOptions {
 
 /** The datasets of each sink, over restarts. */
 export interface DatasetRegistry {
-  /** Those that were met under these rules. */
+  /** The datasets used so far under these rules. */
   of(base: string): readonly string[];
-  /** Makes it one of them, on disk; false where it cannot be one. */
+  /** Adds a dataset durably; false where it cannot be added. */
   add(base: string, dataset: string): boolean;
 }
 
@@ -89,7 +89,7 @@ export class Router implements RouteGroup {
     return partOf(piece, (dataset) => (dataset === undefined ? isOwn : dataset === name), isOwn);
   }
 
-  /** The same with the names of datasets that are in use; what cannot go where it wants goes to the sink's own. */
+  /** Replaces dataset names that cannot be used by the sink's own. */
   #named(shaped: Shaped): Shaped {
     const { base, dataset: own, datasets, misrouted } = this.#options;
     if (!shaped.routes) return shaped;

@@ -50,7 +50,7 @@ export class DeletedFiles {
     return false;
   }
 
-  /** All of the stream is settled, or its bytes were found again. */
+  /** Called when the stream is settled, or its bytes were found again. */
   forget(stream: string): void {
     this.#streams.delete(stream);
   }

@@ -1,4 +1,4 @@
-/** What the commands share that work on the data folder of a configuration. */
+/** Arguments of the commands that work on a configuration's data folder. */
 import { findConfig } from '../../config/load/find.ts';
 import { loadWithoutSecrets } from '../../config/load/load.ts';
 import type { Config } from '../../config/model.ts';
@@ -8,7 +8,7 @@ export interface ConfigArguments {
   readonly json?: boolean;
 }
 
-/** The configuration that is meant, without secrets. Throws `ConfigError`, and `UsageError` where there is none. */
+/** Loads the configuration without its secrets. Throws `ConfigError`, and `UsageError` where there is none. */
 export function configOf({ config }: ConfigArguments): Config {
   return loadWithoutSecrets(findConfig(config), process.env);
 }

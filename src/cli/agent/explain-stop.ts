@@ -1,4 +1,4 @@
-/** Says in the log what a stop left behind. */
+/** Logs what a stop left undelivered. */
 import type { StopReport } from '../../agent/stop.ts';
 import type { Log } from '../../core/log.ts';
 

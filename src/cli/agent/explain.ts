@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { askAgent } from '../../agent/control/control.ts';
 import { explainAlone } from '../../agent/control/explain-alone.ts';
 import type { Delay } from '../../agent/control/observe.ts';
+import { fileSources } from '../../config/model.ts';
 import { TailraceError } from '../../core/errors.ts';
 import type { FileExplanation } from '../../sources/file/explain.ts';
 import { createLog } from '../../telemetry/log.ts';
@@ -13,7 +14,7 @@ type Explained = FileExplanation & Delay & { readonly source: string };
 /** Resolves with 0 when some source reads the file, or will, else 1. Throws `TailraceError`. */
 export async function explain(given: string, args: ConfigArguments): Promise<number> {
   const config = configOf(args);
-  if (!config.sources.some(({ type }) => type === 'file'))
+  if (fileSources(config).length === 0)
     throw new TailraceError('E_NO_FILES', 'the configuration has no source that reads files', { fix: 'add a source with type: file' });
   const path = resolve(given);
   const answer = await askAgent(config.dataDir, { command: 'explain', args: [path] });

@@ -79,9 +79,9 @@ async function takeChanges(now: InForce, { common, signals }: ReloadOptions): Pr
     if (codeOf(error) === 'E_KERNEL_MEMORY' && pipes.length === 0)
       return restartAgent(now, next, changes, messageOf(error), { common, signals });
     if (!(error instanceof TailraceError)) throw error;
-    const { fix } = error;
-    log.error({ reason: messageOf(error), fix }, 'cannot run with the changed configuration; the one before stays in force');
-    return { now, report: { ok: false, error: messageOf(error), fix } };
+    const { message, fix } = error;
+    log.error({ reason: message, fix }, 'cannot run with the changed configuration; the one before stays in force');
+    return { now, report: { ok: false, error: message, fix } };
   }
 }
 
@@ -109,12 +109,12 @@ async function restartAgent(
     return { now: { agent, config: next, hasLost }, report: { ok: true, changes, restarted: why } };
   } catch (error) {
     if (!(error instanceof TailraceError)) throw error;
-    const { fix } = error;
-    log.error({ reason: messageOf(error), fix }, 'cannot run with the changed configuration; going back to the one before');
+    const { message, fix } = error;
+    log.error({ reason: message, fix }, 'cannot run with the changed configuration; going back to the one before');
     const agent = await startAgent({ ...common, config: now.config });
     return {
       now: { agent, config: now.config, hasLost },
-      report: { ok: false, error: messageOf(error), fix },
+      report: { ok: false, error: message, fix },
     };
   }
 }

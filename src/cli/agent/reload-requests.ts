@@ -6,7 +6,7 @@ export class ReloadRequests {
   #waiting: ((report: ReloadReport) => void)[] = [];
   #last: ReloadReport | undefined;
 
-  /** Resolves with what became of it. */
+  /** Resolves with the report of the reload. */
   ask(): Promise<ReloadReport> {
     if (this.#last) return Promise.resolve(this.#last);
     this.#asked.resolve();
@@ -27,7 +27,7 @@ export class ReloadRequests {
     for (const resolve of waiting) resolve(report);
   }
 
-  /** Answers everybody who waits, and who asks from now on: there are no more reloads. */
+  /** Answers all pending and later requests: there are no more reloads. */
   end(report: ReloadReport): void {
     this.#last = report;
     for (const resolve of this.#waiting.splice(0)) resolve(report);

@@ -1,4 +1,4 @@
-/** What the process is asked by signals while it runs in the foreground. */
+/** Signals that reach the process while it runs in the foreground. */
 
 export interface Signals {
   /** Resolves with the first SIGTERM or SIGINT. */

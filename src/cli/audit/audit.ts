@@ -23,7 +23,7 @@ export async function audit(args: ConfigArguments): Promise<number> {
 async function auditFolder(config: Config): Promise<Audit> {
   const answer = await askAgent(config.dataDir, { command: 'status', args: [] });
   if (answer) return judge(await makeReport(config, true), countsOf(answer.result as Status));
-  // A folder that no agent used yet is not made for this.
+  // Do not create a folder that no agent has used.
   const lock = existsSync(config.dataDir) ? lockFolder(config.dataDir) : undefined;
   try {
     return judge(await makeReport(config, false), undefined);

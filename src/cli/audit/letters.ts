@@ -1,8 +1,8 @@
-/** Dead letters by the place that they came from. */
+/** Groups dead letters by their origin. */
 import { messageOf } from '../../core/errors.ts';
 import { DeadLetters, type StoredLetter } from '../../state/dead-letters.ts';
 
-/** The most that are named of one stream, sink and dataset; all are counted. */
+/** Letters named for each stream, sink and dataset; the rest are only counted. */
 const MAX_NAMED = 100;
 
 export interface NamedLetter {
@@ -44,7 +44,7 @@ export function collectLetters(folder: string) {
   }
   return {
     problems,
-    /** Those of a stream at a sink and dataset; they are not among the rest then. */
+    /** Removes and returns the letters of a stream at a sink and dataset. */
     take(stream: string, sink: string, dataset: string): AuditedLetters {
       const key = keyOf(stream, sink, dataset);
       const { found = NONE } = byPlace.get(key) ?? {};

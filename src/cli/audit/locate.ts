@@ -12,7 +12,7 @@ import type { AuditedStream } from '../../state/database/audit-rows.ts';
 import type { Extent } from './ranges.ts';
 
 export interface Located extends Extent {
-  /** Where its file is; undefined where it is nowhere. */
+  /** The file's present path; undefined where none was found. */
   readonly path: string | undefined;
 }
 
@@ -32,7 +32,7 @@ export class Locator {
     return found;
   }
 
-  /** Rotation keeps the inode and the folder, as a rule; a copy has neither, and is for the agent to recognise. */
+  /** Rotation usually keeps the inode and the folder; a copy has neither, and only the agent recognises it. */
   locate({ path, identity, startAt, seenSize = 0, compressedEnd, marks }: AuditedStream): Located {
     const readTo = Math.max(startAt, ...marks.flatMap(({ settledTo, pending }) => [settledTo, ...pending.map(({ to }) => to)]));
     const known = identity?.path ?? path;
@@ -60,7 +60,7 @@ export class Locator {
   }
 }
 
-/** An inode is used again once its file is deleted. A file that cannot be opened is taken at its inode's word. */
+/** Compares the fingerprint, because inodes are reused. A file that cannot be opened counts as the same. */
 function hasHead(path: string, identity: FileIdentity): boolean {
   let fd: number;
   try {

@@ -6,8 +6,8 @@ export interface Range {
   /** Undefined where the end is not known: the content of a compressed file that was not read to its end. */
   readonly to: number | undefined;
   /**
-   * `settled`: the mark passed it. `in_hand`: read, and not settled. `unread`: in the file. `lost`: in no file, and in no disk buffer.
-   * `gap`: nothing in the state answers for it.
+   * `settled`: below the low-water mark. `in_hand`: read, and not settled. `unread`: in the file. `lost`: in no file, and in no disk buffer.
+   * `gap`: the state has no record of it.
    */
   readonly state: 'settled' | 'in_hand' | 'unread' | 'lost' | 'gap';
   /** What holds bytes that are in hand. */

@@ -1,7 +1,7 @@
 /** The audit as one record: for each stream, sink and dataset what became of its bytes. Joins the state, the disk buffers, the dead letters and the files. */
 import { join } from 'node:path';
 import { ownersOf } from '../../agent/build/owners.ts';
-import type { Config, FileSourceConfig, SinkConfig, SourceConfig } from '../../config/model.ts';
+import { type Config, fileSources, type SinkConfig, type SourceConfig } from '../../config/model.ts';
 import { baseOf, datasetOf, sinkOf } from '../../core/owner.ts';
 import { inodeKey } from '../../sources/file/scan/file-system.ts';
 import { isCompressedName } from '../../sources/file/scan/rotated-names.ts';
@@ -69,7 +69,7 @@ interface Found {
 /** Looks only. Throws `TailraceError` where the state cannot be read. */
 export async function makeReport(config: Config, isRunning: boolean): Promise<Report> {
   const { dataDir } = config;
-  // The state comes first: what is read after it may only be further on.
+  // Read the state first: everything read later can only be further on.
   const rows = readAuditRows(dataDir);
   const spool = readSpoolHeaders(join(dataDir, 'spool'));
   const letters = collectLetters(join(dataDir, 'dead-letters'));
@@ -77,7 +77,7 @@ export async function makeReport(config: Config, isRunning: boolean): Promise<Re
   const found: Found = { config, letters, locator, isRunning, spooled: new Set(spool.headers.map(({ key }) => key)) };
   const known = new Set(rows.flatMap(({ identity }) => (identity ? [inodeKey(identity)] : [])));
   const unread: StreamAudit[] = [];
-  for (const source of config.sources.filter((each): each is FileSourceConfig => each.type === 'file')) {
+  for (const source of fileSources(config)) {
     for (const { path, stat } of await locator.find(source)) {
       if (known.has(inodeKey(stat)) || (isCompressedName(path) && !source.readCompressed)) continue;
       unread.push({ source: source.id, file: path, now_at: path, sinks: [], unread_bytes: stat.size });
@@ -136,7 +136,7 @@ function auditOthers(spans: readonly LiveSpan[], files: ReadonlySet<string>, { c
   return [...held, ...left];
 }
 
-/** What the state does not keep, as the configuration allows it. */
+/** The possible outcomes by the configuration: the state does not store outcomes. */
 function outcomesOf(config: Config, source: SourceConfig | undefined, sink: SinkConfig | undefined): AuditedSink['settled_as'] {
   const transforms = [source?.transform, config.transform, sink?.transform];
   const mayFilter = transforms.some((each) => each !== undefined);

@@ -9,7 +9,7 @@ import type { Config, IngestSinkConfig } from '../../config/model.ts';
 import type { Outcome } from '../../core/sink.ts';
 import type { Locate, MachineFindings } from './check-machine.ts';
 
-/** Only making a dataset would tell whether the token may. */
+/** Only creating a dataset would show whether the token may. */
 const RUN_CREATES = '`run` will try to create it: the token must be allowed to (`tailrace tokens create` wants --manage-datasets)';
 
 export async function checkOnline(config: Config, locate: Locate): Promise<MachineFindings> {
@@ -37,7 +37,7 @@ async function checkSink(config: IngestSinkConfig, datasets: ReadonlyMap<string,
     if (!finding) continue;
     const { path, message, fix, isWarning } = finding;
     (isWarning ? warnings : problems).push({ ...locate(path), message, fix });
-    // Whatever is wrong with the address or the token is so for every dataset.
+    // A wrong address or token is wrong for every dataset: report it once.
     if (path !== place) break;
   }
   return { problems, warnings };
@@ -50,7 +50,7 @@ interface Finding {
   readonly isWarning: boolean;
 }
 
-/** Undefined where the service would take events; also where all it minds is that there are none. */
+/** Undefined where the service would take events, also where it only objects to the empty request. */
 function findingOf(config: IngestSinkConfig, dataset: string, place: string, outcome: Outcome): Finding | undefined {
   const { id, url, token, createDataset } = config;
   const at = (path: string, message: string, fix: string, isWarning = false): Finding => ({ path, message, fix, isWarning });

@@ -8,7 +8,7 @@ import { type PreviewedEvent, Previewer } from '../../agent/preview/previewer.ts
 import { FieldChecks } from '../../agent/preview/field-checks.ts';
 import type { Problem } from '../../config/config-error.ts';
 import type { ReadConfig } from '../../config/load/load.ts';
-import type { Config, FileSourceConfig } from '../../config/model.ts';
+import { type Config, fileSources, type FileSourceConfig } from '../../config/model.ts';
 import { quote } from '../../config/quote.ts';
 import type { JsonValue } from '../../core/block.ts';
 import { silentLog } from '../../core/log.ts';
@@ -21,7 +21,7 @@ const MAX_FILES = 3;
 const MAX_BYTES = 64 * 1024;
 const MAX_LINES = 100;
 const MAX_SHOWN = 120;
-/** So many events that are all left out are hardly meant to be. */
+/** Fewer filtered events may be a coincidence. */
 const MIN_FILTERED = 3;
 const NEWLINE = 0x0a;
 
@@ -32,7 +32,7 @@ export async function checkSamples(config: Config, read: Pick<ReadConfig, 'locat
   const warnings: Problem[] = [];
   const fields = new FieldChecks();
   const locate: Locate = (path) => read.locate(path);
-  for (const source of config.sources) if (source.type === 'file') warnings.push(...(await checkSource(config, source, locate, fields)));
+  for (const source of fileSources(config)) warnings.push(...(await checkSource(config, source, locate, fields)));
   return [...warnings, ...fields.warnings(read)];
 }
 

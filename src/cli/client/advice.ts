@@ -37,7 +37,7 @@ function adviseOnToken({ method, url }: ClientError, { client, token, tokenFrom,
   return `${sent} was sent: give one that may do this; an owner makes it with \`tailrace tokens create\`, hosted services in their settings`;
 }
 
-/** What a personal token may do is what the role of its user allows, in the organisation. */
+/** A personal token may do what its user's role in the organisation allows. */
 async function adviseOnRole(sent: string, client: Connection['client'], orgId: string): Promise<string> {
   try {
     const organisation = (await client.orgs()).find(({ id }) => id === orgId);

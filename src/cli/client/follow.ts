@@ -15,18 +15,18 @@ import { rowsOfTables, type Rows } from './output/rows.ts';
 
 export interface FollowOptions {
   readonly output: Exclude<Output, 'json'>;
-  /** Events whose `_time` is before it are not shown. */
+  /** Hides events whose `_time` is earlier. */
   readonly start: string;
   /** Ends after this many. */
   readonly limit: number;
   readonly stopping: AbortSignal;
 }
 
-/** An answer waits so long for events to be stored. */
+/** How long the service holds an answer back until events are stored. */
 const HOLD_MS = 2000;
 /** At most two questions a second, however fast events come. */
 const PAUSE_MS = 500;
-/** Of one answer; further rows are left out, with a note. */
+/** Rows shown of one answer; the rest are left out, with a note. */
 const MOST_ROWS = 50_000;
 const FIRST_ROWS = 10;
 

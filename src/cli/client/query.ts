@@ -194,7 +194,7 @@ function pointAt(text: string, body: unknown): void {
   say(`${printable(line)}\n${' '.repeat(printable(line.slice(0, place)).length)}^`);
 }
 
-/** This command itself explains that a missing end means now. */
+/** A message to hide: this command documents that a missing end means now. */
 const EXPECTED = /implicitendtime/i;
 
 function sayMessages({ messages }: QueryStatus): void {

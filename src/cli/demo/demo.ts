@@ -20,7 +20,7 @@ const DATASET = 'demo-logs';
 const KEPT_FOLDER = 'tailrace-demo';
 const SHOW_EVERY_MS = 1000;
 const SHOW_EVERY_PLAIN_MS = 3000;
-/** A terminal sends Ctrl-C to every process of the group and npm hands it on again: what comes this soon is the same one. */
+/** A terminal sends Ctrl-C to the whole process group and npm forwards it: signals this close together are one. */
 const SAME_SIGNAL_MS = 1500;
 
 export interface DemoArguments {
@@ -205,7 +205,7 @@ Ctrl-C ends it.
 `;
 }
 
-/** As it can be typed here. */
+/** The command as a user types it here. */
 function commandLine(url: string, token: string): string {
   return `TAILRACE_URL=${url} TAILRACE_TOKEN=${token} ${programName()}`;
 }

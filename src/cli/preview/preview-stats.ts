@@ -1,5 +1,6 @@
 /** Counts for `preview --stats`: how many lines each format and time took, failed on or dropped. */
 import type { StepCounts } from '../../agent/preview/step-counts.ts';
+import { readsLines } from '../../config/model.ts';
 import { quote } from '../../config/quote.ts';
 import { plural } from '../client/output/print.ts';
 import type { PreviewCounts, PreviewedEvent } from '../../agent/preview/previewer.ts';
@@ -77,7 +78,7 @@ export class PreviewStats {
   #formatOf(event: Readonly<Record<string, unknown>>, text: string): string {
     const { source } = this.#target;
     if (event['parse_error'] !== undefined) return 'failed';
-    if (source.type === 'syslog') return 'syslog';
+    if (!readsLines(source)) return source.type;
     const { format, formats } = source;
     if (formats.length > 0) return 'one of formats';
     if (format !== 'auto') return format;

@@ -5,15 +5,16 @@ import { MAX_SCAN_INTERVAL_MS } from '../limits.ts';
 import type { Environment } from '../yaml/expand.ts';
 import { finish } from '../fields/field.ts';
 import type { Draft, Values } from '../fields/field.ts';
-import type {
-  Config,
-  SinkConfig,
-  LineConfig,
-  MultilineConfig,
-  SourceConfig,
-  TelemetryConfig,
-  TimeConfig,
-  TransformConfig,
+import {
+  type Config,
+  type SinkConfig,
+  type LineConfig,
+  type MultilineConfig,
+  type SourceConfig,
+  type TelemetryConfig,
+  type TimeConfig,
+  type TransformConfig,
+  readsLines,
 } from '../model.ts';
 import { isLoopback } from '../connect/proxy.ts';
 import type { SourceDraft, agentTable } from '../tables/schema.ts';
@@ -60,7 +61,7 @@ function telemetryOf({ listen, page, live_tail: liveTail, log_level: logLevel }:
 
 /** Where the service is to read `_time` itself, it stays as it is written. */
 function withSinks(source: SourceConfig, sinks: readonly SinkConfig[], isAlwaysShaped: boolean): SourceConfig {
-  if (source.type === 'syslog') return source;
+  if (!readsLines(source)) return source;
   const own = sinks.filter(({ inputs }) => inputs.includes(source.id));
   const isShaped = isAlwaysShaped || source.isShaped || own.some(({ transform }) => transform !== undefined);
   const isReadThere = own.some(({ timestampField }) => timestampField === '_time');

@@ -15,7 +15,7 @@ import { finish, readTable } from '../fields/field.ts';
 import type { Reading } from '../fields/field.ts';
 import { zoneNameIn } from '../../core/time/go-layout.ts';
 import { includeFiles } from './include-files.ts';
-import type { Config, TransformConfig } from '../model.ts';
+import { type Config, readsLines, type TransformConfig } from '../model.ts';
 import { printable } from '../quote.ts';
 import { readTextFile } from './read-text.ts';
 import { checkRelations } from '../rules/relations.ts';
@@ -138,7 +138,7 @@ class Loader {
     }
     for (const source of agent.sources?.components ?? []) {
       this.#warnOfFormat(source);
-      if (source.type !== 'syslog' && typeof source.draft.time === 'object')
+      if (readsLines(source) && typeof source.draft.time === 'object')
         this.#warnOfZone(`${source.path}.time.format`, source.draft.time.format);
     }
     if (this.#problems.length > 0) return undefined;
@@ -216,8 +216,9 @@ class Loader {
     this.#warn(this.#place(path).valueAt, message, fix);
   }
 
-  #warnOfFormat({ path, type, draft }: SourceDraft): void {
-    if (type === 'syslog') return;
+  #warnOfFormat(source: SourceDraft): void {
+    if (!readsLines(source)) return;
+    const { path, draft } = source;
     for (const key of ['csv', 'regex'] as const) {
       const place = this.#places.get(`${path}.${key}`);
       if (place === undefined || draft.format === undefined || draft.format === key) continue;

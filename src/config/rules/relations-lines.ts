@@ -1,4 +1,5 @@
 /** The rules between the keys that say how lines become events. */
+import { readsLines } from '../model.ts';
 import type { PathReport } from './path-report.ts';
 import type { SourceDraft } from '../tables/schema.ts';
 import { formatSize } from '../fields/units.ts';
@@ -10,7 +11,7 @@ function isPlain({ format, formats, parse_json }: { format?: string; formats?: u
 
 /** Keys that belong to one format, and the pattern of joined lines. */
 export function checkLines(source: SourceDraft, at: PathReport): void {
-  if (source.type === 'syslog') return;
+  if (!readsLines(source)) return;
   const { path, draft } = source;
   const { format, multiline } = draft;
   if (at.has(`${path}.formats`)) {

@@ -38,7 +38,7 @@ export function exchange(dispatcher: Dispatcher, request: Request, timeoutMs: nu
       resolve({ answer: given, started: controller !== undefined });
     };
     const answerSoFar = () => answer({ kind: 'answer', status, headers, body: body.toString('utf8', 0, length) });
-    /** A request that still waits for a connection is ended when it gets one. */
+    /** Aborts now, or as soon as a waiting request gets a connection. */
     const giveUp = (reason: Error): void => {
       givenUp = reason;
       controller?.abort(reason);

@@ -16,7 +16,7 @@ import { DatasetCreator } from './create-dataset.ts';
 import { contentTypeOf, formHeadersOf } from './encode/encoder.ts';
 import { Transport } from './transport.ts';
 
-/** While a refused token holds up the sink, its file is looked at so often. */
+/** How often to check the token's file while a refused token pauses the sink. */
 const TOKEN_CHECK_MS = 1000;
 
 /** Makes the sink; opens no connection yet. */
@@ -24,7 +24,7 @@ export function createIngestSink(config: IngestSinkConfig, clock: Clock, log: Lo
   const { id, url, proxy, apiUrl, apiProxy, tls, timeoutMs } = config;
   const common = { sink: id, tls, timeoutMs, clock, log };
   const transport = new Transport({ ...common, url, proxy, connections: config.concurrency });
-  // Datasets are made at the service itself, not at an edge.
+  // Create datasets at the service itself, not at an edge.
   const isElsewhere = new URL(apiUrl).origin !== new URL(url).origin;
   const api = isElsewhere ? new Transport({ ...common, url: apiUrl, proxy: apiProxy, connections: 1 }) : transport;
   const token = config.token && new SecretReader(config.token);
@@ -89,7 +89,7 @@ function afterRefusal(refused: Outcome, token: SecretReader | undefined, sent: s
   return { kind: 'retry', reason: 'token_changed', detail: `${refused.detail}; the token file holds another token now`, afterMs: 0 };
 }
 
-/** A stat now and then sees every way in which the file is replaced, a link above it included. */
+/** Polls with stat, which notices every way to replace the file, a changed link above it included. */
 async function waitForChange(token: SecretReader, clock: Clock, signal: AbortSignal): Promise<void> {
   while (!signal.aborted && !token.hasChanged) await clock.sleep(TOKEN_CHECK_MS, signal);
 }

@@ -127,7 +127,7 @@ export class Ledger {
     this.#passed.clear();
   }
 
-  /** Every mark is past the batch: the next save removes it. */
+  /** Marks the batch for removal by the next save: every mark is past it. */
   #pass(batch: number): void {
     this.#remainingSpans.delete(batch);
     this.#settled.delete(batch);

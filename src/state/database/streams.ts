@@ -45,7 +45,7 @@ export class Streams {
     this.#met.set(base, owners.add(owner));
   }
 
-  /** As if it was never met. */
+  /** Removes the dataset and its marks again. */
   unmeet(base: string, owner: string): void {
     this.#met.get(base)?.delete(owner);
     for (const { marks } of this.#streams.values()) {

@@ -65,7 +65,7 @@ export class Transactions {
     this.syncSaved();
   }
 
-  /** Nothing more is to be saved: what waits for a save waits only for the disk. */
+  /** Nothing is left to save: pending work waits only for the disk. */
   syncSaved(): void {
     this.#afterSync.start();
   }

@@ -54,7 +54,7 @@ export class Spool {
   async *recover(): AsyncGenerator<SpoolEntry> {
     const names = await readdir(this.#folder).catch((error: unknown) => noNames(this.#folder, error));
     for (const name of names.sort()) {
-      // One that stays does no harm.
+      // A leftover does no harm.
       if (name.endsWith('.tmp')) await rm(join(this.#folder, name), { force: true }).catch(() => undefined);
       if (!NAME.test(name)) continue;
       this.#next = Math.max(this.#next, Number.parseInt(name, 10) + 1);
@@ -155,7 +155,7 @@ export class Spool {
     await this.#syncNames();
   }
 
-  /** Those who come while the folder is being synced share the next time: the names they ask for may have come too late for this one. */
+  /** Writers that come during a sync of the folder share the next one: their names may be too late for this one. */
   #syncNames(): Promise<void> {
     this.#nextSync ??= this.#lastSync.then(() => {
       this.#nextSync = undefined;

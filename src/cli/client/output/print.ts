@@ -22,7 +22,7 @@ export async function writeLines(lines: Iterable<string>): Promise<void> {
   if (piece !== '') await write(piece);
 }
 
-/** Resolves once everything is written, after which the process may exit. */
+/** Resolves once everything is written and the process may exit. */
 export async function flush(): Promise<void> {
   await new Promise((resolve) => process.stdout.write('', resolve));
 }
@@ -58,7 +58,7 @@ export async function printRecord(item: object, json: boolean | undefined): Prom
   await writeLines(entries.map(([key, value]) => `${heading(key)}${' '.repeat(width - key.length)}  ${cellText(value)}`.trimEnd()));
 }
 
-/** What a person may want to know and a script does not. */
+/** A remark for people, on stderr, where no script reads it. */
 export function say(text: string): void {
   process.stderr.write(`${text}\n`);
 }

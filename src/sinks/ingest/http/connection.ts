@@ -60,14 +60,14 @@ export class Connection {
 
   /** Takes bytes that came; they are used up when it returns. */
   read(bytes: Uint8Array): void {
-    // What comes while nothing was asked for is no answer, on a connection that no request used yet, either.
+    // Bytes without a pending request are no answer, not even on a fresh connection.
     if (!this.#handler) return this.abort(new Error('the service sent more than it was asked for'));
     try {
       this.#parser.push(bytes);
     } catch (error) {
       this.abort(error as Error);
     }
-    // Not before all that came is read: what follows an answer is none to another request.
+    // Free it only after all bytes are read: bytes behind an answer belong to no other request.
     if (!this.#handler) this.#free();
   }
 
