@@ -4,13 +4,13 @@ import { StoppedError } from '../../core/errors.ts';
 import type { Intake } from './intake.ts';
 import type { MemoryBudget } from './memory-budget.ts';
 
-export interface WaitOptions {
-  readonly budget: MemoryBudget;
-  readonly clock: Clock;
-}
-
 /** Resolves once `admits` returns true. When the wait is cancelled, rejects with a `StoppedError` that counts the bytes from `start` on. */
-export async function waitForMemory({ budget, clock }: WaitOptions, intake: Intake, start: number, admits: () => boolean): Promise<void> {
+export async function waitForMemory(
+  { budget, clock }: { readonly budget: MemoryBudget; readonly clock: Clock },
+  intake: Intake,
+  start: number,
+  admits: () => boolean,
+): Promise<void> {
   const from = clock.monotonic();
   intake.waits?.(() => clock.monotonic() - from);
   try {

@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { FileSourceConfig } from '../../config/model.ts';
 import { hasFingerprint } from '../../sources/file/known/content.ts';
-import { readHead } from '../../sources/file/scan/peek.ts';
+import { readHead, withOpenIfReadable } from '../../sources/file/scan/peek.ts';
 import { type FileStat, inodeKey, nodeFileSystem } from '../../sources/file/scan/file-system.ts';
 import { findFiles } from '../../sources/file/scan/finder.ts';
 import { isCompressedName } from '../../sources/file/scan/rotated-names.ts';
@@ -60,19 +60,10 @@ export class Locator {
   }
 }
 
-/** Compares the fingerprint, because inodes are reused. A file that cannot be opened counts as the same. */
+/** Compares the fingerprint, because inodes are reused. A file that cannot be read counts as the same. */
 function hasHead(path: string, identity: FileIdentity): boolean {
-  let fd: number;
-  try {
-    fd = nodeFileSystem.open(path);
-  } catch {
-    return true;
-  }
-  try {
-    return hasFingerprint(identity, readHead(nodeFileSystem, fd, identity.headLength));
-  } finally {
-    nodeFileSystem.close(fd);
-  }
+  const head = withOpenIfReadable(nodeFileSystem, path, (fd) => readHead(nodeFileSystem, fd, identity.headLength));
+  return head === undefined || hasFingerprint(identity, head);
 }
 
 function namesIn(folder: string): string[] {

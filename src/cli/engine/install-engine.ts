@@ -3,10 +3,11 @@
  * with, and renames the whole into place. Promises: the engine is there whole or not at all; what a failed run made is removed.
  */
 import { createReadStream, existsSync } from 'node:fs';
-import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { createGunzip } from 'node:zlib';
 import { codeOf, messageOf, TailraceError } from '../../core/errors.ts';
+import { syncPath } from '../../state/descriptors.ts';
 import type { EnginePackage } from '../../service/engine/packages.ts';
 import { download } from './download.ts';
 import { unpack } from './unpack.ts';
@@ -39,7 +40,7 @@ export async function installEngine({ packages, target, registry, signal, progre
     }
     signal.throwIfAborted();
     await rename(work, target);
-    await syncFolder(parent);
+    await syncPath(parent);
     return true;
   } catch (error) {
     // Another run was faster.
@@ -70,14 +71,5 @@ function isAlive(pid: number): boolean {
     return true;
   } catch (error) {
     return codeOf(error) === 'EPERM';
-  }
-}
-
-async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path, 'r');
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
   }
 }

@@ -1,5 +1,4 @@
 /** Finds out where the time of a log's events is, and in which zone it is written. */
-import type { Choice } from './choice.ts';
 import type { LogFile } from './look-into.ts';
 import type { TriedEvent, Trials } from './trials.ts';
 
@@ -7,6 +6,13 @@ import type { TriedEvent, Trials } from './trials.ts';
 const LATEST_MS = 5 * 60_000;
 /** Far from every other zone: a time that names its zone is the same in both. */
 const FAR_ZONE = 'Pacific/Kiritimati';
+
+/** A choice that `init` made, and why. */
+export interface Choice {
+  /** `preset: nginx-access`, as it stands in a configuration. */
+  readonly entry: string;
+  readonly reason: string;
+}
 
 export interface RecognisedTime {
   readonly choices: readonly Choice[];

@@ -1,7 +1,6 @@
 /** Recognises a log by its first lines: which preset or format fits, where its time is, which lines belong together. */
-import type { Choice } from './choice.ts';
 import type { LogFile } from './look-into.ts';
-import { recogniseTime } from './recognise-time.ts';
+import { type Choice, recogniseTime } from './recognise-time.ts';
 import type { TriedEvent, Trials } from './trials.ts';
 
 export interface Recognised {
