@@ -1,7 +1,7 @@
 /** Reading times: the guesses without a format, the unit names, Go layouts; and writing them. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { formatTime, MAX_TIME_NS, MIN_TIME_NS } from '../../src/core/time/time-text.ts';
+import { formatTime, MAX_TIME_NS, MIN_TIME_NS, readUnixInteger, readUnixTime } from '../../src/core/time/time-text.ts';
 import { timeReader } from '../../src/service/ingest/timestamps.ts';
 import { parseDuration } from '../../src/service/http/duration.ts';
 
@@ -51,6 +51,16 @@ describe('without a format', () => {
   ])('%j is refused with a short reason', (value) => {
     expect(read(value)).toMatch(/^refused: .{5,200}$/);
   });
+});
+
+test('an integer is the time that its text is, in every unit', () => {
+  const powers = fc.constantFrom(undefined, 9 as const, 6 as const, 3 as const, 0 as const);
+  const edges = fc.constantFrom(0, -0, 1e10 - 1, 1e10, 1e13 - 1, 1e13, 1e15, Number.MAX_SAFE_INTEGER);
+  fc.assert(
+    fc.property(fc.oneof(fc.maxSafeNat(), fc.nat(2e9), edges), powers, (value, power) => {
+      expect(readUnixInteger(value, power)).toBe(readUnixTime(String(value), power));
+    }),
+  );
 });
 
 describe('with a format', () => {

@@ -45,6 +45,13 @@ export function readUnixTime(text: string, power: number | undefined): bigint | 
   return found[1] === '-' ? -nanos : nanos;
 }
 
+const NANOS = { 9: 1_000_000_000n, 6: 1_000_000n, 3: 1000n, 0: 1n } as const;
+
+/** The same of a number from 0 to 2^53 without a fraction, which needs no text. */
+export function readUnixInteger(value: number, power: keyof typeof NANOS | undefined): bigint {
+  return BigInt(value) * NANOS[power ?? (value < 1e10 ? 9 : value < 1e13 ? 6 : value < 1e16 ? 3 : 0)];
+}
+
 /** RFC 3339 in UTC with as many digits of the fraction as needed: `2026-01-02T03:04:05.000000006Z`. */
 export function formatTime(ns: bigint): string {
   let ms = ns / 1_000_000n;

@@ -8,7 +8,7 @@
  * - A part is complete once the insert returned: the folder is renamed into place, so a kill -9 cannot lose it. Unless `sync` is asked
  *   for, parts are not fsynced: a power cut may lose the last seconds.
  */
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isSea } from 'node:sea';
 import type * as Chdb from 'chdb';
@@ -77,7 +77,7 @@ export async function openChdb(dataDir: string, { limits, sync }: EngineOptions)
     const file = join(inbox, `${files++}.native`);
     const insert = `insert into ${table} (${namesWith(own)}) select * from file(${literal(file)}, 'Native', ${literal(structureWith(own))}) settings ${INSERT_SETTINGS}, insert_deduplication_token = ${literal(token)}`;
     try {
-      writeFileSync(file, blocks.length === 1 ? blocks[0]! : Buffer.concat(blocks));
+      for (const block of blocks) appendFileSync(file, block);
       await extents.storing(table, stored, () => session.queryAsync(insert));
     } finally {
       rmSync(file, { force: true });

@@ -71,7 +71,7 @@ export interface Parts {
 export async function ingest(parts: Parts, dataset: Dataset, body: Buffer, options: IngestOptions): Promise<string> {
   const { metadata, engine, catalog, keys, quota, log } = parts;
   const began = performance.now();
-  const reader = openReader(body.toString('utf8'), options);
+  const reader = openReader(body, options);
   const now = BigInt(Date.now()) * 1_000_000n;
   const { written } = dataset;
   const block = new RowBlock(now, written);
@@ -134,12 +134,15 @@ export async function ingest(parts: Parts, dataset: Dataset, body: Buffer, optio
   return reply;
 }
 
-function openReader(text: string, options: IngestOptions): EventReader {
-  const body = text.codePointAt(0) === 0xfeff ? text.slice(1) : text;
+const BOM = Buffer.from('\ufeff');
+
+function openReader(sent: Buffer, options: IngestOptions): EventReader {
+  const body = sent.subarray(0, BOM.length).equals(BOM) ? sent.subarray(BOM.length) : sent;
   if (options.format === 'ndjson') return readNdjson(body);
-  if (options.format === 'json') return readJson(body);
+  const text = body.toString('utf8');
+  if (options.format === 'json') return readJson(text);
   const columns = options.csvFields.trim() === '' ? undefined : options.csvFields.split(',').map((name) => name.trim());
-  return readCsv(body, options.csvDelimiter || ',', columns);
+  return readCsv(text, options.csvDelimiter || ',', columns);
 }
 
 function readLabels(header: string): Record<string, ExactValue> {

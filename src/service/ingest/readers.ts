@@ -46,8 +46,21 @@ function checkCount(count: number): void {
 
 const BLANK = /^[ \t\r]*$/;
 
-function linesOf(text: string): string[] {
+/** A single character that takes 16 bits makes V8 hold its whole text in them and parse it slower: bodies become text in pieces of whole lines. */
+const PIECE_BYTES = 16 * 1024;
+
+function linesOfBody(body: Buffer): string[] {
   const lines: string[] = [];
+  for (let at = 0; at < body.length;) {
+    const found = body.indexOf(10, at + PIECE_BYTES);
+    const end = found < 0 ? body.length : found + 1;
+    addLines(lines, body.toString('utf8', at, end));
+    at = end;
+  }
+  return lines;
+}
+
+function addLines(lines: string[], text: string): void {
   for (let at = 0; at < text.length;) {
     const found = text.indexOf('\n', at);
     const end = found < 0 ? text.length : found;
@@ -57,12 +70,12 @@ function linesOf(text: string): string[] {
     lines.push(line);
     checkCount(lines.length);
   }
-  return lines;
 }
 
 /** One JSON value a line; blank lines do not count. */
-export function readNdjson(text: string): EventReader {
-  const lines = linesOf(text);
+export const readNdjson = (body: Buffer): EventReader => readLines(linesOfBody(body));
+
+function readLines(lines: readonly string[]): EventReader {
   return {
     count: lines.length,
     read: (index) => JSON.parse(lines[index]!),
@@ -79,9 +92,10 @@ export function readJson(text: string): EventReader {
   try {
     parsed = JSON.parse(text);
   } catch (error) {
-    const lines = text.trimStart().startsWith('{') ? linesOf(text) : [];
+    const lines: string[] = [];
+    if (text.trimStart().startsWith('{')) addLines(lines, text);
     if (lines.length < 2 || !isObjectText(lines[0]!)) throw badRequest(`the body is not JSON: ${messageOf(error)}`);
-    return { ...readNdjson(text), envelopes: true, scalars: false };
+    return { ...readLines(lines), envelopes: true, scalars: false };
   }
   if (typeof parsed !== 'object' || parsed === null) throw badRequest('the body is not a JSON array of events, nor an event');
   const values = listOf(parsed);

@@ -4,7 +4,7 @@
  * magnitude. With one: `unix`, `unixms`, `unixus`, `unixnano`, `rfc3339` or a Go layout.
  */
 import { compileLayout, parseLayout } from '../../core/time/go-layout.ts';
-import { isUnixText, MAX_TIME_NS, MIN_TIME_NS, readIsoTime, readUnixTime } from '../../core/time/time-text.ts';
+import { isUnixText, MAX_TIME_NS, MIN_TIME_NS, readIsoTime, readUnixInteger, readUnixTime } from '../../core/time/time-text.ts';
 import { JsonText } from './exact-json.ts';
 
 /** Nanoseconds since 1970, or the reason why the value is no timestamp. */
@@ -70,7 +70,8 @@ function show(value: unknown): string {
 const cut = (text: string): string => (text.length > 80 ? `${text.slice(0, 80)}…` : text);
 
 /** A float's shortest text keeps what was written: 1700000000.123456 has no exact double. */
-function readNumber(value: unknown, power: number | undefined): bigint | string {
+function readNumber(value: unknown, power: 9 | 6 | 3 | 0 | undefined): bigint | string {
+  if (typeof value === 'number' && value >= 0 && Number.isSafeInteger(value)) return readUnixInteger(value, power);
   const isCount = typeof value === 'number' || typeof value === 'bigint' || typeof value === 'string';
   const time = isCount ? readUnixTime(String(value), power) : undefined;
   if (time === undefined) return unreadable(value, 'a timestamp');

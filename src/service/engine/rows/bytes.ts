@@ -7,6 +7,10 @@ export class Bytes {
     this.#buffer = Buffer.allocUnsafe(size);
   }
 
+  get length(): number {
+    return this.#at;
+  }
+
   done(): Buffer {
     return this.#buffer.subarray(0, this.#at);
   }

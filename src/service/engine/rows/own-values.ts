@@ -12,6 +12,11 @@ export class OwnValues {
     this.column = column;
   }
 
+  /** Bytes of the values so far. */
+  get length(): number {
+    return this.#nulls.length + this.#values.length;
+  }
+
   /** The value of row number `row`, which grows from call to call. Rows between have none. */
   put(row: number, value: string | number | bigint | boolean): void {
     this.#skipTo(row);

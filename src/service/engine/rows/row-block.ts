@@ -81,7 +81,9 @@ export class RowBlock {
 
   /** The block's bytes; the rows' ids count up from `firstRowId`. */
   bytes(firstRowId: bigint): Buffer {
-    const out = new Bytes(64 * 1024);
+    // Large enough not to be moved as it grows, each time into new memory that the garbage collector is to find.
+    const values = [...this.#maps, ...this.#own].reduce((sum, { length }) => sum + length, 0);
+    const out = new Bytes(64 * 1024 + values + this.#rows * 24);
     out.varint(COLUMNS.length + this.#own.length);
     out.varint(this.#rows);
     const columns = [
@@ -109,6 +111,11 @@ class MapColumn {
   readonly #keyOf: (number | undefined)[] = [];
   #index = new Uint16Array(1024);
   #entries = 0;
+
+  /** Bytes that it takes, its keys aside. */
+  get length(): number {
+    return this.#ends.length * 8 + this.#entries * 2 + this.values.length;
+  }
 
   key(field: number, name: string): void {
     let key = this.#keyOf[field];
