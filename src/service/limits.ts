@@ -58,6 +58,8 @@ export const SERVICE_QUERY_SECONDS = 10;
 export const SERVICE_QUERY_MEMORY_BYTES = 1024 * 1024 * 1024;
 /** Bytes of waiting blocks that go into the engine as one insert. */
 export const SERVICE_INSERT_GROUP_BYTES = 16 * 1024 * 1024;
+/** How long an insert waits for the blocks of senders that were answered together. */
+export const SERVICE_INSERT_WAIT_MS = 50;
 /** Connections to one server of the engine, and selects under way at a time. */
 export const SERVICE_ENGINE_CONNECTIONS = 16;
 export const SERVICE_SELECTS_IN_FLIGHT = 8;
