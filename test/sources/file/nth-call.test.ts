@@ -4,73 +4,48 @@
  * comes twice, what is wrong is said once, and once the fault is over everything arrives.
  * The errors take turns; `TAILRACE_EVERY_FAULT=1` tries every error at every call.
  */
-import { appendFileSync, closeSync, copyFileSync, openSync, renameSync, truncateSync, unlinkSync, writeFileSync, writeSync } from 'node:fs';
+import { closeSync, openSync, writeSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { type FileSystem, nodeFileSystem } from '../../../src/sources/file/scan/file-system.ts';
-import { failingFileSystem, systemError, TailRig } from './tail-rig.ts';
+import { type Call, CALLS, failingFileSystem, hooked, systemError, TailRig } from './tail-rig.ts';
 
-/** Those that can fail. */
-type Call = Exclude<keyof FileSystem, 'pathOf' | 'linkTarget'>;
-
-const CALLS: readonly Call[] = ['stat', 'readdir', 'open', 'fstat', 'peek', 'read', 'close'];
 const CODES = ['EIO', 'ENOSPC', 'EMFILE', 'EACCES', 'ESTALE'] as const;
 
 const triesAll = process.env['TAILRACE_EVERY_FAULT'] === '1';
 
 /** A file system of which one kind of call fails as `fails` says, given the number of the call. */
 function faulty(name: Call, fails: (nth: number) => string | undefined): { readonly fileSystem: FileSystem; calls: () => number } {
+  const real = failingFileSystem(() => ({}));
   let calls = 0;
-  const fileSystem = failingFileSystem((real) => ({
-    [name]: (...given: unknown[]): unknown => {
-      const code = fails((calls += 1));
-      if (code === undefined) return Reflect.apply(real[name] as (...all: unknown[]) => unknown, real, given);
-      // A close that fails has closed all the same.
-      if (name === 'close') real.close(given[0] as number);
-      throw systemError(code);
-    },
-  }));
-  return { fileSystem, calls: () => calls };
+  const before = (call: Call, of: string | number): void => {
+    const code = call === name ? fails((calls += 1)) : undefined;
+    if (code === undefined) return;
+    // A close that fails has closed all the same.
+    if (name === 'close') real.close(of as number);
+    throw systemError(code);
+  };
+  return { fileSystem: hooked({ before }, real), calls: () => calls };
 }
 
-/** Longer than any retry waits. */
-async function catchUp(rig: TailRig): Promise<void> {
-  await rig.pass(45, 5);
-}
-
-/** What happens to four files; what may be read only with luck is in `TAKEN`. */
+/** What happens to four files; what may be read only with luck is in `TAKEN`. `pass 45 5` is longer than any retry waits. */
 async function play(fileSystem: FileSystem): Promise<TailRig> {
   const rig = new TailRig({ fileSystem });
-  writeFileSync(rig.path('a.log'), 'a1\na2\n');
-  writeFileSync(rig.path('b.log'), 'b1\nb');
-  writeFileSync(rig.path('c.log'), 'c1\n');
   const deleted = openSync(rig.path('d.log'), 'a');
   writeSync(deleted, 'd1\n');
-  await rig.start();
-  await rig.pass(4);
-  // Rename and create, with growth on both sides.
-  appendFileSync(rig.path('a.log'), 'a3\n');
-  renameSync(rig.path('a.log'), rig.path('a.log.1'));
-  writeFileSync(rig.path('a.log'), 'a4\n');
-  appendFileSync(rig.path('b.log'), '2\n');
-  await rig.pass(2);
-  appendFileSync(rig.path('a.log.1'), 'a5\n');
-  // A truncation when a stat has seen what it takes away, then one of a file that was read to its end.
-  appendFileSync(rig.path('c.log'), 'c2\n');
-  await rig.source.scanOnce();
-  truncateSync(rig.path('c.log'), 0);
-  appendFileSync(rig.path('c.log'), 'c3\n');
-  await catchUp(rig);
-  truncateSync(rig.path('c.log'), 0);
-  appendFileSync(rig.path('c.log'), 'c4\nc5\n');
+  await rig.play`
+    write a.log a1 a2; write b.log b1 b…; write c.log c1; start; pass 4
+    // Rename and create, with growth on both sides.
+    append a.log a3; mv a.log a.log.1; write a.log a4; append b.log 2; pass 2; append a.log.1 a5
+    // A truncation when a stat has seen what it takes away, then one of a file that was read to its end.
+    append c.log c2; scan; cut c.log; append c.log c3; pass 45 5; cut c.log; append c.log c4 c5
+  `;
   // A delete while behind; whoever has it open goes on writing.
   writeSync(deleted, 'd2\n');
   await rig.pass(4);
   writeSync(deleted, 'd3\n');
-  await rig.source.scanOnce();
-  unlinkSync(rig.path('d.log'));
-  await rig.pass(2);
+  await rig.play`scan; rm d.log; pass 2`;
   writeSync(deleted, 'd4\n');
-  await catchUp(rig);
+  await rig.pass(45, 5);
   closeSync(deleted);
   await rig.pass(80, 20);
   return rig;
@@ -78,30 +53,21 @@ async function play(fileSystem: FileSystem): Promise<TailRig> {
 
 /** What is copied and truncated: with lines that were not read yet, and with less than was read; copies in the globs and out of them. */
 async function playCopies(fileSystem: FileSystem): Promise<TailRig> {
-  const rig = new TailRig({ fileSystem });
-  const start = (): Promise<TailRig> => rig.start({ include: [rig.path('*.log'), rig.path('b.log*')] });
-  const early = 'a line that is copied, of some length\n'.repeat(50);
-  for (const name of ['a.log', 'b.log']) writeFileSync(rig.path(name), `${early}${name} 1\n`);
-  await start();
-  await rig.pass(3);
-  for (const name of ['a.log', 'b.log']) {
-    appendFileSync(rig.path(name), `${name} 2\n`);
-    copyFileSync(rig.path(name), rig.path(`${name}.1`));
-    truncateSync(rig.path(name), 0);
-    appendFileSync(rig.path(name), `${early}${name} 3\n`);
+  const rig = new TailRig({ fileSystem, glob: '{*.log,b.log*}' });
+  const early = Array.from({ length: 50 }, () => 'a line that is copied, of some length');
+  const names = ['a.log', 'b.log'];
+  for (const name of names) await rig.play`write ${name} ${early} ${[`${name} 1`]}`;
+  await rig.play`start; pass 3`;
+  for (const name of names)
+    await rig.play`append ${name} ${[`${name} 2`]}; cp ${name} ${name}.1; cut ${name}; append ${name} ${early} ${[`${name} 3`]}`;
+  await rig.play`pass 45 5`;
+  for (const name of names) {
+    await rig.play`
+      cp ${name} copy; append ${name} ${[`${name} 4`]}; pass 45 5; mv ${name}.1 ${name}.2; mv copy ${name}.1; cut ${name}
+      append ${name} ${[`${name} 5`]}
+    `;
   }
-  await catchUp(rig);
-  for (const name of ['a.log', 'b.log']) {
-    copyFileSync(rig.path(name), rig.path('copy'));
-    appendFileSync(rig.path(name), `${name} 4\n`);
-    await catchUp(rig);
-    renameSync(rig.path(`${name}.1`), rig.path(`${name}.2`));
-    renameSync(rig.path('copy'), rig.path(`${name}.1`));
-    truncateSync(rig.path(name), 0);
-    appendFileSync(rig.path(name), `${name} 5\n`);
-  }
-  await catchUp(rig);
-  await rig.pass(80, 20);
+  await rig.play`pass 45 5; pass 80 20`;
   return rig;
 }
 
@@ -189,7 +155,7 @@ for (const name of CALLS) {
       await rig.play`append a.log a2; pass 5; mv a.log a.log.1; write a.log a3; pass 180 1; append a.log.1 a4; append b.log b3`;
       const said = rig.log.filter(({ fields }) => fields['code'] === code);
       isFaulty = false;
-      await catchUp(rig);
+      await rig.pass(45, 5);
       const about = JSON.stringify(rig.log, undefined, 1);
       expect(rig.texts.toSorted(), about).toEqual(['a1', 'a2', 'a3', 'a4', 'b1', 'b2', 'b3']);
       expect(rig.source.stats, about).toMatchObject({ lagBytes: 0, lostBytes: 0, files: { failed: 0 } });

@@ -83,7 +83,7 @@ export function systemError(code: string): Error {
   return Object.assign(new Error(`${code}: made to fail`), { code });
 }
 
-const CALLS = ['stat', 'readdir', 'open', 'fstat', 'peek', 'read', 'close'] as const;
+export const CALLS = ['stat', 'readdir', 'open', 'fstat', 'peek', 'read', 'close'] as const;
 export type Call = (typeof CALLS)[number];
 
 /** What happens at each call of a file system. `of`: its path or descriptor. */
