@@ -1,5 +1,5 @@
 /** File systems that go away and come back, under the source's feet or before it starts: their files are not sent again. */
-import { appendFileSync, mkdirSync, renameSync, rmSync, unlinkSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { MAX_AWAY_MS } from '../../../src/sources/file/limits.ts';
@@ -45,20 +45,14 @@ class MountRig extends TailRig {
     super({ include: [join(folder, 'mnt/**/*.log')], fileSystem }, folder);
     mkdirSync(join(mount, 'app'), { recursive: true });
   }
-
-  write(name: string, text: string): void {
-    appendFileSync(this.path(`mnt/app/${name}`), text);
-  }
 }
 
+const A = 'mnt/app/a.log';
+
 /** One that has read a file and closed it. */
-async function startRead(text = 'one\ntwo\n'): Promise<MountRig> {
+async function startRead(): Promise<MountRig> {
   const rig = new MountRig();
-  rig.write('a.log', text);
-  await rig.start();
-  await rig.drain();
-  rig.commit();
-  await rig.pass(30);
+  await rig.play`write ${A} one two; start; drain; commit; pass 30`;
   return rig;
 }
 
@@ -69,91 +63,61 @@ test.each([
   const rig = await startRead();
   rig.device = undefined;
   await rig.pass(3600, 10);
-  expect(rig.source.explain(rig.path('mnt/app/a.log'))).toMatchObject({
-    isRead: true,
-    reason: expect.stringContaining('is not there'),
-  });
-  rig.write('a.log', 'three\n');
+  expect(rig.source.explain(rig.path(A))).toMatchObject({ isRead: true, reason: expect.stringContaining('is not there') });
+  await rig.play`append ${A} three`;
   rig.device = device;
-  await rig.drain();
-  expect(rig.texts).toEqual(['one', 'two', 'three']);
-  expect(rig.source.stats).toMatchObject({ lostBytes: 0, lagBytes: 0 });
-  expect(rig.streams.forgotten).toEqual([]);
   // In its place from then on.
-  rig.commit();
-  rig.write('a.log', 'four\n');
-  await rig.start();
-  await rig.drain();
-  expect(rig.texts).toEqual(['four']);
+  await rig.play`drain; reads one two three; stats lostBytes=0 lagBytes=0; forgotten 0; commit; append ${A} four; start; drain; reads four`;
 });
 
 test('file whose file system is not there when the source starts is read on once it is; its batches wait', async () => {
   const rig = await startRead();
-  const { stream, offset, length } = rig.lane.blocks[0]!;
   rig.device = undefined;
-  await rig.start();
-  await rig.pass(300, 10);
+  await rig.play`start; pass 300 10`;
   expect(rig.said(/not there, or cannot be looked at; they are waited for/)).toMatchObject([{ level: 'warn', fields: { files: 1 } }]);
-  const span = { source: 'app', stream, from: offset, to: offset + length, events: 2, sum: 0, tail: { length: 0, crc: 0 } };
-  await expect(rig.source.reread!(span, rig.lane)).rejects.toMatchObject({ code: 'E_UNREADABLE' });
-  rig.write('a.log', 'three\n');
+  await expect(rig.reread(0, 8)).rejects.toMatchObject({ code: 'E_UNREADABLE' });
+  await rig.play`append ${A} three`;
   rig.device = 7001;
-  await rig.drain();
-  expect(rig.texts).toEqual(['three']);
-  expect(rig.source.stats.lostBytes).toBe(0);
+  await rig.play`drain; reads three; lost 0`;
 });
 
 test('file in a folder that can be searched, but not listed, when the source starts is read on', async () => {
   const rig = await startRead();
-  rig.write('a.log', 'three\n');
   rig.isUnlisted = true;
-  await rig.start();
-  await rig.pass(300, 10);
+  await rig.play`append ${A} three; start; pass 300 10`;
   rig.isUnlisted = false;
-  await rig.drain();
-  expect(rig.texts).toEqual(['three']);
+  await rig.play`drain; reads three`;
 });
 
 test.each([
-  ['while the source runs', false],
-  ['before it starts', true],
-])('file that was rotated while its file system was away, %s, is read on under its new name', async (_, isStopped) => {
+  ['while the source runs', '', ['one', 'two']],
+  ['before it starts', 'start', []],
+])('file that was rotated while its file system was away, %s, is read on under its new name', async (_, restart, before) => {
   const rig = await startRead();
   rig.device = undefined;
-  if (isStopped) await rig.start();
-  await rig.pass(120, 10);
-  rig.write('a.log', 'three\n');
-  renameSync(rig.path('mnt/app/a.log'), rig.path('mnt/app/a.log.1'));
-  rig.write('a.log', 'new\n');
+  await rig.run(restart);
+  await rig.play`pass 120 10; append ${A} three; mv ${A} ${A}.1; append ${A} new`;
   rig.device = 7001;
-  await rig.drain();
-  expect(rig.texts.slice(isStopped ? 0 : 2).toSorted()).toEqual(['new', 'three']);
-  expect(rig.source.stats.lostBytes).toBe(0);
+  await rig.play`drain; reads-any ${before} new three; lost 0`;
 });
 
 test('file that is gone when its file system is back is forgotten, and what of it was seen and not read is counted', async () => {
   const rig = await startRead();
   const [stream] = rig.streams.records.keys();
-  rig.write('a.log', 'unread\n');
   // Seen, and not opened.
   rig.isLocked = true;
-  await rig.pass(1);
+  await rig.play`append ${A} unread; pass 1`;
   rig.device = undefined;
   rig.isLocked = false;
-  await rig.pass(120, 10);
-  expect(rig.source.stats).toMatchObject({ lostBytes: 0, lagBytes: 7 });
-  unlinkSync(rig.path('mnt/app/a.log'));
+  await rig.play`pass 120 10; stats lostBytes=0 lagBytes=7`;
   rig.device = 7001;
-  await rig.pass(300, 10);
-  expect(rig.source.stats).toMatchObject({ lostBytes: 7, lagBytes: 0 });
+  await rig.play`rm ${A}; pass 300 10; stats lostBytes=7 lagBytes=0`;
   expect(rig.streams.forgotten).toEqual([stream]);
 });
 
 test('file whose file system never comes back is forgotten after a day, and one whose folder was removed after a minute', async () => {
   const rig = await startRead();
-  rig.write('b.log', 'bee\n');
-  await rig.drain();
-  await rig.pass(30);
+  await rig.play`write mnt/app/b.log bee; drain; pass 30`;
   const [a, b] = [...rig.streams.records.keys()];
   rig.device = undefined;
   await rig.pass(MAX_AWAY_MS / 1000 - 600, 300);
