@@ -3,7 +3,7 @@
  * folder, what becomes of the agent and of the service meanwhile, and what must arrive.
  */
 import { readdirSync, readlinkSync, renameSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { FaultAnswer } from '../support/fault-service.ts';
 import type { Program } from '../support/program.ts';
@@ -86,7 +86,7 @@ function recreate(path: string, content: string): void {
   unlinkSync(path);
   const tries: string[] = [];
   do {
-    tries.push(`${path}-try-${tries.length}`);
+    tries.push(join(dirname(path), `try-${tries.length}`));
     writeFileSync(tries.at(-1)!, content);
   } while (statSync(tries.at(-1)!).ino !== ino && tries.length < 500);
   renameSync(tries.pop()!, path);
