@@ -3,18 +3,15 @@ import { expect, test } from 'vitest';
 import type { Batch } from '../../src/batcher/batch.ts';
 import { Batcher } from '../../src/batcher/fill/batcher.ts';
 import { Accounting, countEvents } from '../../src/batcher/accounting.ts';
-import { Delivery } from '../../src/batcher/send/delivery.ts';
 import { SourceLane } from '../../src/batcher/fill/lane.ts';
 import { MemoryBudget } from '../../src/batcher/fill/memory-budget.ts';
 import { KERNEL_SLACK_BYTES } from '../../src/core/limits.ts';
-import type { Outcome, Parcel, SendResult } from '../../src/core/sink.ts';
+import type { Outcome } from '../../src/core/sink.ts';
 import { newStats } from '../../src/core/source.ts';
 import { findImbalance, type Observed } from '../../src/telemetry/observed.ts';
-import { MemoryLog } from '../support/memory-log.ts';
-import { SteppedClock } from '../support/stepped-clock.ts';
 import { settleTurns } from '../support/until.ts';
 import { kernel, READ_AT_MS, shape } from './blocks.ts';
-import { delivered, pause, retry } from './delivery-rig.ts';
+import { delivered, pause, retry, SinkRig } from './sink-rig.ts';
 
 const MAX_BYTES = 600;
 const SLOT_BYTES = MAX_BYTES + KERNEL_SLACK_BYTES;
@@ -23,16 +20,8 @@ const SLOTS = 3;
 const regions = [0, 1].map(() => Array.from({ length: SLOTS }, () => kernel.reserve(SLOT_BYTES)));
 const windows = [0, 1].map(() => kernel.reserve(64 * 1024));
 
-interface Open {
-  readonly parcel: Parcel;
-  readonly resolve: (result: SendResult) => void;
-}
-
 /** Two sources that both feed two sinks into one dataset, wired as the agent does it. `lose` drops a batch on its way. */
-class Pipeline {
-  readonly clock = new SteppedClock();
-  readonly log = new MemoryLog();
-  readonly open: Open[] = [];
+class Pipeline extends SinkRig {
   readonly settled: number[] = [0, 0];
   readonly sources;
   readonly sinks;
@@ -40,36 +29,20 @@ class Pipeline {
   readonly #offsets = [0, 0];
 
   constructor(lose: (batch: Batch) => boolean = () => false) {
+    super();
     let id = 0;
     this.sinks = [0, 1].map((index) => {
       const budget = new MemoryBudget(SLOTS * SLOT_BYTES, SLOT_BYTES, [...regions[index]!]);
-      const delivery = new Delivery(
-        {
-          sink: {
-            id: `sink${index}`,
-            send: (parcel) => new Promise((resolve) => this.open.push({ parcel, resolve })),
-            close: () => Promise.resolve(),
-          },
-          budget,
-          concurrency: 2,
-          compression: index === 0 ? 'none' : 'gzip',
-          retry: { initialBackoffMs: 10, maxBackoffMs: 100, maxElapsedMs: 400 },
-          clock: this.clock,
-          log: this.log,
-          commitEveryMs: 0,
-          random: () => 0.5,
-          keeper: {
-            commit: () => {},
-            commitParts: () => {},
-            load: () => Promise.resolve(),
-            evict: () => {},
-            settle: (batch) => void (this.settled[index]! += batch.events),
-          },
-          deadLetter: () => Promise.resolve('kept' as const),
-          paused: () => {},
-        },
-        { request: () => {}, batch: () => {} },
-      );
+      const keeper = {
+        commit: () => {},
+        commitParts: () => {},
+        load: () => Promise.resolve(),
+        evict: () => {},
+        settle: (batch: Batch) => void (this.settled[index]! += batch.events),
+      };
+      const retrying = { initialBackoffMs: 10, maxBackoffMs: 100, maxElapsedMs: 400 };
+      const compression = index === 0 ? 'none' : 'gzip';
+      const delivery = this.deliveryOf({ budget, keeper, concurrency: 2, compression, retry: retrying }, `sink${index}`);
       const batcher = new Batcher({
         sink: `sink${index}`,
         kernel,
@@ -150,7 +123,7 @@ class Pipeline {
     const deadline = performance.now() + 120_000;
     while (performance.now() < deadline) {
       for (const { batcher } of this.sinks) batcher.flush();
-      for (const { parcel, resolve } of this.open.splice(0)) resolve({ outcome: delivered(parcel.events), status: 200, elapsedMs: 1 });
+      for (const request of this.open.splice(0)) void request.answer(delivered(request.parcel.events));
       await settleTurns(2);
       await this.clock.advance(200);
       if (!this.isBusy && this.sinks.every(({ batcher, delivery }) => delivery.held().length + batcher.open().length === 0)) return;
@@ -201,7 +174,8 @@ test('accounting balances at every step, for any blocks, answers and order, and 
         else if (each.do === 'wait') await pipeline.clock.advance(each.ms);
         else if (pipeline.open.length > 0) {
           const [request] = pipeline.open.splice(each.which % pipeline.open.length, 1);
-          request!.resolve({ ...answerOf(each.how, request!.parcel.events), elapsedMs: 1 });
+          const { outcome, status } = answerOf(each.how, request!.parcel.events);
+          void request!.answer(outcome, status);
         }
         expect(findImbalance(pipeline.observe())).toEqual([]);
         await settleTurns(1);

@@ -2,7 +2,8 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { until } from '../support/until.ts';
-import { delivered, DeliveryRig } from './delivery-rig.ts';
+import { DeliveryRig } from './delivery-rig.ts';
+import { delivered } from './sink-rig.ts';
 
 interface Found {
   /** Beyond the first. */

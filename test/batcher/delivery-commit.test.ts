@@ -1,12 +1,13 @@
 import { expect, test } from 'vitest';
 import { settleTurns, until } from '../support/until.ts';
-import { delivered, DeliveryRig, pause } from './delivery-rig.ts';
+import { DeliveryRig } from './delivery-rig.ts';
+import { delivered, pause, stores } from './sink-rig.ts';
 
 const commits = (rig: DeliveryRig): string[] => rig.trace.filter((each) => each.startsWith('commit'));
 
 test('delivery commits the first batch at once, and those that close within the window together', async () => {
   const rig = new DeliveryRig({ concurrency: 2, commitEveryMs: 4 });
-  rig.respond = ({ parcel }) => ({ outcome: delivered(parcel.events) });
+  rig.respond = stores;
   rig.seal('a');
   await until('a is settled', () => rig.trace.includes('settle a'));
   expect(commits(rig)).toEqual(['commit a']);
@@ -25,7 +26,7 @@ test('delivery commits the first batch at once, and those that close within the 
 
 test('delivery sends no batch before its commit, whenever it closes', async () => {
   const rig = new DeliveryRig({ concurrency: 3, commitEveryMs: 4 });
-  rig.respond = ({ parcel }) => ({ outcome: delivered(parcel.events) });
+  rig.respond = stores;
   for (let i = 0; i < 60; i++) {
     rig.seal(`b${i}`, 1 + (i % 3), i % 5 === 0 ? { rereadable: false } : {});
     if (i % 4 === 0) await rig.clock.advance(i % 7);
@@ -52,7 +53,7 @@ test('delivery sends no batch before its commit, whenever it closes', async () =
 
 test('delivery whose shared commit fails sends none of its batches, and commits them together later', async () => {
   const rig = new DeliveryRig({ concurrency: 2, commitEveryMs: 4 });
-  rig.respond = ({ parcel }) => ({ outcome: delivered(parcel.events) });
+  rig.respond = stores;
   rig.seal('a');
   await until('a is settled', () => rig.trace.includes('settle a'));
   rig.diskFails = true;

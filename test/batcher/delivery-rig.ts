@@ -1,40 +1,12 @@
 /** A delivery with a sink that answers what the test says, a clock that stands still, and a record of what happened in which order. */
 import { Batch, keyOf } from '../../src/batcher/batch.ts';
 import { Accounting } from '../../src/batcher/accounting.ts';
-import { Delivery } from '../../src/batcher/send/delivery.ts';
 import type { Part } from '../../src/batcher/send/shipment.ts';
-import { decode } from '../../src/batcher/events.ts';
+import type { Delivery } from '../../src/batcher/send/delivery.ts';
 import { MemoryBudget } from '../../src/batcher/fill/memory-budget.ts';
 import { TailraceError } from '../../src/core/errors.ts';
-import type { DeadLetter, Outcome, Parcel, SendResult, Sink } from '../../src/core/sink.ts';
-import { MemoryLog } from '../support/memory-log.ts';
-import { SteppedClock } from '../support/stepped-clock.ts';
-import { settleTurns, until } from '../support/until.ts';
-
-export const delivered = (events: number): Outcome => ({
-  kind: 'delivered',
-  result: { ingested: events, failed: 0, processedBytes: 10 * events, blocksCreated: 1, walLength: 3 },
-});
-export const retry = (reason: Extract<Outcome, { kind: 'retry' }>['reason'], afterMs?: number): Outcome => ({
-  kind: 'retry',
-  reason,
-  detail: `the service said ${reason}`,
-  ...(afterMs === undefined ? {} : { afterMs }),
-});
-export const pause = (reason: 'unauthorized' | 'not_found' = 'unauthorized'): Outcome => ({
-  kind: 'pause',
-  reason,
-  detail: 'HTTP 403 no',
-  fix: 'check the token',
-});
-
-/** A request that waits for its answer. */
-export interface OpenRequest {
-  readonly parcel: Parcel;
-  /** The body's events. */
-  readonly events: readonly string[];
-  answer(outcome: Outcome, status?: number, elapsedMs?: number): Promise<void>;
-}
+import type { DeadLetter, Parcel, SendResult } from '../../src/core/sink.ts';
+import { SinkRig } from './sink-rig.ts';
 
 export interface RigOptions {
   readonly concurrency?: number;
@@ -44,20 +16,14 @@ export interface RigOptions {
   readonly commitEveryMs?: number;
 }
 
-export class DeliveryRig {
-  readonly clock = new SteppedClock();
-  readonly log = new MemoryLog();
+export class DeliveryRig extends SinkRig {
   readonly budget = new MemoryBudget(64 * 1024 * 1024, 1024, []);
   readonly accounting = new Accounting('app');
   /** `commit k1,k2`, `parts …`, `send k`, `bury …`, `settle k`, in order; keys as `nameOf` gives them. */
   readonly trace: string[] = [];
-  readonly open: OpenRequest[] = [];
-  readonly requests: OpenRequest[] = [];
   readonly letters = new Map<string, readonly DeadLetter[]>();
   readonly paused: string[] = [];
   readonly delivery: Delivery;
-  /** Answers at once instead of waiting for the test. */
-  respond: ((request: OpenRequest) => { outcome: Outcome; status?: number; unsent?: 'unsigned' | 'unconnected' } | undefined) | undefined;
   /** Thrown by the next writes. */
   diskFails = false;
   /** The next batch's body cannot be read back. */
@@ -70,41 +36,34 @@ export class DeliveryRig {
   #id = 0;
 
   constructor(options: RigOptions = {}) {
-    this.delivery = new Delivery(
-      {
-        sink: this.#makeSink(),
-        budget: this.budget,
-        concurrency: options.concurrency ?? 1,
-        compression: options.compression ?? 'none',
-        retry: { initialBackoffMs: 100, maxBackoffMs: 1000, maxElapsedMs: options.maxElapsedMs ?? Infinity },
-        clock: this.clock,
-        log: this.log,
-        commitEveryMs: options.commitEveryMs ?? 0,
-        random: options.random ?? (() => 0.5),
-        keeper: {
-          commit: (batches: readonly Batch[]) => {
-            this.#refuse();
-            this.trace.push(`commit ${batches.map(({ key }) => this.nameOf(key)).join(',')}`);
-          },
-          commitParts: (batch: Batch, parts: readonly Part[]) => {
-            this.#refuse();
-            this.trace.push(`parts of ${this.nameOf(batch.key)}: ${parts.map(({ first, count }) => `${first}+${count}`).join(' ')}`);
-          },
-          load: () => (this.isBroken ? Promise.reject(new TailraceError('E_SPOOL_BROKEN', 'flipped')) : Promise.resolve()),
-          evict: () => {},
-          settle: (batch: Batch) => void this.trace.push(`settle ${this.nameOf(batch.key)}`),
+    super();
+    const { maxElapsedMs = Infinity, ...given } = options;
+    this.delivery = this.deliveryOf({
+      ...given,
+      retry: { initialBackoffMs: 100, maxBackoffMs: 1000, maxElapsedMs },
+      budget: this.budget,
+      keeper: {
+        commit: (batches: readonly Batch[]) => {
+          this.#refuse();
+          this.trace.push(`commit ${batches.map(({ key }) => this.nameOf(key)).join(',')}`);
         },
-        deadLetter: (name, letters) => {
-          if (this.buryFails) return Promise.reject(new Error('no space left'));
-          this.trace.push(`bury ${letters.length}`);
-          if (this.buryDrops) return Promise.resolve('dropped');
-          this.letters.set(name, letters);
-          return Promise.resolve('kept');
+        commitParts: (batch: Batch, parts: readonly Part[]) => {
+          this.#refuse();
+          this.trace.push(`parts of ${this.nameOf(batch.key)}: ${parts.map(({ first, count }) => `${first}+${count}`).join(' ')}`);
         },
-        paused: (dataset) => void this.paused.push(dataset),
+        load: () => (this.isBroken ? Promise.reject(new TailraceError('E_SPOOL_BROKEN', 'flipped')) : Promise.resolve()),
+        evict: () => {},
+        settle: (batch: Batch) => void this.trace.push(`settle ${this.nameOf(batch.key)}`),
       },
-      { request: () => {}, batch: () => {} },
-    );
+      deadLetter: (name, letters) => {
+        if (this.buryFails) return Promise.reject(new Error('no space left'));
+        this.trace.push(`bury ${letters.length}`);
+        if (this.buryDrops) return Promise.resolve('dropped');
+        this.letters.set(name, letters);
+        return Promise.resolve('kept');
+      },
+      paused: (dataset) => void this.paused.push(dataset),
+    });
   }
 
   /** Makes a closed batch of `count` events and hands it over; its key is known as `name` from then on. */
@@ -141,12 +100,6 @@ export class DeliveryRig {
     return this.#names.get(key) ?? key.slice(0, 6);
   }
 
-  /** Waits for a request that is open and returns it. */
-  async next(): Promise<OpenRequest> {
-    await until('a request', () => this.open.length > 0);
-    return this.open.shift()!;
-  }
-
   /** Events that are held, counted by walking, plus those that are settled; must be what was accepted. */
   get accountedFor(): number {
     const held = this.delivery.held().flatMap(({ spans }) => spans.map(({ events }) => events));
@@ -157,28 +110,8 @@ export class DeliveryRig {
     if (this.diskFails) throw new Error('database or disk is full');
   }
 
-  #makeSink(): Sink {
-    return {
-      id: 'store',
-      send: (parcel, signal) => {
-        this.trace.push(`send ${this.nameOf(parcel.key)}`);
-        const { promise, resolve, reject } = Promise.withResolvers<SendResult>();
-        const request: OpenRequest = {
-          parcel,
-          events: decode(parcel.body, parcel.encoding).toString().trimEnd().split('\n'),
-          answer: async (outcome, status = 200, elapsedMs = 1) => {
-            resolve({ outcome, status, elapsedMs });
-            await settleTurns();
-          },
-        };
-        this.requests.push(request);
-        signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
-        const now = this.respond?.(request);
-        if (now) resolve({ status: 200, elapsedMs: 1, ...now });
-        else this.open.push(request);
-        return promise;
-      },
-      close: () => Promise.resolve(),
-    };
+  protected override send(parcel: Parcel, signal: AbortSignal): Promise<SendResult> {
+    this.trace.push(`send ${this.nameOf(parcel.key)}`);
+    return super.send(parcel, signal);
   }
 }

@@ -3,7 +3,8 @@ import { test as base, expect, onTestFinished, vi } from 'vitest';
 import { decode } from '../../src/batcher/events.ts';
 import { Fates } from '../../src/batcher/fates.ts';
 import { settleTurns, until } from '../support/until.ts';
-import { delivered, DeliveryRig, pause, retry } from './delivery-rig.ts';
+import { DeliveryRig } from './delivery-rig.ts';
+import { delivered, pause, retry, stores } from './sink-rig.ts';
 
 /** Each test begins with a delivery as it is by default. */
 const test = base.extend('rig', () => new DeliveryRig());
@@ -312,7 +313,7 @@ test('delivery probes a paused dataset with one request at a time', async () => 
     await rig.open.shift()!.answer(pause(), 403);
   }
   await rig.clock.advance(1000);
-  rig.respond = (request) => ({ outcome: delivered(request.parcel.events) });
+  rig.respond = stores;
   await rig.open.shift()!.answer(delivered(1));
   await until('all are settled', () => rig.accounting.settled.delivered === 4);
 });
@@ -325,7 +326,7 @@ test('delivery takes up every batch of a dataset that goes on', async () => {
     for (let i = 0; i < 9; i++) rig.seal(`b${i}`);
     await until('the first requests', () => rig.open.length === concurrency);
     for (const request of rig.open.splice(0)) await request.answer(pause(), 403);
-    rig.respond = (request) => ({ outcome: delivered(request.parcel.events) });
+    rig.respond = stores;
     await rig.clock.advance(1000);
     await rig.delivery.drain(AbortSignal.timeout(10_000));
     expect(rig.delivery.held()).toEqual([]);
@@ -339,7 +340,7 @@ test('delivery forgets no batch whose refusal crosses a success', async () => {
   for (const name of ['a', 'b', 'c', 'd']) rig.seal(name);
   await until('four requests', () => rig.open.length === 4);
   const answers = rig.open.splice(0).map((request, i) => request.answer(i === 3 ? delivered(1) : pause(), i === 3 ? 200 : 403));
-  rig.respond = (request) => ({ outcome: delivered(request.parcel.events) });
+  rig.respond = stores;
   await Promise.all(answers);
   await rig.clock.advance(1000);
   await rig.delivery.drain(AbortSignal.timeout(10_000));
@@ -360,7 +361,7 @@ test('delivery pauses after five answers in a row that are none, and feeds the s
   await rig.clock.advance(10_000);
   expect(rig.requests.length).toBeLessThanOrEqual(5 + 20);
   expect(rig.requests.length).toBeGreaterThanOrEqual(5 + 10);
-  rig.respond = (request) => ({ outcome: delivered(request.parcel.events) });
+  rig.respond = stores;
   await rig.clock.advance(1000);
   expect(rig.delivery.pauses.size).toBe(0);
   expect(rig.accounting.settled.delivered).toBe(1);
@@ -387,7 +388,7 @@ test('delivery commits batches in the order in which they were closed', async ()
       await until('all are committed', () => rig.trace.some((each) => each.startsWith('commit') && each.endsWith('b8')));
       const committed = rig.trace.filter((each) => each.startsWith('commit')).flatMap((each) => each.slice('commit '.length).split(','));
       expect(committed).toEqual(names);
-      rig.respond = (request) => ({ outcome: delivered(request.parcel.events) });
+      rig.respond = stores;
       for (const request of rig.open.splice(0)) await request.answer(delivered(1));
       await rig.delivery.drain(new AbortController().signal);
       for (const name of names)
@@ -500,7 +501,7 @@ test('delivery goes on without compression once the service refuses it', async (
 });
 
 test('delivery holds a batch whose body is gone where its files are not, drops any other, and goes on with the rest', async ({ rig }) => {
-  rig.respond = ({ parcel }) => ({ outcome: delivered(parcel.events) });
+  rig.respond = stores;
   rig.isBroken = true;
   const file = rig.seal('file', 2);
   const live = rig.seal('live', 3, { rereadable: false });
@@ -543,7 +544,7 @@ test('delivery dead-letters a batch after max_elapsed also while its dataset is 
   expect(rig.delivery.pauses.size).toBe(1);
   // It is probed on, though there was nothing to ask with for a while.
   for (let i = 0; i < 5; i++) await rig.clock.advance(1000);
-  rig.respond = ({ parcel }) => ({ outcome: delivered(parcel.events) });
+  rig.respond = stores;
   rig.seal('b');
   for (let i = 0; i < 3; i++) await rig.clock.advance(1000);
   expect([rig.accounting.settled.delivered, rig.delivery.pauses.size]).toEqual([1, 0]);
@@ -708,7 +709,7 @@ test.for([pause(), retry('server_error')])(
     void rig.delivery.drain(new AbortController().signal, Infinity).then(() => (isDrained = true));
     for (let i = 0; i < 60; i++) await rig.clock.advance(1000);
     expect(isDrained).toBe(false);
-    rig.respond = ({ parcel }) => ({ outcome: delivered(parcel.events) });
+    rig.respond = stores;
     for (let i = 0; i < 3; i++) await rig.clock.advance(1000);
     await until('it is drained', () => isDrained);
   },

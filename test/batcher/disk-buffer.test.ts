@@ -1,12 +1,12 @@
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, vi } from 'vitest';
-import type { DeadLetter } from '../../src/core/sink.ts';
+import type { DeadLetter, Outcome } from '../../src/core/sink.ts';
 import { makeTree, test } from '../support/temp-tree.ts';
 import { fillDisk, mountTmpfs } from '../support/tmpfs.ts';
 import { settleTurns, until } from '../support/until.ts';
-import { delivered, pause, retry } from './delivery-rig.ts';
 import { DiskRig, type DiskRigOptions, diskPolicy } from './disk-rig.ts';
+import { delivered, pause, retry, stores } from './sink-rig.ts';
 
 const LETTERS = ['a', 'b', 'c', 'd', 'e', 'f'];
 
@@ -53,7 +53,7 @@ test.for(['none', 'gzip', 'zstd'] as const)(
     const { usedBytes } = rig.budget;
     expect(usedBytes).toBe(rig.delivery.held().reduce((sum, { memory }) => sum + memory, 0));
     rig.checkBalance();
-    rig.respond = ({ events }) => delivered(events);
+    rig.respond = stores;
     await rig.clock.advance(1000);
     await until('all is delivered', () => rig.accounting.get('net')!.settled.delivered === 18);
     expect(rig.requests.map(({ body }) => nameIn(body))).toEqual(['a', ...LETTERS]);
@@ -91,8 +91,8 @@ test.for(['before', 'after'] as const)(
     // The 46th event is the 16th of `a`.
     const failures = [{ index: 45, timestamp: '', error: 'not this one' }];
     const result = { ingested: events - 1, failed: 1, failures, processedBytes: 0, blocksCreated: 0, walLength: 0 };
-    rig.respond = (request) =>
-      request.events === 1 ? delivered(1) : { kind: 'partial', result, failures, detail: '1 of 90 events was rejected' };
+    const partial: Outcome = { kind: 'partial', result, failures, detail: '1 of 90 events was rejected' };
+    rig.respond = ({ parcel }) => ({ outcome: parcel.events === 1 ? delivered(1) : partial });
     await rig.clock.advance(1000);
     await until('all is settled', () => rig.delivery.held().length === 0);
     rig.checkBalance();
@@ -119,7 +119,7 @@ test('disk buffer takes at most half of the memory for what waits to be written,
       () => rig.buffer.wantsMore('logs', false),
     )
     .then(() => (isWoken = true));
-  rig.respond = () => delivered(1);
+  rig.respond = () => ({ outcome: delivered(1) });
   await rig.open.shift()!.answer(delivered(1));
   await until('there is room again', async () => {
     await rig.clock.advance(1000);
@@ -137,7 +137,7 @@ test('disk buffer keeps nothing in memory that is on disk while there is no slot
   // Those were loaded from their files.
   expect(rig.delivery.held().map(({ body }) => body.length > 0)).toEqual([true, true, false, false, false, false]);
   expect(rig.budget.usedBytes).toBe(rig.delivery.held().reduce((sum, { memory }) => sum + memory, 0));
-  rig.respond = ({ events }) => delivered(events);
+  rig.respond = stores;
   for (const request of rig.open.splice(0)) await request.answer(delivered(1));
   await until('all arrive', () => rig.accounting.get('net')!.settled.delivered === 6);
   expect(rig.budget.usedBytes).toBe(0);
@@ -188,7 +188,7 @@ test.for(['block', 'drop_newest', 'drop_oldest'] as const)(
     }[whenFull];
     expect({ dropped: settled.dropped, kept, waiting: rig.buffer.held().length }).toEqual(expected);
     // The service is back: everything that was not dropped arrives, in order.
-    rig.respond = ({ events }) => delivered(events);
+    rig.respond = stores;
     await rig.open.shift()!.answer(delivered(1));
     await until('the rest goes out', async () => {
       await rig.clock.advance(1000);
@@ -253,7 +253,7 @@ test('disk buffer never drops a batch in flight, even where nothing else is left
   await rig.clock.advance(5000);
   rig.checkBalance();
   expect(rig.accounting.get('net')!.settled.dropped).toBe(0);
-  rig.respond = ({ events }) => delivered(events);
+  rig.respond = stores;
   await first.answer(delivered(1));
   await until('all arrive', async () => {
     await rig.clock.advance(1000);
@@ -284,7 +284,7 @@ test('disk buffer on a full disk waits, says so once, and goes on by itself when
   });
   await rig.written();
   expect(rig.log.find('info', 'takes batches again')).toHaveLength(1);
-  rig.respond = ({ events }) => delivered(events);
+  rig.respond = stores;
   await first.answer(delivered(1));
   await until('all arrive', () => rig.accounting.get('net')!.settled.delivered === 4);
   expect(rig.requests.map(({ body }) => nameIn(body))).toEqual(['a', 'b', 'c', 'd']);
@@ -328,7 +328,7 @@ test('disk buffer that stops writes over its limit what still waits', async () =
   expect(rig.delivery.held().every(({ isDurable }) => isDurable)).toBe(true);
   const next = new DiskRig(folder);
   expect(await next.buffer.recover()).toBe(6);
-  next.respond = ({ events }) => delivered(events);
+  next.respond = stores;
   await until('all arrive', () => next.accounting.get('net')!.settled.delivered === 6);
   expect(next.requests.map(({ body }) => nameIn(body))).toEqual(LETTERS);
 });
@@ -348,16 +348,16 @@ test('disk buffer that stops writes what was taken from memory while it was full
   expect(half.body.split('\n').length - 1).toBe(2);
   await half.answer(delivered(2));
   await b.answer(retry('network'), 0);
-  const left = (await rig.next()).key;
+  const left = (await rig.next()).parcel.key;
   await rig.stop();
   rig.checkBalance();
   expect(rig.delivery.held().map(({ isDurable }) => isDurable)).toEqual([true, true, true]);
   const next = new DiskRig(folder);
   await next.buffer.recover();
-  next.respond = ({ events }) => delivered(events);
+  next.respond = stores;
   await until('all arrive', () => next.delivery.held().length === 0);
   const byName = Object.groupBy(next.requests, ({ body }) => nameIn(body));
-  expect(byName['a']!.map(({ key, body }) => [key, countEvents(body)])).toEqual([[left, 2]]);
+  expect(byName['a']!.map(({ parcel, body }) => [parcel.key, countEvents(body)])).toEqual([[left, 2]]);
   expect([byName['b'], byName['c']].map((requests) => requests?.length)).toEqual([1, 1]);
 });
 
@@ -374,9 +374,9 @@ test('disk buffer counts what it recovers as accepted again, also of a source th
     ['former', 3],
   ]);
   rig.checkBalance();
-  rig.respond = ({ events }) => delivered(events);
+  rig.respond = stores;
   await until('all arrive', () => rig.delivery.held().length === 0);
-  expect(rig.requests.map(({ key }) => key)).toEqual(keys);
+  expect(rig.requests.map(({ parcel }) => parcel.key)).toEqual(keys);
   expect([...rig.accounting.values()].map(({ settled }) => settled.delivered)).toEqual([2, 3]);
   await rig.stop();
   expect(filesIn(folder)).toEqual([]);
@@ -395,7 +395,7 @@ test.for([
   // The first one is in flight, the others are on disk only.
   const first = await rig.next();
   harm(join(folder, filesIn(folder)[1]!));
-  rig.respond = ({ events }) => delivered(events);
+  rig.respond = stores;
   await first.answer(delivered(2));
   await until('nothing is held', () => rig.delivery.held().length === 0);
   rig.checkBalance();
@@ -411,7 +411,7 @@ test.for<[string, DiskRigOptions]>([
   ['by several workers', { concurrency: 3 }],
 ])('disk buffer takes batches while it writes others, %s, and loses none', async ([, options]) => {
   const rig = new DiskRig(makeTree({}), options);
-  rig.respond = ({ events }) => delivered(events);
+  rig.respond = stores;
   for (let i = 0; i < 60; i++) {
     rig.take(`${i}`);
     rig.checkBalance();

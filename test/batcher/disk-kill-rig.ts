@@ -1,8 +1,8 @@
 /** A disk buffer and dead letters on a folder, before a service that refuses one event. */
 import { join } from 'node:path';
 import { DeadLetters, toLetter } from '../../src/state/dead-letters.ts';
-import { delivered } from './delivery-rig.ts';
 import { DiskRig } from './disk-rig.ts';
+import { stores } from './sink-rig.ts';
 
 /** Batches and their numbers of events. */
 export const TAKEN = { first: 3, ill: 4, last: 2 };
@@ -23,10 +23,10 @@ export class KillRig extends DiskRig {
         ),
     });
     this.letters = letters;
-    this.respond = ({ key, body, events }) => {
-      if (isPoison(body)) return { kind: 'bisect', detail: 'HTTP 400' };
-      stored(key, body);
-      return delivered(events);
+    this.respond = (request) => {
+      if (isPoison(request.body)) return { outcome: { kind: 'bisect', detail: 'HTTP 400' } };
+      stored(request.parcel.key, request.body);
+      return stores(request);
     };
   }
 }

@@ -8,8 +8,8 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { makeTree } from '../support/temp-tree.ts';
 import { settleTurns, until } from '../support/until.ts';
-import { delivered, pause, retry } from './delivery-rig.ts';
 import { DiskRig, type DiskRigOptions } from './disk-rig.ts';
+import { delivered, pause, retry, stores } from './sink-rig.ts';
 
 type Command =
   | { readonly kind: 'take'; readonly count: number }
@@ -105,16 +105,17 @@ class Lives {
     if (!request) return;
     if (as === 'retry') return request.answer(retry('network'), 0);
     if (as === 'pause') return request.answer(pause(), 403);
-    if (as === 'halve' && request.events > 1) return request.answer({ kind: 'halve', detail: 'too large' }, 413);
+    if (as === 'halve' && request.parcel.events > 1) return request.answer({ kind: 'halve', detail: 'too large' }, 413);
     for (const event of linesOf(request.body)) this.stored.add(event);
-    return request.answer(delivered(request.events));
+    return request.answer(delivered(request.parcel.events));
   }
 
   /** What must hold at every moment. */
   check(): void {
     const { rig } = this;
     rig.checkBalance();
-    for (const { key, body } of rig.requests.slice(this.#seen)) {
+    for (const { parcel, body } of rig.requests.slice(this.#seen)) {
+      const { key } = parcel;
       expect(this.bodyOf.get(key) ?? body, 'a key stands for the same events, in every life').toBe(body);
       expect(this.keyOf.get(body) ?? key, 'the same events keep their key, in every life').toBe(key);
       this.bodyOf.set(key, body);
@@ -147,7 +148,7 @@ class Lives {
     const { rig } = this;
     rig.respond = (request) => {
       for (const event of linesOf(request.body)) this.stored.add(event);
-      return delivered(request.events);
+      return stores(request);
     };
     while (rig.open.length > 0) await this.#answer(0, 'delivered');
     await until('nothing is held', async () => {

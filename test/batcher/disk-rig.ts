@@ -1,26 +1,16 @@
 /** A disk buffer with a real folder, its delivery, and a sink that answers what the test says. One rig is one life of a process. */
 import { Batch, keyOf } from '../../src/batcher/batch.ts';
 import { Accounting } from '../../src/batcher/accounting.ts';
-import { Delivery } from '../../src/batcher/send/delivery.ts';
+import type { Delivery } from '../../src/batcher/send/delivery.ts';
 import { DiskBuffer } from '../../src/batcher/keep/disk-buffer.ts';
 import { SpoolKeeper } from '../../src/batcher/keep/spool-keeper.ts';
-import { decode } from '../../src/batcher/events.ts';
 import { MemoryBudget } from '../../src/batcher/fill/memory-budget.ts';
 import type { BufferPolicy } from '../../src/batcher/keep/spooler-options.ts';
-import type { DeadLetter, Outcome, SendResult } from '../../src/core/sink.ts';
+import type { DeadLetter } from '../../src/core/sink.ts';
 import { Spool } from '../../src/state/spool/spool.ts';
-import { MemoryLog } from '../support/memory-log.ts';
-import { SteppedClock } from '../support/stepped-clock.ts';
-import { settleTurns, until } from '../support/until.ts';
+import { settleTurns } from '../support/until.ts';
 import { contentSum } from '../../src/kernel/content-sum.ts';
-
-export interface DiskRequest {
-  readonly key: string;
-  /** The body as NDJSON. */
-  readonly body: string;
-  readonly events: number;
-  answer(outcome: Outcome, status?: number): Promise<void>;
-}
+import { SinkRig } from './sink-rig.ts';
 
 export interface DiskRigOptions {
   readonly maxBytes?: number;
@@ -44,54 +34,39 @@ export const diskPolicy = (maxBytes = 1024 * 1024, whenFull: BufferPolicy['whenF
   writesAtOnce: false,
 });
 
-export class DiskRig {
-  readonly clock = new SteppedClock();
-  readonly log = new MemoryLog();
+export class DiskRig extends SinkRig {
   readonly budget: MemoryBudget;
   readonly accounting = new Map<string, Accounting>();
   readonly spool: Spool;
   readonly keeper: SpoolKeeper;
   readonly delivery: Delivery;
   readonly buffer: DiskBuffer;
-  /** Requests that wait for an answer. */
-  readonly open: DiskRequest[] = [];
-  readonly requests: DiskRequest[] = [];
   readonly buried: number[] = [];
   /** NDJSON of every batch that was taken, by its key. */
   readonly bodies = new Map<string, string>();
-  /** Answers at once instead of waiting for the test. */
-  respond: ((request: DiskRequest) => Outcome) | undefined;
   readonly #stream: string;
   #offset = 0;
   #id = 0;
 
   constructor(folder: string, options: DiskRigOptions = {}) {
+    super();
+    const { concurrency = 1, compression = 'none' } = options;
     const free = Array.from({ length: options.slots ?? 1 }, () => ({ at: 0, bytes: Buffer.alloc(1024) }));
     this.budget = new MemoryBudget(options.budget ?? 64 * 1024 * 1024, 1024, free);
     const { clock, log, budget } = this;
     this.#stream = options.stream ?? 'run';
     this.spool = new Spool(folder, log);
     this.keeper = new SpoolKeeper(this.spool, budget);
-    this.delivery = new Delivery(
-      {
-        sink: { id: 'store', send: (parcel, signal) => this.#send(parcel, signal), close: () => Promise.resolve() },
-        budget,
-        concurrency: options.concurrency ?? 1,
-        compression: options.compression ?? 'none',
-        retry: { initialBackoffMs: 100, maxBackoffMs: 1000, maxElapsedMs: Infinity },
-        clock,
-        log,
-        commitEveryMs: 0,
-        random: () => 0.5,
-        keeper: this.keeper,
-        deadLetter: async (name, letters) => {
-          this.buried.push(letters.length);
-          return options.deadLetter?.(name, letters) ?? 'kept';
-        },
-        paused: () => {},
+    this.delivery = this.deliveryOf({
+      budget,
+      concurrency,
+      compression,
+      keeper: this.keeper,
+      deadLetter: async (name, letters) => {
+        this.buried.push(letters.length);
+        return options.deadLetter?.(name, letters) ?? 'kept';
       },
-      { request: () => {}, batch: () => {} },
-    );
+    });
     this.buffer = new DiskBuffer({
       sink: 'store',
       spool: this.spool,
@@ -158,12 +133,6 @@ export class DiskRig {
     await settleTurns();
   }
 
-  /** Waits for a request that is open and returns it. */
-  async next(): Promise<DiskRequest> {
-    await until('a request', () => this.open.length > 0);
-    return this.open.shift()!;
-  }
-
   /** Settled, and held by walking; throws where a source's accounting does not balance. */
   checkBalance(): void {
     const held = new Map<string, number>();
@@ -180,26 +149,5 @@ export class DiskRig {
     await this.buffer.stop();
     await this.delivery.stop();
     await this.buffer.finish();
-  }
-
-  #send(
-    parcel: { key: string; events: number; body: Uint8Array; encoding: 'gzip' | 'zstd' | 'identity' },
-    signal: AbortSignal,
-  ): Promise<SendResult> {
-    const { promise, resolve, reject } = Promise.withResolvers<SendResult>();
-    const request: DiskRequest = {
-      key: parcel.key,
-      body: decode(parcel.body, parcel.encoding).toString(),
-      events: parcel.events,
-      answer: async (outcome, status = 200) => {
-        resolve({ outcome, status, elapsedMs: 1 });
-        await settleTurns();
-      },
-    };
-    this.requests.push(request);
-    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
-    if (this.respond) resolve({ outcome: this.respond(request), status: 200, elapsedMs: 1 });
-    else this.open.push(request);
-    return promise;
   }
 }

@@ -1,0 +1,88 @@
+/** A sink whose requests wait for the test's answer, a delivery before it, and a clock that stands still. */
+import { Delivery } from '../../src/batcher/send/delivery.ts';
+import type { DeliveryOptions } from '../../src/batcher/send/delivery-options.ts';
+import { decode } from '../../src/batcher/events.ts';
+import type { Outcome, Parcel, SendResult, Sink } from '../../src/core/sink.ts';
+import { MemoryLog } from '../support/memory-log.ts';
+import { SteppedClock } from '../support/stepped-clock.ts';
+import { settleTurns, until } from '../support/until.ts';
+
+export const delivered = (events: number): Outcome => ({
+  kind: 'delivered',
+  result: { ingested: events, failed: 0, processedBytes: 10 * events, blocksCreated: 1, walLength: 3 },
+});
+export const retry = (reason: Extract<Outcome, { kind: 'retry' }>['reason'], afterMs?: number): Outcome => ({
+  kind: 'retry',
+  reason,
+  detail: `the service said ${reason}`,
+  ...(afterMs === undefined ? {} : { afterMs }),
+});
+export const pause = (reason: 'unauthorized' | 'not_found' = 'unauthorized'): Outcome => ({
+  kind: 'pause',
+  reason,
+  detail: 'HTTP 403 no',
+  fix: 'check the token',
+});
+/** Stores all of a request. */
+export const stores = ({ parcel }: OpenRequest): Reply => ({ outcome: delivered(parcel.events) });
+
+/** A request that waits for its answer. */
+export interface OpenRequest {
+  readonly parcel: Parcel;
+  /** As NDJSON. */
+  readonly body: string;
+  /** The body's events. */
+  readonly events: readonly string[];
+  answer(outcome: Outcome, status?: number, elapsedMs?: number): Promise<void>;
+}
+
+interface Reply {
+  readonly outcome: Outcome;
+  readonly status?: number;
+  readonly unsent?: 'unsigned' | 'unconnected';
+}
+
+export class SinkRig {
+  readonly clock = new SteppedClock();
+  readonly log = new MemoryLog();
+  readonly open: OpenRequest[] = [];
+  readonly requests: OpenRequest[] = [];
+  /** Answers at once instead of waiting for the test. */
+  respond: ((request: OpenRequest) => Reply | undefined) | undefined;
+
+  /** A delivery to a sink of its own. */
+  protected deliveryOf(options: Partial<DeliveryOptions> & Pick<DeliveryOptions, 'budget' | 'keeper'>, id = 'store'): Delivery {
+    const sink: Sink = { id, send: (parcel, signal) => this.send(parcel, signal), close: () => Promise.resolve() };
+    const retrying = { initialBackoffMs: 100, maxBackoffMs: 1000, maxElapsedMs: Infinity };
+    const { clock, log } = this;
+    const usual = { sink, concurrency: 1, compression: 'none' as const, retry: retrying, clock, log, commitEveryMs: 0, random: () => 0.5 };
+    const kept = { deadLetter: () => Promise.resolve('kept' as const), paused: () => {} };
+    return new Delivery({ ...usual, ...kept, ...options }, { request: () => {}, batch: () => {} });
+  }
+
+  /** Waits for a request that is open and returns it. */
+  async next(): Promise<OpenRequest> {
+    await until('a request', () => this.open.length > 0);
+    return this.open.shift()!;
+  }
+
+  protected send(parcel: Parcel, signal: AbortSignal): Promise<SendResult> {
+    const { promise, resolve, reject } = Promise.withResolvers<SendResult>();
+    const body = decode(parcel.body, parcel.encoding).toString();
+    const request: OpenRequest = {
+      parcel,
+      body,
+      events: body.trimEnd().split('\n'),
+      answer: async (outcome, status = 200, elapsedMs = 1) => {
+        resolve({ outcome, status, elapsedMs });
+        await settleTurns();
+      },
+    };
+    this.requests.push(request);
+    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+    const now = this.respond?.(request);
+    if (now) resolve({ status: 200, elapsedMs: 1, ...now });
+    else this.open.push(request);
+    return promise;
+  }
+}
