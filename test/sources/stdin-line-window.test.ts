@@ -79,10 +79,10 @@ function take(window: LineWindow, chunks: readonly Buffer[], input: Buffer): Pie
     const tail = input.subarray(Math.max(0, to - 64), to);
     expect(block.single.tail).toEqual({ length: tail.length, crc: crc32(tail) });
     expect(lines).toHaveLength(1);
-    const text = marks === undefined ? lines[0]! : lines[0]!.subarray(0, lines[0]!.length - (lines[0]!.at(-1) === 13 ? 1 : 0));
-    const cr = marks !== undefined && text.length < lines[0]!.length && input[to - 2] !== 13 ? '\r' : '';
+    // The beginning of a line comes without its ending, the last part with it.
+    const isEnded = marks?.['part_last'] === true && input[to - 1] === 10 && input[to - 2] === 13;
     pieces.push({
-      text: text.toString('latin1') + cr,
+      text: lines[0]!.toString('latin1', 0, lines[0]!.length - (isEnded ? 1 : 0)),
       from,
       to,
       ...(marks ? { marks } : {}),
