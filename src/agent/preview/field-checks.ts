@@ -27,7 +27,7 @@ type EventObject = Readonly<Record<string, JsonValue>>;
 
 interface Tally {
   readonly name: string;
-  /** Tells the step of a transform, or the key, that names it. */
+  /** Identifies the step of a transform, or the key, that names it. */
   readonly step: string;
   readonly mayBeText: boolean;
   readonly place: (read: Pick<ReadConfig, 'locate' | 'locateIn'>) => Pick<Problem, 'file' | 'line' | 'column'>;
@@ -79,7 +79,7 @@ export class FieldChecks {
     }
   }
 
-  /** Names of one step that are like none there share a warning: they may be there only in case an event has them. */
+  /** Names of one step that resemble no field share a warning: they may be optional fields. */
   warnings(read: Pick<ReadConfig, 'locate' | 'locateIn'>): Problem[] {
     const warned = new Map<string, { readonly tally: Tally; readonly fix: string; readonly names: string[] }>();
     for (const [key, tally] of this.#tallies) {
@@ -109,7 +109,7 @@ export class FieldChecks {
 
 const UNLIKE_FIX = 'correct what is misspelt; a field that only some events have may stay: `tailrace preview` shows those that they have';
 
-/** Undefined for a name that is like none of the events'. */
+/** Undefined for a name that resembles none of the events' fields. */
 function meantBy({ name, names, mayBeText }: Tally): string | undefined {
   const near = [...names].find((each) => each.endsWith(`.${name}`)) ?? nearest(name, names);
   const meant = near === undefined ? [] : [`did you mean \`${quote(near)}\`?`];

@@ -1,4 +1,4 @@
-/** `tailrace explain PATH`: why a file is or is not read, at which offset, how far behind. Asks the running agent; without one it looks itself. */
+/** `tailrace explain PATH`: why a file is or is not read, at which offset, how far behind. Asks the running agent; without one it works that out itself. */
 import { resolve } from 'node:path';
 import { askAgent } from '../../agent/control/control.ts';
 import { explainAlone } from '../../agent/control/explain-alone.ts';

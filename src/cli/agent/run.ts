@@ -68,9 +68,13 @@ export async function run(args: RunArguments): Promise<number> {
   const report = await now.agent.stop(AbortSignal.any([signals.atOnce, AbortSignal.timeout(now.config.shutdownTimeoutMs)]));
   endReports();
   const { sources } = now.agent.observe();
-  // With `held`, the counts of each source add up to `accepted`, also while events wait whose batch filters others.
+  // `held` makes the counts of each source add up to `accepted` while filtered events wait with their batch.
   const totals = sources.map(({ id, stats, accepted, settled, held }) => ({
-    ...{ source: id, readBytes: stats.readBytes, accepted, ...settled, held },
+    source: id,
+    readBytes: stats.readBytes,
+    accepted,
+    ...settled,
+    held,
   }));
   const unreadFiles = once ? sources.reduce((sum, { stats }) => sum + (stats.files['failed'] ?? 0), 0) : 0;
   const hasLost = explainStop(report, log) || now.hasLost;

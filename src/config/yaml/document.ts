@@ -198,7 +198,7 @@ function plainValue(scalar: Scalar): string | number | boolean | null {
   throw new Error(`unknown YAML value: ${typeof value}`);
 }
 
-/** The same tree at other places. */
+/** Copies the tree with each place changed by `move`. */
 export function moveNode(node: YamlNode, move: (at: number) => number): YamlNode {
   const at = move(node.at);
   if (node.kind === 'scalar') return { ...node, at };

@@ -47,7 +47,7 @@ export function readUnixTime(text: string, power: number | undefined): bigint | 
 
 const NANOS = { 9: 1_000_000_000n, 6: 1_000_000n, 3: 1000n, 0: 1n } as const;
 
-/** The same of a number from 0 to 2^53 without a fraction, which needs no text. */
+/** Like `readUnixTime`, for a whole number from 0 to 2^53, without making it text. */
 export function readUnixInteger(value: number, power: keyof typeof NANOS | undefined): bigint {
   return BigInt(value) * NANOS[power ?? (value < 1e10 ? 9 : value < 1e13 ? 6 : value < 1e16 ? 3 : 0)];
 }

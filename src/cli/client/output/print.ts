@@ -36,7 +36,7 @@ export function heading(text: string): string {
   return styleText('bold', text, { stream: process.stdout });
 }
 
-/** A list: one JSON object a line, or a table: under each name a property, or what is made of the item. */
+/** Prints a list as one JSON object a line, or as a table. Each column is a property of the items, or a function of the item. */
 export async function printList<T extends object>(
   items: readonly T[],
   columns: Readonly<Record<string, keyof T | ((item: T) => Cell)>>,

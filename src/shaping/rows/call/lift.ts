@@ -1,4 +1,4 @@
-/** Null in, null out: how a function of values that are present becomes one of arguments that may be null. */
+/** Turns functions of present values into functions of arguments that may be null: null in, null out. */
 import type { Build, Of } from './call.ts';
 import type { Value } from '../values/value.ts';
 

@@ -13,5 +13,11 @@
  */
 export type KnownChange = 'continued' | 'renamed' | 'truncated' | 'replaced' | 'deleted' | 'gone' | 'away' | 'undecided';
 
-/** Of one that is not: a file of its own, one in which its original is read on, one that `ignore_older` leaves out, one that may be a copy. */
+/**
+ * Of a file that is not known:
+ * - `new`: a file of its own.
+ * - `copied`: a copy, in which its original is read on.
+ * - `ignored`: left out by `ignore_older`.
+ * - `undecided`: it may be a copy.
+ */
 export type NewChange = 'new' | 'copied' | 'ignored' | 'undecided';

@@ -70,7 +70,7 @@ export class Holdings {
     return this.#byFolder.get(folder) ?? NONE;
   }
 
-  /** The same, or all of them. */
+  /** The files of this folder; without one, all files. */
   filesIn(folder: string | undefined): Iterable<TrackedFile> {
     return folder === undefined ? this.files : [...this.inFolder(folder)];
   }

@@ -1,5 +1,5 @@
 /**
- * What became of files, told from what a scan saw. Pure: every case is a row of the tables in test/sources/file/match.test.ts, which
+ * Decides from a scan how each file changed. Pure: every case is a row of the tables in test/sources/file/match.test.ts, which
  * docs/tailing.md shows. `Apply` acts on the answers.
  */
 import type { KnownChange, NewChange } from '../known/change.ts';
@@ -47,7 +47,7 @@ export function match(sight: Sight): KnownChange {
   return content === 'different' ? 'replaced' : 'undecided';
 }
 
-/** What is known of a new file whose name extends that of a known one. */
+/** Facts about a new file whose name extends that of a known one. */
 export interface CopySight {
   /** The file that it may be a copy of is still under its path, or its content is in no file any more. */
   readonly original: 'there' | 'gone';
@@ -66,20 +66,20 @@ export function matchCopy({ original, content, isSettled }: CopySight): NewChang
 export interface ChangedFile {
   readonly kind: KnownChange;
   readonly file: TrackedFile;
-  /** Where it was seen, and what is there; of a file that was not found, what its descriptor says. */
+  /** Where it was found, and its stat; of a file that was not found, the stat of its descriptor. */
   readonly path?: string | undefined;
   readonly stat?: FileStat | undefined;
-  /** That of the path. */
+  /** The place of the path. */
   readonly place: Place;
 }
 
-/** `files`: so many are ignored, the first one at `path`. */
+/** `ignored` counts all ignored files; `path` is the first one. */
 export type Change =
   | ChangedFile
   | (FoundFile & { readonly kind: 'new' })
   | { readonly kind: 'ignored'; readonly path: string; readonly files: number };
 
-/** What a scan found, and further looks, which cost something. */
+/** The files that a scan found, and functions that look further, which costs system calls. */
 export interface Scan {
   readonly number: number;
   readonly found: Iterable<FoundFile>;
@@ -96,9 +96,9 @@ export interface Scan {
 }
 
 /**
- * Everything that a scan found out: renames before deletes before new files, since a rotated file is known by its inode, wherever its name
- * is now. Each change is acted on before the next is asked for: a file that is opened, or turns out to be truncated or a copy, decides
- * about the others. Undefined where other work may have its turn.
+ * Yields every change of a scan: renames, then deletes, then new files, because a rotated file is recognised by its inode under any name.
+ * The caller acts on each change before it asks for the next: a file that is opened, or found to be truncated or a copy, decides about
+ * the others. Yields undefined where other work may have its turn.
  */
 export function* matchScan(scan: Scan, known: Holdings): Generator<Change | undefined, void, void> {
   const strange: FoundFile[] = [];
@@ -136,7 +136,7 @@ export function* matchScan(scan: Scan, known: Holdings): Generator<Change | unde
   const ignored: FoundFile[] = [];
   for (const [n, found] of unknown.sort((a, b) => (a.path < b.path ? -1 : 1)).entries()) {
     if (n > 0 && n % SCAN_SLICE_FILES === 0) yield undefined;
-    // It may have been taken up meanwhile, with another file.
+    // Acting on an earlier change may have taken it up.
     if (known.in(found.stat)) continue;
     if (scan.isIgnored(found.stat)) {
       ignored.push(found);
@@ -150,13 +150,13 @@ export function* matchScan(scan: Scan, known: Holdings): Generator<Change | unde
   if (ignored[0]) yield { kind: 'ignored', path: ignored[0].path, files: ignored.length };
 }
 
-/** What became of a file whose path leads to `stat` now; undefined where looks elsewhere must tell. */
+/** How a file changed whose path leads to `stat` now; undefined where it must be looked for elsewhere. */
 export function matchAt(file: TrackedFile, stat: FileStat): 'continued' | 'replaced' | undefined {
   if (!isSameFile(file.disk, stat)) return undefined;
   return isReplaced(file, stat) ? 'replaced' : 'continued';
 }
 
-/** What its descriptor says between two scans: undefined where the next scan is soon enough. */
+/** Decides by its descriptor between two scans; undefined where the next scan is soon enough. */
 export function matchHeld(file: TrackedFile, stat: FileStat): Change | undefined {
   const { place } = file.disk;
   if (stat.links === 0 && place !== 'deleted') return { kind: 'deleted', file, stat, place };
@@ -166,7 +166,7 @@ export function matchHeld(file: TrackedFile, stat: FileStat): Change | undefined
 
 function judge(file: TrackedFile, sight: Sighting, otherName?: FoundFile): ChangedFile {
   const kind = match(sight);
-  // What has its inode is judged next, by itself.
+  // The file that has its inode now is judged next, by itself.
   if (kind === 'replaced' && otherName) return { kind, file, place: 'aside' };
   const { found, held } = sight;
   const isInPlace = found?.path === file.disk.path && file.disk.place === 'matched';

@@ -1,6 +1,6 @@
 /**
- * Takes up what earlier processes read, before a start reads anything: has `match` say what became of each record's file, and acts on
- * that. A file that is not recognised is read from 0: rather twice than never.
+ * Takes up the streams of earlier processes before a start reads anything: lets `match` decide how each record's file changed, and acts
+ * on that. A file that is not recognised is read from 0: rather twice than never.
  */
 import { setImmediate } from 'node:timers/promises';
 import type { EventShape } from '../../../core/block.ts';

@@ -1,4 +1,4 @@
-/** What a scan sees of one known file that was not found as it was: each fact is looked up when `match` asks for it, and once. */
+/** The facts about one known file that a scan did not find unchanged. Each is looked up once, when `match` asks for it. */
 import { isReplaced, type TrackedFile } from '../known/tracked-file.ts';
 import { KEEP_OPEN_MS } from '../limits.ts';
 import { isSameFile } from '../scan/file-system.ts';

@@ -1,6 +1,6 @@
 /**
  * Three ways to look at files: `scan` at all that the finder found, `lookAt` at those that a watch names, `look` at those that are open or
- * gone. Each has `match.ts` say what became of the files, and `Apply` act on that. Positions are moved by the reader's turns alone.
+ * gone. Each lets `match.ts` decide how the files changed, and `Apply` act on that. Only the reader's turns move positions.
  */
 import type { FileStat, FileSystem } from '../scan/file-system.ts';
 import { type FoundFile, parentOf } from '../scan/finder.ts';
