@@ -128,7 +128,7 @@ function cardsIn(run: string, index: number): Span[] {
 }
 
 /** Letters count as 10 to 35; the number, turned by four places, leaves 1 when it is divided by 97. */
-export function isIban(text: string): boolean {
+function isIban(text: string): boolean {
   const bare = text.replaceAll(' ', '');
   if (bare.length < 15 || bare.length > 34) return false;
   let rest = 0;

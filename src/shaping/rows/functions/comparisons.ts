@@ -18,7 +18,7 @@ const CLASSES = { bigint: 'number', number: 'number', string: 'string', boolean:
 const plain = (value: Value): Value => (value instanceof DateTime || value instanceof TimeSpan ? value.ns : value);
 
 /** True when both are there and equal, else false. */
-export function equalValues(left: Value, right: Value): boolean {
+function equalValues(left: Value, right: Value): boolean {
   if (left === null || right === null) return false;
   const kind = classOf(left);
   if (kind !== classOf(right)) return false;
