@@ -63,3 +63,19 @@ test.each([
   await Promise.all([alone, act(started)]);
   expect(started.sizes.slice(0, 2)).toEqual([3, 1]);
 });
+
+test('a failed insert counts as the last one: its sender does not wait again for company that left', async () => {
+  const sizes: number[] = [];
+  let isBroken = false;
+  const groups = insertGroups(({ blocks }) => {
+    sizes.push(blocks.length);
+    return isBroken ? Promise.reject(new Error('the engine is gone')) : turn();
+  }, NEVER_MS);
+  const send = (): Promise<void> => groups.add('a', BLOCK, 'token');
+  await burst(send);
+  isBroken = true;
+  const first = expect(send()).rejects.toThrow('the engine is gone');
+  await Promise.all([first, groups.between(() => Promise.resolve())]);
+  await expect(send()).rejects.toThrow('the engine is gone');
+  expect(sizes).toEqual([3, 1, 1]);
+});

@@ -74,8 +74,11 @@ export function insertGroups(store: (insert: Insert) => Promise<void>, waitMs = 
       fresh.done = queue.add(async () => {
         await gather(fresh, shape);
         if (waiting.get(shape) === fresh) waiting.delete(shape);
-        await store({ table, blocks: fresh.blocks, token, own, extents: fresh.extents });
-        last = { shape, blocks: fresh.blocks.length + (waiting.get(shape)?.blocks.length ?? 0) };
+        try {
+          await store({ table, blocks: fresh.blocks, token, own, extents: fresh.extents });
+        } finally {
+          last = { shape, blocks: fresh.blocks.length + (waiting.get(shape)?.blocks.length ?? 0) };
+        }
       });
       return fresh.done;
     },
