@@ -107,7 +107,7 @@ export class FieldChecks {
   }
 }
 
-const UNLIKE_FIX = 'correct what is misspelt; a field that only some events have may stay: `tailrace preview` shows those that they have';
+const UNLIKE_FIX = 'correct the name, or leave it if only some events have the field; `tailrace preview` shows the fields that they have';
 
 /** Undefined for a name that resembles none of the events' fields. */
 function meantBy({ name, names, mayBeText }: Tally): string | undefined {

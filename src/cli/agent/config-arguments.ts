@@ -8,7 +8,7 @@ export interface ConfigArguments {
   readonly json?: boolean;
 }
 
-/** Loads the configuration without its secrets. Throws `ConfigError`, and `UsageError` where there is none. */
+/** Loads the configuration without its secrets. Throws `ConfigError`, or `UsageError` if no file is found. */
 export function configOf({ config }: ConfigArguments): Config {
   return loadWithoutSecrets(findConfig(config), process.env);
 }

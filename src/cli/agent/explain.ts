@@ -41,7 +41,7 @@ const CHANGES: Readonly<Record<string, string>> = {
   renamed: 'renamed',
   truncated: 'truncated: its new content is read from the beginning',
   replaced: 'replaced by another file',
-  deleted: 'deleted: what is left is read through the open file',
+  deleted: 'deleted: the rest is read through the open file',
   gone: 'gone from its folder',
   away: 'its file system is away',
   undecided: 'cannot be told now',

@@ -23,7 +23,7 @@ export async function withClient(
   }
 }
 
-/** Creates the dataset where there is none of its name. */
+/** Creates the dataset unless one of that name exists. */
 export async function ensureDataset(client: Client, dataset: Parameters<Client['datasets']['create']>[0]): Promise<void> {
   try {
     await client.datasets.create(dataset);

@@ -75,7 +75,7 @@ function readInner(parser: Parser): PipelineText {
   const steps: Step[] = [];
   do addStep(parser, steps);
   while (parser.accept('|'));
-  // What has no source cannot stand alone.
+  // Without a source the operators are no query.
   const source = (): never => {
     throw new AplError('syntax', at, 'a query begins with a dataset');
   };

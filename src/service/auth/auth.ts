@@ -114,7 +114,7 @@ function settleCredentials(
   const orgId = env['TAILRACE_ORG_ID'] || metadata.fact('org_id') || `local-${randomBytes(4).toString('hex')}`;
   metadata.setFact('org_id', orgId);
   const settle = (kind: TokenKind, given: string | undefined): string | undefined => {
-    // The environment's token has an entry of its own, which a new value replaces; a text that is already known keeps its token.
+    // A new value in the environment replaces the token that an earlier one made; a text that is a known token adds none.
     if (given) {
       if (!tokens.find(given)) make(kind, `environment-${kind}`, given);
       return given;

@@ -1,6 +1,6 @@
 /**
- * Limits the requests of the organisation per second. Every reply states what is left; a request over the limit gets a 429 with the second
- * in which the count starts again.
+ * Limits the requests of the organisation per second. Every reply has the number of requests left; one over the limit gets a 429 with the
+ * second in which the count starts again.
  */
 import { ApiError } from '../http/api-error.ts';
 

@@ -44,7 +44,7 @@ const SETTINGS: Readonly<Record<string, string | number>> = {
   merge_selector_base: 20,
   // A merge removes its sources: without fsync a power cut could lose rows that were stored long before.
   min_rows_to_fsync_after_merge: 1,
-  // Removes those sources, half of what is on disk, after a minute of rest instead of five.
+  // Merged sources are half of the bytes on disk: remove them after a minute of rest instead of five.
   cleanup_delay_period: 5,
   cleanup_delay_period_random_add: 1,
   max_cleanup_delay_period: 60,

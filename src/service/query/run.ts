@@ -77,7 +77,7 @@ export interface Range {
 export async function runQuery(engine: Engine, request: QueryRequest, treeOf: (range: Range) => Pick<Tree, 'source' | 'stages'>, messages: readonly Message[]): Promise<Ran> {
   const { datasetsOf, options } = request;
   const { now, start } = request.range;
-  // The end is exclusive and defaults to the end of this millisecond, which includes what was stored just now.
+  // The end is exclusive. By default it is the end of this millisecond, so that events stored just now are in the range.
   const end = request.range.end ?? now + 1_000_000n;
   const extents = await extentsOf(engine, request);
   const all = extents.reduce(joinExtents, NO_ROWS);

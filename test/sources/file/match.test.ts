@@ -160,11 +160,11 @@ const scans: readonly ScanRow[] = [
     isRead: 'from 0',
   },
   {
-    seen: 'the same, it is gone before it can be opened',
+    seen: 'a path leads to a file that is not known; before it can be opened, it is gone',
     found: [at('/a.log', 1)],
     isOpened: false,
     changes: ['new /a.log', 'gone'],
-    isRead: 'it is looked for at once; what is lost is counted',
+    isRead: 'nothing; its bytes count as lost unless a search at once finds it',
   },
   {
     seen: 'a path leads to a file that is not known, and that did not change for longer than `ignore_older`',

@@ -41,7 +41,7 @@ export class InodeReuse {
     return file.disk.fd !== undefined || (!isGone(file) && statIfAt(this.#fileSystem, file.disk.path, file.disk) !== undefined);
   }
 
-  /** What was found has the content that is known of the file. Undefined while that cannot be told. */
+  /** True if the found file has the content of the known one; undefined while that cannot be read. */
   hasContent(file: TrackedFile, { path, stat }: FoundFile): boolean | undefined {
     try {
       return withOpen(this.#fileSystem, path, (fd) => {

@@ -89,7 +89,7 @@ export interface Scan {
   readonly stableInodes: boolean;
   /** `otherName`: where the scan found its inode. */
   look(file: TrackedFile, otherName?: FoundFile): Sighting;
-  /** True where what was found has the content that is known of the file. */
+  /** True if the found file has the content of the known one; undefined while that cannot be read. */
   hasContent(file: TrackedFile, found: FoundFile): boolean | undefined;
   /** True for a file that was not changed for longer than `ignore_older`. */
   isIgnored(stat: FileStat): boolean;
@@ -122,7 +122,7 @@ export function* matchScan(scan: Scan, known: Holdings): Generator<Change | unde
     if (change) yield change;
     if (change && change.kind !== 'replaced') continue;
     const back = away.get(found.path);
-    // What is mounted again may have another device number.
+    // A file system that is mounted again may have another device number.
     if (back?.disk.inode === found.stat.inode && scan.hasContent(back, found) === true)
       yield { kind: 'continued', file: back, ...found, place: 'matched' };
     else unknown.push(found);
