@@ -85,7 +85,7 @@ export function createFileSource(
   const known = new KnownContent(holdings);
   const compressedFiles = new CompressedFiles({ ...common, stableInodes, expire: (stream) => generations.maintenance.expire(stream) });
   const compressedReader = config.readCompressed
-    ? new CompressedReader({ ...common, lines: createLines(), lane, files: compressedFiles, known, gaps })
+    ? new CompressedReader({ ...common, lines: createLines(), lane, laneTurns: turns, files: compressedFiles, known, gaps })
     : undefined;
   const leftCompressed = new LeftCompressed({ ...common, known, isRead: (path) => compressedReader !== undefined && finder.reaches(path) });
   let isOpen = false;

@@ -31,6 +31,8 @@ export interface CompressedReaderOptions {
   readonly stats: SourceStats;
   readonly lines: Lines;
   readonly lane: Lane;
+  /** Of the plain files' reader, which has the same lane. */
+  readonly laneTurns: Turns;
   readonly files: CompressedFiles;
   readonly known: KnownContent;
   readonly gaps: NulGaps;
@@ -162,11 +164,12 @@ export class CompressedReader {
 
   /** Reads what was not read yet; `isOver`: also an unfinished last line. */
   #readOn(compressed: CompressedFile, isOver: boolean, range: { consumedTo: number }): Promise<ReadResult | undefined> {
-    const { lane, lines, stats, notices } = this.#options;
+    const { lane, laneTurns, lines, stats, notices } = this.#options;
     const offer = async (block: WindowBlock): Promise<void> => {
       const length = block.single?.length ?? streamBytesOf(block).length;
       if (compressed.offset === 0) notices.event('info', { path: compressed.path }, 'reading a compressed file');
-      await offerBlock(lane, { id: compressed.stream, shape: compressed.shape }, block, lines.readAtMs);
+      // No block of a plain file may wait behind this one: were its file deleted, the block could not go to the disk buffer.
+      await laneTurns.take(() => offerBlock(lane, { id: compressed.stream, shape: compressed.shape }, block, lines.readAtMs));
       compressed.offset = block.offset + length;
       stats.readBytes += length;
       countLongLine(stats, block);

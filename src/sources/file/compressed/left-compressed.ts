@@ -1,17 +1,18 @@
 /**
- * Accounts for saved streams whose files a start did not find. Logs compressed files that are left out and hold unread bytes of one:
- * logrotate makes them with `compress`, or `delaycompress` and two rotations, while no agent runs. Counts seen bytes that no compressed
- * file holds as lost. Recognises files by content, beside the reading of others.
+ * Accounts for streams whose content no file has any more: counts seen bytes that no compressed file holds as lost. After a start, also
+ * logs compressed files that are left out and hold unread bytes: logrotate makes them with `compress`, or `delaycompress` and two
+ * rotations, while no agent runs. Recognises files by content, beside the reading of others.
  */
 import { HEAD_BYTES } from '../../../core/limits.ts';
 import type { SourceStats } from '../../../core/source.ts';
 import type { StreamRecord, StreamStore } from '../../../core/stream.ts';
+import { BIRTH_SLACK_MS } from '../limits.ts';
 import { compressionOf, countBytes, decompress } from './decompress.ts';
-import { type FileSystem, pathIn } from '../scan/file-system.ts';
+import { type FileSystem, NO_FILE, pathIn } from '../scan/file-system.ts';
 import { parentOf } from '../scan/finder.ts';
 import { hasFingerprint } from '../known/content.ts';
 import type { KnownContent } from './known-content.ts';
-import type { Notices } from '../scan/notices.ts';
+import { LOWER_BOUND, type Notices } from '../scan/notices.ts';
 import { readHead, withOpen } from '../scan/peek.ts';
 import { isGzipOrZstdName, isRotatedName } from '../scan/rotated-names.ts';
 import { lagOf, type TrackedFile } from '../known/tracked-file.ts';
@@ -21,6 +22,11 @@ const SAVED = 'what was written after its size was last saved, about a second be
 const LOST = `${NOT_FOUND}, and was not read to its end; lostBytes is what is known of it, ${SAVED}`;
 /** Normal after a rotation while no agent runs. */
 const NOT_KNOWN_TO_BE_LOST = `${NOT_FOUND}; nothing of it is known to be unread, ${SAVED}`;
+/** What a scan saw happen to the file of a stream. */
+const CHANGED = {
+  replaced: `file is gone, and its inode is that of another one${LOWER_BOUND}`,
+  truncated: `file was truncated or replaced, reading it from its beginning${LOWER_BOUND}`,
+} as Readonly<Partial<Record<string, string>>>;
 
 export interface LeftCompressedOptions {
   readonly fileSystem: FileSystem;
@@ -49,9 +55,9 @@ export class LeftCompressed {
     this.#records = records;
   }
 
-  /** Accounts for a saved file of which neither it nor a copy was found. */
+  /** Accounts for a stream of which neither its file nor a copy was found. */
   giveUp(file: TrackedFile): void {
-    if (lagOf(file) === 0) return this.#log(file, 0);
+    if (unreadOf(file) === 0 || !this.#mayBeHeld(file)) return this.#count(file, 0);
     this.#unfound.push(file);
     this.#working &&= this.#working.then(() => this.#countUnfound());
   }
@@ -86,28 +92,39 @@ export class LeftCompressed {
 
   async #countUnfound(): Promise<void> {
     for (let file = this.#unfound.shift(); file && !this.#isStopped; file = this.#unfound.shift()) {
-      const lostBytes = Math.max(0, file.size - Math.max(file.stream.offset, await this.#heldOf(file)));
+      const heldBytes = await this.#heldOf(file);
       if (this.#isStopped) return;
-      // Counted once: a later start goes by what is saved.
-      this.#options.streams.see(file.stream.id!, file.stream.offset);
-      this.#options.stats.lostBytes += lostBytes;
-      this.#log(file, lostBytes);
+      this.#count(file, heldBytes);
     }
   }
 
-  #log({ disk, stream, size }: TrackedFile, lostBytes: number): void {
+  /** Counts what was seen of the file, was not read, and is behind the first `heldBytes`. */
+  #count(file: TrackedFile, heldBytes: number): void {
+    const { streams, stats, notices } = this.#options;
+    const { disk, stream, size } = file;
+    const lostBytes = Math.min(unreadOf(file), Math.max(0, size - heldBytes));
+    // Counted once: a later start goes by what is saved.
+    if (stream.id !== undefined) streams.see(stream.id, stream.offset + stream.inHand);
+    stats.lostBytes += lostBytes;
     const fields = { path: disk.path, offset: stream.offset, seenSize: size, lostBytes };
-    this.#options.notices.event(lostBytes > 0 ? 'warn' : 'info', fields, lostBytes > 0 ? LOST : NOT_KNOWN_TO_BE_LOST);
+    const text = CHANGED[disk.lastChange] ?? (lostBytes > 0 ? LOST : NOT_KNOWN_TO_BE_LOST);
+    notices.event(lostBytes > 0 ? 'warn' : 'info', fields, text);
+  }
+
+  /** A file that changed while it was followed counts as lost at once where no compressed file beside it is read. */
+  #mayBeHeld({ disk, stream }: TrackedFile): boolean {
+    return !(disk.lastChange in CHANGED) || this.#compressedOf(stream.firstPath, disk.path).some((path) => this.#options.isRead(path));
   }
 
   /** How many bytes of the file another file holds; Infinity while that is unknown. */
   async #heldOf(file: TrackedFile): Promise<number> {
     const { fileSystem, known } = this.#options;
-    const { firstPath, identity, offset, startAt, id } = file.stream;
+    const { firstPath, identity, offset, startAt, id, createdMs } = file.stream;
+    const isFollowed = file.disk.lastChange in CHANGED;
     let held = 0;
     try {
       // Where inodes are not stable, it may be at its path, as a file that is read from its beginning.
-      for (const path of new Set([firstPath, identity.path ?? firstPath])) {
+      for (const path of isFollowed ? [] : new Set([firstPath, identity.path ?? firstPath])) {
         const stat = fileSystem.stat(path);
         if (
           stat?.kind === 'file' &&
@@ -119,8 +136,14 @@ export class LeftCompressed {
           held = Math.max(held, stat.size);
       }
       for (const path of this.#compressedOf(firstPath, identity.path)) {
+        if (isFollowed && !this.#options.isRead(path)) continue;
+        const { bornMs, mtimeMs } = fileSystem.stat(path) ?? NO_FILE;
+        // Where a file system keeps no birth times, they equal the times of the last write.
+        const isOlder = bornMs !== mtimeMs && bornMs <= createdMs - BIRTH_SLACK_MS;
         const isIt = await this.#withContent(path, async (pieces) => {
           if (offset > startAt) return (await known.find(pieces, id)) !== undefined;
+          // Its beginning alone may be that of any file.
+          if (isOlder) return false;
           for await (const piece of pieces) return hasFingerprint(identity, piece);
           return false;
         });
@@ -164,4 +187,9 @@ export class LeftCompressed {
       yield piece;
     }
   }
+}
+
+/** Bytes that were seen, and that the lane neither took nor is taking. */
+function unreadOf(file: TrackedFile): number {
+  return Math.max(0, lagOf(file) - file.stream.inHand);
 }

@@ -21,14 +21,9 @@ export interface MaintenanceOptions {
   /** Infinity for never. */
   readonly partialTimeoutMs: number;
   readonly groupTimeoutMs: number;
-  /** The file of a checkpoint was not found: it is not followed any more. */
+  /** Accounts for a stream that is not followed any more, as its content was not found. */
   onUnfound(file: TrackedFile): void;
 }
-
-const LOST = {
-  replaced: 'file is gone, and its inode is that of another one',
-  truncated: 'file was truncated or replaced, reading it from its beginning',
-} as Readonly<Partial<Record<string, string>>>;
 
 export class Maintenance {
   readonly #options: MaintenanceOptions;
@@ -97,8 +92,6 @@ export class Maintenance {
 
   /** The stream's content is in no file, and no copy was found. */
   giveUpLost(file: TrackedFile): void {
-    const text = LOST[file.disk.lastChange];
-    if (text !== undefined) return this.#giveUp(file, undefined, text);
     this.#remove(file);
     this.#options.onUnfound(file);
   }

@@ -86,7 +86,8 @@ export class Reader {
   /** Opens, compares, starts a new generation where the known content is gone, names the stream. Undefined: nothing to read. */
   #prepare(file: TrackedFile): TrackedFile | undefined {
     const { fileSystem, generations, streams } = this.#options;
-    if (file.isUndecided || isDetached(file) || !generations.descriptors.open(file)) return undefined;
+    // While this turn waited, the file may have been deleted, and its other reader have begun.
+    if (file.isBusy || file.isUndecided || isDetached(file) || !generations.descriptors.open(file)) return undefined;
     const stat = fileSystem.fstat(file.disk.fd!);
     const head = readHead(fileSystem, file.disk.fd!, HEAD_BYTES);
     const isSame = compare(fileSystem, file.disk.fd!, stat.size, file.stream, head) === 'same' && !generations.isBegunAnew(file, stat.size);
