@@ -2,6 +2,7 @@
 import { appendFileSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
+import { LaneDouble } from '../lane-double.ts';
 import type { FileStat } from '../../../src/sources/file/scan/file-system.ts';
 import { failingFileSystem, hooked, type TailRig, startRig } from './tail-rig.ts';
 import { scenario, scenarios } from './scenario.ts';
@@ -62,6 +63,27 @@ test('compressed file of a copy is not read again where its original was read an
   await rig.lane.until(({ count }) => count === 1);
   await rig.play`pack a.log.1.gz one; cut a.log; pass 130; reads one; stop`;
   await running;
+});
+
+test('file that is deleted while its turn waits for a compressed file is read by one reader', async () => {
+  const rescueLane = new LaneDouble();
+  const rig = await startRig({ ...COMPRESSED, rescueLane });
+  rig.lane.hold();
+  await rig.play`pack a.log.gz packed`;
+  const compressed = rig.source.pollOnce();
+  await rig.lane.until(({ waiting }) => waiting === 1);
+  await rig.play`write b.log plain; scan`;
+  const plain = rig.source.readRound();
+  await rig.play`rm b.log; scan`;
+  rescueLane.hold();
+  const rescued = rig.source.pollOnce();
+  await rescueLane.until(({ waiting }) => waiting === 1);
+  expect(rig.lane.waiting).toBe(1);
+  rig.lane.release();
+  await Promise.all([compressed, plain]);
+  rescueLane.release();
+  await rescued;
+  expect([rig.texts, rescueLane.texts]).toEqual([['packed'], ['plain']]);
 });
 
 test('compressed file waits while its plain form is there, and while it is being written', async () => {

@@ -10,6 +10,7 @@ import type { FileSourceConfig } from '../../../src/config/model.ts';
 import { BIRTH_SLACK_MS } from '../../../src/sources/file/limits.ts';
 import type { Clock } from '../../../src/core/time/clock.ts';
 import type { Log } from '../../../src/core/log.ts';
+import type { Rescue } from '../../../src/core/source.ts';
 import { tailOf } from '../../../src/core/tail.ts';
 import { type FileSystem, nodeFileSystem } from '../../../src/sources/file/scan/file-system.ts';
 import { createFileSource, type FileSource } from '../../../src/sources/file/source.ts';
@@ -111,6 +112,8 @@ export interface RigOptions extends Partial<Omit<FileSourceConfig, 'type'>> {
   readonly glob?: string;
   readonly once?: boolean;
   readonly fileSystem?: FileSystem;
+  /** Deleted files have a reader of their own, which offers their lines to this lane. */
+  readonly rescueLane?: LaneDouble;
   /** Wall clock of new streams; the system's, as that of the files. */
   readonly nowMs?: () => number;
   /** Makes the files, under times of their own, and brings the file system and the wall clock with it. */
@@ -155,7 +158,7 @@ export class TailRig {
       before: (call, of) => this.beforeCalls.forEach((each) => each(call, of)),
       after: (call, of, result) => this.afterCalls.forEach((each) => each(call, of, result)),
     };
-    const { glob = '*.log', once = false, fileSystem = hooked(hooks), ...rest } = { ...this.#options, ...changes };
+    const { glob = '*.log', once = false, fileSystem = hooked(hooks), rescueLane, ...rest } = { ...this.#options, ...changes };
     const config = fileSourceConfig(this.path(glob), rest);
     const write = (level: string) => (fields: object, text: string) =>
       void this.log.push({ level, fields: fields as Record<string, unknown>, text });
@@ -165,7 +168,10 @@ export class TailRig {
     this.#committedBlocks = 0;
     const source = createFileSource(
       config,
-      { lane: this.lane, streams: this.streams, clock: this.clock, log, hostname: 'testhost', reserve: plainRegion, once },
+      {
+        ...{ lane: this.lane, streams: this.streams, clock: this.clock, log, hostname: 'testhost', reserve: plainRegion, once },
+        ...(rescueLane && { rescue: { lane: rescueLane, keep() {}, release() {}, flush() {}, isFull: false } satisfies Rescue }),
+      },
       { fileSystem, shaping: await loadShaping(config) },
     );
     this.source = source;
