@@ -2,7 +2,7 @@
 import type { Field, Table } from '../../src/config/fields/field.ts';
 import { agentTable, sinkTables, sourceTables } from '../../src/config/tables/schema.ts';
 
-/** The component ids of the example; an id for each type. */
+/** The component ids of the example, by type; else the type. */
 const IDS: Record<string, string> = { file: 'app', stdin: 'pipe', syslog: 'net', ingest: 'store', console: 'screen' };
 const COMMENT_COLUMN = 44;
 
@@ -13,9 +13,9 @@ const HEAD = `# Every key of Tailrace's configuration with its default. Keys beh
 export function renderExample(): string {
   const { sources: _sources, sinks: _sinks, ...agent } = agentTable;
   const lines = [HEAD, ...renderTable(agent, ''), '', 'sources:'];
-  for (const [type, table] of Object.entries(sourceTables)) lines.push(`  ${IDS[type]}:`, ...renderTable(table, '    '));
+  for (const [type, table] of Object.entries(sourceTables)) lines.push(`  ${IDS[type] ?? type}:`, ...renderTable(table, '    '));
   lines.push('', 'sinks:');
-  for (const [type, table] of Object.entries(sinkTables)) lines.push(`  ${IDS[type]}:`, ...renderTable(table, '    '));
+  for (const [type, table] of Object.entries(sinkTables)) lines.push(`  ${IDS[type] ?? type}:`, ...renderTable(table, '    '));
   return `${lines.join('\n')}\n`;
 }
 

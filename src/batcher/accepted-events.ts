@@ -79,8 +79,8 @@ export function settleEvents(batch: Batch, refused: ReadonlyMap<number, { readon
 /** Where a dead letter comes from. */
 export type Origin = Pick<DeadLetter, 'sink' | 'dataset' | 'source' | 'stream' | 'spanOffset' | 'spanEnd' | 'eventInSpan' | 'sub'>;
 
-function originOf({ sink, dataset }: Batch, { source, stream, from, to }: HeldSpan, eventInSpan: number, sub: number | undefined): Origin {
-  return { sink, dataset, source, stream, spanOffset: from, spanEnd: to, eventInSpan, ...(sub === undefined ? {} : { sub }) };
+function originOf({ owner, dataset }: Batch, { source, stream, from, to }: HeldSpan, eventInSpan: number, sub: number | undefined): Origin {
+  return { sink: owner, dataset, source, stream, spanOffset: from, spanEnd: to, eventInSpan, ...(sub === undefined ? {} : { sub }) };
 }
 
 /** The origins of events that are sent, by their places in the body. */

@@ -13,20 +13,21 @@ import { Fates } from './fates.ts';
 import { CONTINUES, type HeldSpan } from './span.ts';
 
 /**
- * Where its bytes come from: `file`, its spans are enough to make its events again; `once`, of files, but shaping makes other events of
- * them the next time; `orphan`, of a deleted file; `live`, of a source that sends once. All but `file` need the disk buffer.
+ * Where its bytes come from. `file`: its events can be made again from its spans. `once`: from files, but a transform may make other
+ * events of them the next time. `orphan`: from a deleted file. `live`: from a source that sends once. All but `file` need the disk buffer.
  */
 export type Origin = 'file' | 'once' | 'orphan' | 'live';
 
 export class Batch {
   readonly id: number;
-  readonly sink: string;
+  /** Whose marks it moves: a sink, or one of its datasets (core/owner). */
+  readonly owner: string;
   readonly dataset: string;
   /** Turns from `file` to `orphan` when its file is deleted. */
   origin: Origin;
   /** `committed`: its key and spans are in the database, or need not be. */
   state: 'new' | 'committed' | 'settled' = 'new';
-  /** Only its runs of events while it is condensed. */
+  /** While it is condensed, one for each run of events of a source, with counts alone. */
   spans: HeldSpan[] = [];
   #isCondensed = false;
   /** Events in `body`. */
@@ -68,13 +69,13 @@ export class Batch {
 
   constructor(
     id: number,
-    sink: string,
+    owner: string,
     dataset: string,
     origin: Origin,
     storage: { readonly body: Uint8Array; readonly slot?: Region | undefined },
   ) {
     this.id = id;
-    this.sink = sink;
+    this.owner = owner;
     this.dataset = dataset;
     this.origin = origin;
     this.slot = storage.slot;
@@ -269,7 +270,7 @@ export class Batch {
       digest,
       ...(reads ? { reads: [...reads] } : {}),
     }));
-    return { id: this.id, key: this.key, sink: this.sink, dataset: this.dataset, events: this.events, spans };
+    return { id: this.id, key: this.key, sink: this.owner, dataset: this.dataset, events: this.events, spans };
   }
 }
 

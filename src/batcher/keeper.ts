@@ -14,7 +14,7 @@ export interface Keeper {
   load(batch: Batch): Promise<void>;
   /** Frees the memory of a batch that is on disk. */
   evict(batch: Batch): void;
-  /** Moves the low-water marks of a settled batch and removes its file; that of a dropped one also where the disk does not take the marks. */
+  /** Moves the low-water marks of a settled batch and removes its file. The file of a dropped batch goes even when saving the marks fails. */
   settle(batch: Batch, isDropped?: boolean): void;
 }
 

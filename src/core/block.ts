@@ -75,7 +75,7 @@ export interface Block {
   readonly offset: number;
   /** Wall clock of the read, milliseconds: `_time` of lines that bring none. */
   readonly readAtMs: number;
-  /** Content sum of the stream's bytes that the window's stand for, where the source has it anyway: so that no byte is summed up twice. */
+  /** Content sum of the stream's bytes, where the source has computed it already. */
   readonly sum?: number;
   /**
    * Set when the window holds one event that stands for another number of stream bytes: an unfinished last line (a

@@ -1,7 +1,6 @@
 /**
- * Whose mark it is: a sink's, or that of one of the datasets that `to_dataset` sends a source's events to through the sink. Each of them has
- * marks of its own, as a sink has, under a name that begins with the sink's id: `sink#rules` of the sink's own dataset, `sink#rules#dataset` of
- * any other. `rules` stands for what decides which dataset an event goes to: other rules reset every position.
+ * The owner of a low-water mark: a sink (`sink`), or with `to_dataset` one dataset of a sink: `sink#rules` for the sink's own dataset,
+ * `sink#rules#dataset` for any other. `rules` is a digest of what decides the dataset of an event: other rules reset every position.
  */
 
 const SEPARATOR = '#';

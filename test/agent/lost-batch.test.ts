@@ -40,7 +40,7 @@ test('agent is healthy while every batch is accounted for', async () => {
 });
 
 test('agent that loses one batch on its way turns unhealthy and says how many events are missing', async () => {
-  vi.spyOn(Delivery.prototype, 'seal').mockImplementationOnce(() => {});
+  vi.spyOn(Delivery.prototype, 'enqueue').mockImplementationOnce(() => {});
   const { service, health } = await start();
   await until('the other lines are there', () => service.lines.length === 90);
   await until('it is unhealthy', async () => (await health()).status === 503);

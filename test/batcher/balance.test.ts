@@ -53,7 +53,7 @@ class Pipeline extends SinkRig {
         nextBatchId: () => ++id,
         wantsMore: (dataset) => delivery.wantsMore(dataset),
         seal: (batch) => {
-          if (!lose(batch)) delivery.seal(batch);
+          if (!lose(batch)) delivery.enqueue(batch);
         },
       });
       return { budget, delivery, batcher };
@@ -198,7 +198,7 @@ test('accounting balances at every step, for any blocks, answers and order, and 
 
 test('accounting that lost one batch on its way is found out', async () => {
   let count = 0;
-  const pipeline = new Pipeline((batch) => batch.sink === 'sink1' && ++count === 2);
+  const pipeline = new Pipeline((batch) => batch.owner === 'sink1' && ++count === 2);
   pipeline.accept(
     0,
     Array.from({ length: 20 }, (_, i) => `line ${i}`),

@@ -123,7 +123,7 @@ export function checkSpans(batches: readonly Batch[], streams: ReadonlyMap<strin
   const reached = new Map<string, number>();
   const keys = new Set<string>();
   for (const batch of batches) {
-    const key = keyOf(batch.sink, batch.dataset, batch.spans);
+    const key = keyOf(batch.owner, batch.dataset, batch.spans);
     if (keys.has(key)) throw new Error(`two batches with the key ${key}`);
     keys.add(key);
     const events = batch.spans.reduce((sum, span) => sum + span.events, 0);

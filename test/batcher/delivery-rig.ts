@@ -90,9 +90,9 @@ export class DeliveryRig extends SinkRig {
     this.accounting.accept(events.length, 1);
     batch.events = events.length;
     batch.bytes = body.length;
-    batch.key = keyOf(batch.sink, batch.dataset, batch.spans);
+    batch.key = keyOf(batch.owner, batch.dataset, batch.spans);
     this.#names.set(batch.key, name);
-    this.delivery.seal(batch);
+    this.delivery.enqueue(batch);
     return batch;
   }
 

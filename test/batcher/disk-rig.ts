@@ -61,7 +61,7 @@ export class DiskRig extends SinkRig {
       budget,
       concurrency,
       compression,
-      keeper: this.keeper,
+      keeper: Object.assign(this.keeper, { commit() {} }),
       deadLetter: async (name, letters) => {
         this.buried.push(letters.length);
         return options.deadLetter?.(name, letters) ?? 'kept';
@@ -119,10 +119,10 @@ export class DiskRig extends SinkRig {
     }
     batch.events = count;
     batch.bytes = body.length;
-    this.bodies.set(keyOf(batch.sink, batch.dataset, batch.spans), body.toString());
+    this.bodies.set(keyOf(batch.owner, batch.dataset, batch.spans), body.toString());
     // There is no database here to commit it to.
     if (options.isOfFile) batch.state = 'committed';
-    if (options.isOfFile) this.delivery.seal(batch);
+    if (options.isOfFile) this.delivery.enqueue(batch);
     else this.buffer.take(batch);
     return batch;
   }

@@ -101,7 +101,7 @@ async function restore(
   const rig = makeRig({ maxBytes: MAX_BYTES, slots: 20 });
   const sealed: Batch[] = [];
   const log = new MemoryLog();
-  const delivery = { seal: (batch: Batch) => void sealed.push(batch) } as unknown as Delivery;
+  const delivery = { enqueue: (batch: Batch) => void sealed.push(batch) } as unknown as Delivery;
   await restoreBatches({
     batches: state.unsettled(),
     log,

@@ -16,7 +16,7 @@ export interface SourcePipeline {
   readonly stats: SourceStats;
   readonly accounting: Accounting;
   readonly lane: SourceLane;
-  /** The way of deleted files. */
+  /** For the bytes of files that were deleted before they were read. */
   readonly rescue: { readonly accounting: Accounting; readonly lane: SourceLane };
   /** Of dead letters that are sent again. */
   readonly replayed: Accounting;

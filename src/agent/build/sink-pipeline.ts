@@ -96,7 +96,7 @@ export function createSinkPipeline(options: SinkPipelineOptions): SinkPipeline {
   const memory = new SlotMemory(kernel, memoryOf(config));
   const { budget } = memory;
   const spool = new Spool(join(options.folder, 'spool', config.id), log);
-  const keeper = new SpoolKeeper(spool, budget);
+  const spoolKeeper = new SpoolKeeper(spool, budget);
   const delivery = new Delivery(
     {
       sink,
@@ -110,7 +110,7 @@ export function createSinkPipeline(options: SinkPipelineOptions): SinkPipeline {
       log,
       commitEveryMs: COMMIT_EVERY_MS,
       random: () => (options.random ?? Math.random)(),
-      keeper: new BatchKeeper(state, keeper, () => options.settled?.()),
+      keeper: new BatchKeeper(state, spoolKeeper, () => options.settled?.()),
       deadLetter: (name, letters) => options.deadLetter(name, letters),
       paused: (dataset) => options.paused(dataset),
     },
@@ -125,7 +125,7 @@ export function createSinkPipeline(options: SinkPipelineOptions): SinkPipeline {
   const nextBatchId = () => state.nextBatchId();
   const rows = new Map(state.unsettled().flatMap((row) => (sinkOf(row.sink) === config.id ? [[row.key, row.id]] : [])));
   const buffer = new DiskBuffer({
-    ...{ sink: config.id, spool, policy: policyOf(config), delivery, keeper, budget, clock, log, nextBatchId },
+    ...{ sink: config.id, spool, policy: policyOf(config), delivery, keeper: spoolKeeper, budget, clock, log, nextBatchId },
     accountingOf: (source) => options.accountingOf(source),
     written: () => batcher.closeWhere((batch) => !batch.canBeRebuilt),
     unsettled(key) {
@@ -145,7 +145,7 @@ export function createSinkPipeline(options: SinkPipelineOptions): SinkPipeline {
     sumsLive: config.compression === 'none',
     closesLive: () => buffer.wantsLive(),
     wantsMore: (dataset, canBeRebuilt) => buffer.wantsMore(dataset, canBeRebuilt),
-    seal: (batch) => buffer.seal(batch),
+    seal: (batch) => buffer.admit(batch),
   });
   return {
     get config() {

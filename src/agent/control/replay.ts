@@ -112,7 +112,7 @@ export class Replay {
     sink.budget.takeAnyway(body.length);
     await new Promise<void>((resolve) => {
       batch.whenSettled = resolve;
-      sink.delivery.seal(batch);
+      sink.delivery.enqueue(batch);
     });
     this.#underWay.delete(stream);
     this.#options.letters.remove(id);

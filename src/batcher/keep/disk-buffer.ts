@@ -49,11 +49,11 @@ export class DiskBuffer {
   }
 
   /** Passes a closed batch to delivery: at once if it can be read again, else once it is on disk. */
-  seal(batch: Batch): void {
+  admit(batch: Batch): void {
     const { delivery, budget } = this.#options;
     // A batch that sends nothing has nothing to keep.
     if (!batch.canBeRebuilt && (batch.events > 0 || batch.withholds)) return this.take(batch);
-    delivery.seal(batch);
+    delivery.enqueue(batch);
     if (this.#policy.spillFiles && !(delivery.wantsMore(batch.dataset) && budget.hasSlot())) this.spill(batch);
   }
 
@@ -119,7 +119,7 @@ export class DiskBuffer {
     }
     const recovered = this.#recovered;
     this.#recovered = recovered.filter(({ isTracked }) => isTracked).sort((a, b) => a.id - b.id);
-    for (const batch of recovered) if (!batch.isTracked) this.#options.delivery.seal(batch, parts.get(batch));
+    for (const batch of recovered) if (!batch.isTracked) this.#options.delivery.enqueue(batch, parts.get(batch));
     return recovered.length;
   }
 
@@ -127,7 +127,7 @@ export class DiskBuffer {
   sealRecovered(before = Infinity): void {
     for (let batch = this.#recovered[0]; batch && batch.id < before; batch = this.#recovered[0]) {
       this.#recovered.shift();
-      this.#options.delivery.seal(batch, this.#options.unsettled?.(batch.key)?.parts);
+      this.#options.delivery.enqueue(batch, this.#options.unsettled?.(batch.key)?.parts);
     }
   }
 

@@ -19,13 +19,13 @@ export interface RebuildTarget {
   shaperOf?(source: string): Shaper | undefined;
 }
 
-export interface Owner {
+export interface RebuildSource {
   readonly source: Source;
   readonly accounting: Accounting;
 }
 
 /** What is left of a span. */
-export interface Rebuilt extends Owner {
+export interface Rebuilt extends RebuildSource {
   /** Its events, but for their bytes; without events where all of them are gone. */
   readonly made: Batch;
   readonly body: readonly Buffer[];
@@ -53,7 +53,7 @@ export async function rebuild(
   target: RebuildTarget,
   span: StoredSpan,
   continued: readonly StoredSpan[],
-  owner: Owner,
+  owner: RebuildSource,
 ): Promise<Rebuilt[]> {
   if (continued.length > 0 && span.events > 0) {
     const lane = new RestoreLane(slot, target, owner);
@@ -64,7 +64,7 @@ export async function rebuild(
   return parts;
 }
 
-async function rebuildOne(slot: Region, target: RebuildTarget, span: StoredSpan, owner: Owner): Promise<Rebuilt> {
+async function rebuildOne(slot: Region, target: RebuildTarget, span: StoredSpan, owner: RebuildSource): Promise<Rebuilt> {
   const lane = new RestoreLane(slot, target, owner);
   // A span without events was gone already at an earlier start, and counted then.
   const end = span.events === 0 ? span.to : await lane.reread(span);
@@ -84,14 +84,14 @@ function withoutEvents(span: StoredSpan, accounting: Accounting): HeldSpan {
 
 /** Collects the events of one span as a live batcher makes them. */
 class RestoreLane implements Lane {
-  readonly #owner: Owner;
+  readonly #owner: RebuildSource;
   readonly #batcher: Batcher;
   readonly #shaper: Shaper | undefined;
   readonly #made = new Batch(0, '', '', 'file', { body: EMPTY });
   readonly #body: Buffer[] = [];
   #invalidCharacters = 0;
 
-  constructor(slot: Region, target: RebuildTarget, owner: Owner) {
+  constructor(slot: Region, target: RebuildTarget, owner: RebuildSource) {
     this.#owner = owner;
     this.#shaper = target.shaperOf?.(owner.accounting.source);
     this.#batcher = target.batcher.rebuilder(slot, (batch) => {

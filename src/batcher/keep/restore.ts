@@ -12,7 +12,7 @@ import { Batch, keyOf } from '../batch.ts';
 import { persist } from '../keeper.ts';
 import { isMadeOnce } from '../span.ts';
 import type { Delivery } from '../send/delivery.ts';
-import { inEvents, type Owner, rebuild, type RebuildTarget, type Rebuilt } from './rebuild.ts';
+import { inEvents, type RebuildSource, rebuild, type RebuildTarget, type Rebuilt } from './rebuild.ts';
 import { EMPTY } from './spooled-batch.ts';
 import type { MemoryBudget } from '../fill/memory-budget.ts';
 
@@ -34,7 +34,7 @@ export interface RestoreOptions {
   /** Aborts when the agent stops. */
   readonly stopping: AbortSignal;
   target(sink: string): RestoreTarget | undefined;
-  source(id: string): Owner | undefined;
+  source(id: string): RebuildSource | undefined;
   /** What it holds is read again, so that it goes where the rules in force say. */
   isRetired?(batch: StoredBatch): boolean;
   nextBatchId(): number;
@@ -132,7 +132,7 @@ async function restore(options: RestoreOptions, target: RestoreTarget, stored: S
   // Such an event is alone in its batch.
   if (batch.accepted !== 1) batch.refusal = undefined;
   if (batch.origin === 'once' && target.buffer) target.buffer.take(batch);
-  else target.delivery.seal(batch, unchanged ? options.partsOf(stored.id) : []);
+  else target.delivery.enqueue(batch, unchanged ? options.partsOf(stored.id) : []);
 }
 
 /** A batch of these spans in place of one whose key is retired. */

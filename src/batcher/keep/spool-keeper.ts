@@ -1,12 +1,11 @@
-/** Keeps batches in the files of the disk buffer alone: nothing of them can be read again. */
+/** Keeps the bodies of batches that cannot be read again in the files of the disk buffer. */
 import type { StoredPart } from '../../state/database/stored-batch.ts';
 import type { Spool } from '../../state/spool/spool.ts';
 import type { Batch } from '../batch.ts';
 import type { MemoryBudget } from '../fill/memory-budget.ts';
-import type { Keeper } from '../keeper.ts';
 import { EMPTY, headerOf } from './spooled-batch.ts';
 
-export class SpoolKeeper implements Keeper {
+export class SpoolKeeper {
   readonly #spool: Spool;
   readonly #budget: MemoryBudget;
   readonly #settled = new WeakSet<Batch>();
@@ -15,10 +14,6 @@ export class SpoolKeeper implements Keeper {
   constructor(spool: Spool, budget: MemoryBudget) {
     this.#spool = spool;
     this.#budget = budget;
-  }
-
-  commit(): void {
-    throw new Error('a batch that cannot be read again has no positions to commit');
   }
 
   async commitParts(batch: Batch, parts: readonly StoredPart[]): Promise<void> {

@@ -70,7 +70,7 @@ export class SpoolWriter {
       // Whoever waits for memory gets it: a worker that waits for the service must not stop the reading.
       if (!budget.hasSlot() || budget.isReserve(batch.slot)) keeper.evict(batch);
       // Delivery takes over in the same turn, so that the batch is always somewhere.
-      delivery.seal(batch);
+      delivery.enqueue(batch);
       if (!delivery.isNext(batch)) keeper.evict(batch);
     }
   }

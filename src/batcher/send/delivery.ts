@@ -1,6 +1,6 @@
 /**
- * Delivery of one sink: closed batches wait in line for a worker, are prepared (preparation), sent (dispatch), split and
- * dead-lettered where they are refused (refusals), and leave when they are settled. Nothing leaves here but by being settled.
+ * The queue of one sink's closed batches. Each goes through preparation.ts and dispatch.ts, where it is refused through refusals.ts
+ * (splits, dead letters), and leaves only when it is settled.
  */
 import PQueue from 'p-queue';
 import { messageOf } from '../../core/errors.ts';
@@ -55,6 +55,7 @@ export class Delivery {
     this.#refusals = new Refusals({ ...options, persist: keepTrying, stats });
     this.#dispatch = new Dispatch({
       ...options,
+      persist: keepTrying,
       signal,
       stats,
       observer,
@@ -66,7 +67,7 @@ export class Delivery {
   }
 
   /** Takes a closed batch. One that was restored brings its key, and its parts where it was split. */
-  seal(batch: Batch, parts?: readonly Part[]): void {
+  enqueue(batch: Batch, parts?: readonly Part[]): void {
     this.#name(batch);
     if (parts && parts.length > 0) this.#shipments.set(batch, new Shipment(batch, parts));
     this.#closed.push(batch);
@@ -74,8 +75,7 @@ export class Delivery {
   }
 
   /**
-   * False while enough closed batches of files wait for the workers: half their number, as the next one is closed sooner than an answer
-   * comes. A paused dataset has its own count, and all paused ones together have half of the memory, so that they do not starve others.
+   * False while half as many closed batches of files wait as there are workers: batches fill faster than the service answers. A paused dataset has its own count, and all paused ones together have half of the memory, so that they do not starve others.
    */
   wantsMore(dataset: string): boolean {
     const { concurrency, budget } = this.#options;
@@ -127,7 +127,7 @@ export class Delivery {
 
   /** Gives a batch the key and the form that it has to its end. */
   #name(batch: Batch): void {
-    batch.key ||= keyOf(batch.sink, batch.dataset, batch.spans);
+    batch.key ||= keyOf(batch.owner, batch.dataset, batch.spans);
     batch.form ??= this.#options.form;
   }
 

@@ -9,6 +9,7 @@ import type { Batch } from '../batch.ts';
 import { Concurrency } from './concurrency.ts';
 import { addTo, type Compression, type DeliveryObserver, type DeliveryOptions, type DeliveryStats } from './delivery-options.ts';
 import type { Pause } from './pauses.ts';
+import { finishPart, type PartsOptions } from './parts.ts';
 import type { Refusals } from './refusals.ts';
 import type { Part, Shipment } from './shipment.ts';
 
@@ -23,10 +24,10 @@ export interface LastFailure {
   readonly fix: string | undefined;
 }
 
-export interface DispatchOptions extends Pick<
-  DeliveryOptions,
-  'sink' | 'budget' | 'log' | 'clock' | 'retry' | 'random' | 'concurrency' | 'compression' | 'encoderOf'
-> {
+export interface DispatchOptions
+  extends
+    PartsOptions,
+    Pick<DeliveryOptions, 'sink' | 'budget' | 'log' | 'clock' | 'retry' | 'random' | 'concurrency' | 'compression' | 'encoderOf'> {
   readonly stats: DeliveryStats;
   readonly observer: DeliveryObserver;
   readonly refusals: Refusals;
@@ -132,7 +133,7 @@ export class Dispatch {
       case 'delivered':
         this.#adapt(() => this.#concurrency.noteSuccess(elapsedMs));
         this.#noteStored(batch, outcome.result);
-        return refusals.finish(shipment, 'stored');
+        return finishPart(this.#options, shipment, 'stored');
       case 'partial':
         this.#noteStored(batch, outcome.result);
         return refusals.settlePartly(shipment, part, outcome, status);

@@ -3,14 +3,14 @@
  * A batch is not settled before its refused events are dead letters, and a split is on disk before its first part is sent. Each step resolves with false when the agent stops first.
  */
 import type { DeadLetter, Outcome } from '../../core/sink.ts';
-import { addTo, type DeliveryOptions, type DeliveryStats, type Persist } from './delivery-options.ts';
+import { addTo, type DeliveryOptions, type DeliveryStats } from './delivery-options.ts';
 import { locateFailures } from '../events.ts';
+import { finishPart, type PartsOptions, splitPart } from './parts.ts';
 import { lettersOf, type Part, type Refusal, type Shipment, withheldLetters } from './shipment.ts';
 
 type Fate = 'kept' | 'dropped';
 
-export interface RefusalsOptions extends Pick<DeliveryOptions, 'sink' | 'log' | 'keeper' | 'deadLetter'> {
-  readonly persist: Persist;
+export interface RefusalsOptions extends PartsOptions, Pick<DeliveryOptions, 'sink' | 'log' | 'deadLetter'> {
   readonly stats: DeliveryStats;
 }
 
@@ -21,24 +21,17 @@ export class Refusals {
     this.#options = options;
   }
 
-  /** Every event of the first part is stored, or some are kept as dead letters: it goes. */
-  finish(shipment: Shipment, as: 'stored' | 'refused'): Promise<boolean> | boolean {
-    const whole = shipment.isWhole;
-    shipment.finish(as);
-    return whole || shipment.parts.length === 0 || this.#commitParts(shipment);
-  }
-
   /** The part is too large. */
   halve(shipment: Shipment, part: Part, detail: string, status: number): Promise<boolean> {
     if (part.count === 1) return this.refuse(shipment, part, { reason: 'too_large', detail, status });
-    return this.#split(shipment, 'size');
+    return splitPart(this.#options, shipment, 'size');
   }
 
   /** Something in the part is refused. */
   bisect(shipment: Shipment, part: Part, detail: string, status: number): Promise<boolean> {
     if (part.count === 1) return this.refuse(shipment, part, { reason: 'rejected', detail, status });
     if (shipment.isSpent) return this.refuse(shipment, part, { reason: 'unresolved', detail, status });
-    return this.#split(shipment, 'fault');
+    return splitPart(this.#options, shipment, 'fault');
   }
 
   /** The rest of a partly stored part is delivered when the service named exactly the failed events; else halves find them. */
@@ -80,7 +73,7 @@ export class Refusals {
       { sink: sink.id, dataset: shipment.batch.dataset, events: refusals.size, reason: first?.reason, answer: first?.detail },
       `${isReplay ? 'dead letters were refused again' : 'events were refused'} and ${end}`,
     );
-    return this.finish(shipment, 'refused');
+    return finishPart(this.#options, shipment, 'refused');
   }
 
   /**
@@ -102,19 +95,6 @@ export class Refusals {
       `a transform that hides fields failed on events; they are not sent, and ${fate === 'kept' ? 'kept as dead letters' : 'dropped, because the dead letters are full (dead_letter.when_full)'}`,
     );
     return true;
-  }
-
-  #split(shipment: Shipment, why: 'size' | 'fault'): Promise<boolean> {
-    shipment.split(why);
-    return this.#commitParts(shipment);
-  }
-
-  #commitParts({ batch, parts }: Shipment): Promise<boolean> {
-    return this.#options.persist(
-      () => this.#options.keeper.commitParts(batch, parts),
-      {},
-      'cannot save the parts of a split batch, so they are not sent yet; free space in data_dir or repair its disk; it retries by itself',
-    );
   }
 
   /** The fate of the dead letters; undefined when the agent stops before they can be kept. */

@@ -79,7 +79,7 @@ export const fileTable = {
   }),
   read_compressed: field(flag, {
     default: 'false',
-    doc: 'reads .gz and .zst files that match, as far as their plain form was never read; without it they are left out',
+    doc: 'reads .gz and .zst files that match, without what was read before compression; without it they are left out',
   }),
   transform: shaping,
   fields,

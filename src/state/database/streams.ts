@@ -16,7 +16,7 @@ export class Streams {
   readonly #statements: Statements;
   /** The owners of the marks that a source moves, without those of routed datasets. */
   readonly #ownersOf: (source: string) => readonly string[];
-  /** Those, by the owner of the sink's own dataset. */
+  /** The owners of routed datasets that events went to so far, by the owner of the sink's own dataset (`sink#rules`). */
   readonly #met = new Map<string, Set<string>>();
   readonly #streams = new Map<string, Stream>();
   readonly #new = new Set<Stream>();
@@ -34,7 +34,7 @@ export class Streams {
     this.#ownersOf = ownersOf;
   }
 
-  /** The datasets that a sink's events went to under these rules, beside its own, by their owners. */
+  /** The owners of the other datasets that this sink's events went to under these rules. */
   metUnder(base: string): readonly string[] {
     return [...(this.#met.get(base) ?? [])];
   }

@@ -91,7 +91,7 @@ export async function startProcess({ folder, clock, fileSystem, multiline, sent 
     batches: state.unsettled(),
     log,
     slot: reserve(MAX_BYTES + 64),
-    target: () => ({ batcher, delivery: { seal: send } as unknown as Delivery, budget }),
+    target: () => ({ batcher, delivery: { enqueue: send } as unknown as Delivery, budget }),
     source: () => ({ source, accounting }),
     clock: new SteppedClock(),
     retryMs: 1000,
@@ -111,7 +111,7 @@ export async function startProcess({ folder, clock, fileSystem, multiline, sent 
       batcher.flush();
       for (const batch of sealed.splice(0)) {
         // The rig counts from 1 in every process.
-        Object.assign(batch, { id: state.nextBatchId(), key: keyOf(batch.sink, batch.dataset, batch.spans) });
+        Object.assign(batch, { id: state.nextBatchId(), key: keyOf(batch.owner, batch.dataset, batch.spans) });
         state.commit([batch.toStored()]);
         send(batch);
       }

@@ -53,7 +53,7 @@ export class Stream {
     return this.#offset;
   }
 
-  /** Beyond `offset` in a copy that ends before what was read: everything before `takenTo` was accepted. */
+  /** Where the copy that it is read in is shorter than what was read: the end of what was accepted of the original, beyond `offset`. */
   get takenTo(): number {
     return this.#takenTo;
   }

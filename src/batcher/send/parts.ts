@@ -1,0 +1,28 @@
+/** The parts of a batch: each is sent alone, and what is left of them is on disk before the next one is sent. */
+import type { DeliveryOptions, Persist } from './delivery-options.ts';
+import type { Shipment } from './shipment.ts';
+
+export interface PartsOptions extends Pick<DeliveryOptions, 'keeper'> {
+  readonly persist: Persist;
+}
+
+/** The first part is done. False when the agent stops before the others are saved. */
+export function finishPart(options: PartsOptions, shipment: Shipment, as: 'stored' | 'refused'): Promise<boolean> | boolean {
+  const { isWhole } = shipment;
+  shipment.finish(as);
+  return isWhole || shipment.parts.length === 0 || commitParts(options, shipment);
+}
+
+/** Cuts the first part in two. False when the agent stops before these are saved. */
+export function splitPart(options: PartsOptions, shipment: Shipment, why: 'size' | 'fault'): Promise<boolean> {
+  shipment.split(why);
+  return commitParts(options, shipment);
+}
+
+function commitParts({ persist, keeper }: PartsOptions, { batch, parts }: Shipment): Promise<boolean> {
+  return persist(
+    () => keeper.commitParts(batch, parts),
+    {},
+    'cannot save the parts of a split batch, so they are not sent yet; free space in data_dir or repair its disk; it retries by itself',
+  );
+}
