@@ -5,7 +5,7 @@ import type { SourceStats } from '../core/source.ts';
 export interface Waiting {
   readonly sink: string;
   readonly dataset: string;
-  /** `service_behind`: as many batches of files wait as there may be requests, more would only fill memory. */
+  /** `service_behind`: half as many batches of files wait as there may be requests, more would only fill memory. */
   readonly reason: 'memory_full' | 'disk_buffer_full' | 'service_behind';
   readonly seconds: number;
   /** Why the service's last answer stored nothing, `reason: detail`; absent while it stores. */

@@ -1,4 +1,4 @@
-/** Gives the batches that the last process committed and did not settle back to the sinks, before anything else is read. */
+/** Gives the batches that the last process committed and did not settle back to the sinks, before a file is read on. */
 import { restoreBatches } from '../../batcher/keep/restore.ts';
 import { partOf } from '../../batcher/fill/dataset-part.ts';
 import type { SinkConfig, SourceConfig } from '../../config/model.ts';

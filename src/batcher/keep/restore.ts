@@ -1,6 +1,6 @@
 /**
  * Rebuilds the batches that the last process committed and did not settle, from the bytes of their files, so that they are sent again
- * under the same keys before anything else is read. A batch whose bytes or shape changed gets a new key (its events may then be stored
+ * under the same keys before a file is read on. A batch whose bytes or shape changed gets a new key (its events may then be stored
  * twice); bytes that are gone are logged and counted as lost.
  */
 import type { Region } from '../../core/block.ts';

@@ -22,7 +22,7 @@ export const SCAN_SLICE_FILES = 500;
 export const SCAN_GRACE_MS = 60_000;
 /** How often deleted files and those with an unfinished line are checked between scans. */
 export const LOOK_EVERY_MS = 1_000;
-/** A file stays open this long after its last change; then the unfinished line of a rotated or deleted file is sent. */
+/** A file stays open this long after its last change; then the unfinished line of a rotated file is sent at the latest. */
 export const KEEP_OPEN_MS = 10_000;
 /** A possible copy counts as a file of its own this long after its last change. */
 export const DECIDE_COPY_MS = 10_000;
