@@ -35,5 +35,5 @@ async function place({ replay, components, state }: DeadLetterOptions, letter: D
   const span = { source: letter.source, stream: letter.stream, from: letter.spanOffset, to: letter.spanEnd };
   const bytes = await components.sources.get(letter.source)?.source.readSpan?.(span);
   const offset = bytes ? letter.spanOffset + offsetOfEvent(bytes, letter.eventInSpan) : letter.spanOffset;
-  return toLetter(letter, state.pathOf(letter.stream), offset, nowMs);
+  return toLetter(letter, state.streams.pathOf(letter.stream), offset, nowMs);
 }

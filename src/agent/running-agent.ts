@@ -83,7 +83,7 @@ export class RunningAgent implements Agent {
       sink: (id) => this.#components.sinks.get(id),
       datasetOf: (source, { config }) => inForce.config.sources.find(({ id }) => id === source)?.dataset ?? config.dataset,
       accountingOf: (source) => this.#components.replayAccountingOf(source),
-      nextBatchId: () => state.nextBatchId(),
+      nextBatchId: () => state.ledger.nextId(),
     });
   }
 

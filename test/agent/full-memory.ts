@@ -82,7 +82,12 @@ export function openFullMemory(folder: string, sizes: SinkSizes) {
   const deletedFiles = new DeletedFiles(() => [pipeline]);
   const routes = [{ sink: 'store', dataset: 'logs', batcher: pipeline.batcher }];
   const laneOf = (options: Pick<LaneOptions, 'isTracked' | 'isRereadable'>): SourceLane =>
-    new SourceLane({ accounting: new Accounting('app'), routes, committedTo: (sink, id) => state.committedTo(sink, id), ...options });
+    new SourceLane({
+      accounting: new Accounting('app'),
+      routes,
+      committedTo: (sink, id) => state.streams.markOf(id, sink)?.committedTo,
+      ...options,
+    });
   const lanes = {
     files: laneOf({ isTracked: true, isRereadable: (stream) => !deletedFiles.has(stream) }),
     deleted: laneOf({ isTracked: true, isRereadable: () => false }),
@@ -94,7 +99,7 @@ export function openFullMemory(folder: string, sizes: SinkSizes) {
 
   /** Offers a stream of at least so many bytes. */
   function feed(kind: keyof typeof lanes, wantedBytes: number): Feed {
-    const stream = state.mint('app', `/log/${kind}`).id;
+    const stream = state.streams.mint('app', `/log/${kind}`).id;
     const lineBytes = Math.min(MAX_LINE_BYTES, batchBytes / 8);
     const window = windows[kind];
     const perBlock = Math.floor(READ_BYTES / lineBytes);

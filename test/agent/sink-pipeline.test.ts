@@ -20,8 +20,8 @@ async function pipelineOnFullDisk() {
   const folder = mountTmpfs(1024);
   const log = new MemoryLog();
   const state = openState({ folder, sinksOf: () => ['store'], log });
-  const stream = state.mint('app', '/log/gone').id;
-  const stored = batch(state.nextBatchId(), [span(stream, 0, 2)]);
+  const stream = state.streams.mint('app', '/log/gone').id;
+  const stored = batch(state.ledger.nextId(), [span(stream, 0, 2)]);
   state.commit([stored]);
   const body = Buffer.from('{"n":1}\n{"n":2}\n');
   const name = await new Spool(join(folder, 'spool', 'store'), log).write({ ...stored, bytes: body.length, encoding: 'identity' }, body);
@@ -65,7 +65,7 @@ test('spool file of a deleted file stays until the disk takes that its batch is 
   free();
   expect(state.save()).toBe(true);
   await until('the file is gone, once the save is on the disk', () => !existsSync(file));
-  expect(state.unsettled()).toEqual([]);
+  expect(state.ledger.unsettled()).toEqual([]);
   state.close();
 });
 

@@ -24,11 +24,11 @@ test('stream is settled for its source once nothing of it is open, nor committed
   expect([view.isSettled(id), view.isSettled(other)]).toEqual([false, true]);
   view.forget(id);
   expect(view.list('app')).toHaveLength(2);
-  const closed = batch(state.nextBatchId(), [span(id, 0, 5)]);
+  const closed = batch(state.ledger.nextId(), [span(id, 0, 5)]);
   state.commit([closed]);
   open.length = 0;
   expect(view.isSettled(id)).toBe(false);
-  state.settle(closed);
+  state.ledger.settle(closed);
   expect(view.isSettled(id)).toBe(true);
   view.forget(id);
   expect(view.list('app').map((stream) => stream.id)).toEqual([other]);

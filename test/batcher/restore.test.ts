@@ -74,7 +74,7 @@ async function leave(files = FILES(), maxEvents = 3, shaper?: Shaper): Promise<S
     committedTo: () => 0,
   });
   for (const [path, bytes] of [...files]) {
-    const { id } = state.mint('app', path);
+    const { id } = state.streams.mint('app', path);
     files.delete(path);
     files.set(id, bytes);
     await lane.accept(blockOf(bytes, { stream: id }));
@@ -103,7 +103,7 @@ async function restore(
   const log = new MemoryLog();
   const delivery = { enqueue: (batch: Batch) => void sealed.push(batch) } as unknown as Delivery;
   await restoreBatches({
-    batches: state.unsettled(),
+    batches: state.ledger.unsettled(),
     log,
     slot: kernel.reserve(MAX_BYTES + 64),
     target: (sink) =>
@@ -116,9 +116,9 @@ async function restore(
     clock: new SteppedClock(),
     retryMs: 1000,
     stopping: new AbortController().signal,
-    nextBatchId: () => state.nextBatchId(),
+    nextBatchId: () => state.ledger.nextId(),
     replace: (id, batches) => state.replace(id, batches),
-    partsOf: (id) => state.partsOf(id),
+    partsOf: (id) => state.ledger.partsOf(id),
     ...changes,
   });
   return { sealed, log, accounting: rig.accounting, source };
@@ -200,7 +200,7 @@ test('restore sends the beginning of a span of which the rest is gone, counts th
   const end = 'a one\na two\na thr'.length;
   const files = new Map([['/a', Buffer.from(lines)]]);
   const { reopen, state } = await leave(files, 100);
-  const known = state.list('app');
+  const known = state.streams.list('app');
   const short: Source = {
     ...sourceOf('app', files),
     async reread({ stream, from, to }, lane) {
@@ -218,7 +218,7 @@ test('restore sends the beginning of a span of which the rest is gone, counts th
   expect(sealed.map((batch) => bodyOf(batch).toString())).toEqual([eventsOf(Buffer.from('a one\na two\na thr\n')).join('')]);
   expect(source.stats.lostBytes).toBe(lines.length - end);
   const again = reopen();
-  expect(again.list('app')).toMatchObject(known.map(({ id, resumeAt, contentSum, tail }) => ({ id, resumeAt, contentSum, tail })));
+  expect(again.streams.list('app')).toMatchObject(known.map(({ id, resumeAt, contentSum, tail }) => ({ id, resumeAt, contentSum, tail })));
   const { sealed: second, source: counter } = await restore(again, { ...sourceOf('app', files), reread: short.reread!.bind(short) });
   expect(second.map((batch) => bodyOf(batch).toString())).toEqual(sealed.map((batch) => bodyOf(batch).toString()));
   expect(counter.stats.lostBytes).toBe(0);
@@ -232,11 +232,11 @@ test('restore counts bytes that are gone as lost, says so, and lets the mark pas
   const { sealed, log, source } = await restore(state, sourceOf('app', files));
   expect(source.stats.lostBytes).toBe(gone);
   expect(log.find('error', 'are gone').length).toBeGreaterThan(0);
-  for (const batch of sealed) state.settle(batch.toStored());
-  expect(state.isSettled(a)).toBe(true);
-  expect(state.unsettled().length).toBeGreaterThan(0);
+  for (const batch of sealed) state.ledger.settle(batch.toStored());
+  expect(state.streams.isSettled(a)).toBe(true);
+  expect(state.ledger.unsettled().length).toBeGreaterThan(0);
   state.save();
-  expect(state.unsettled()).toEqual([]);
+  expect(state.ledger.unsettled()).toEqual([]);
 });
 
 // Symptom: bytes that were gone were counted as lost, and said, at each start for as long as the service was away. Cause: their
@@ -250,8 +250,8 @@ test('restore counts bytes that are gone once, however often it starts again bef
   const { sealed, log, source } = await restore(again, sourceOf('app', files));
   expect(source.stats.lostBytes).toBe(0);
   expect(log.find('error', 'are gone')).toEqual([]);
-  for (const batch of sealed) again.settle(batch.toStored());
-  expect(again.isSettled(a)).toBe(true);
+  for (const batch of sealed) again.ledger.settle(batch.toStored());
+  expect(again.streams.isSettled(a)).toBe(true);
 });
 
 test('restore keeps the batches of a sink that is not configured any more', async () => {
@@ -259,7 +259,7 @@ test('restore keeps the batches of a sink that is not configured any more', asyn
   const { sealed, log } = await restore(state, sourceOf('app', files), { sink: 'another' });
   expect(sealed).toEqual([]);
   expect(log.find('warn', 'kept until the sink is back')).toHaveLength(left.length);
-  expect(state.unsettled()).toHaveLength(left.length);
+  expect(state.ledger.unsettled()).toHaveLength(left.length);
 });
 
 // Symptom: lines were never delivered when their source was taken out of the configuration for one start. Cause: bytes of
@@ -286,7 +286,7 @@ async function leaveMixed(): Promise<Site & { files: Map<string, Buffer>; key: s
     ['app', 'app three\n'],
   ] as const) {
     const bytes = Buffer.from(text);
-    const { id } = state.mint(source, `/${source}`);
+    const { id } = state.streams.mint(source, `/${source}`);
     if (source === 'net') net = id;
     files.set(id, bytes);
     await rig.take(blockOf(bytes, { stream: id }), { accounting: new Accounting(source) });
@@ -324,14 +324,14 @@ test('restore keeps the lines of a source that is not configured any more out of
   ]);
   expect(log.find('error', 'gone')).toEqual([]);
   keys.add(sealed[0]!.key);
-  for (const batch of sealed) first.settle(batch.toStored());
+  for (const batch of sealed) first.ledger.settle(batch.toStored());
   // Twice more without it: nothing is sent, nothing is said to be lost, nothing is settled.
   for (let start = 0; start < 2; start++) {
     const state = reopen();
     const again = await restore(state, app);
     expect(again.sealed).toEqual([]);
     expect(again.log.find('error', 'gone')).toEqual([]);
-    expect(state.isSettled(net)).toBe(false);
+    expect(state.streams.isSettled(net)).toBe(false);
   }
   const last = reopen();
   const back = await restore(last, app, { others: [sourceOf('net', files)] });
@@ -339,11 +339,11 @@ test('restore keeps the lines of a source that is not configured any more out of
   for (const batch of back.sealed) keys.add(batch.key);
   expect(keys.size, 'no key stands for different events').toBe(4);
   // The mark goes over both, whichever is settled first.
-  for (const batch of back.sealed) last.settle(batch.toStored());
+  for (const batch of back.sealed) last.ledger.settle(batch.toStored());
   expect(last.save()).toBe(true);
-  expect([last.isSettled(net), last.unsettled()]).toEqual([true, []]);
+  expect([last.streams.isSettled(net), last.ledger.unsettled()]).toEqual([true, []]);
   const after = reopen();
-  expect([after.unsettled(), after.list('net').map(({ resumeAt }) => resumeAt)]).toEqual([[], [16]]);
+  expect([after.ledger.unsettled(), after.streams.list('net').map(({ resumeAt }) => resumeAt)]).toEqual([[], [16]]);
 });
 
 // Symptom: an agent whose disk was full at its start ended with a fault of its own. Cause: a new key that could not be saved.
@@ -366,7 +366,7 @@ test('restore waits while a new key cannot be saved, and goes on by itself', asy
   }
   const { sealed } = await restoring;
   expect(sealed).toHaveLength(left.length);
-  expect(state.unsettled().map(({ key }) => key)).toEqual(sealed.map(({ key }) => key));
+  expect(state.ledger.unsettled().map(({ key }) => key)).toEqual(sealed.map(({ key }) => key));
 });
 
 test('restore that waits for the disk gives up when the agent stops, and leaves the batches to the next one', async () => {

@@ -26,7 +26,7 @@ export function batch(id: number, spans: readonly StoredSpan[], sink = 'store', 
 
 /** Commits a batch of these spans, which it returns. */
 export function commit(state: State, ...spans: StoredSpan[]): StoredBatch {
-  const made = batch(state.nextBatchId(), spans);
+  const made = batch(state.ledger.nextId(), spans);
   state.commit([made]);
   return made;
 }

@@ -27,8 +27,8 @@ function begin() {
 function makeUsed(): string {
   const { folder, state } = begin();
   state.noteStarted(['app']);
-  for (let i = 0; i < 200; i++) state.mint('app', `/var/log/${'x'.repeat(100)}${i}`);
-  const stream = state.mint('app', '/log/a').id;
+  for (let i = 0; i < 200; i++) state.streams.mint('app', `/var/log/${'x'.repeat(100)}${i}`);
+  const stream = state.streams.mint('app', '/log/a').id;
   commit(state, span(stream, 0, 10));
   state.close();
   return folder;
@@ -77,17 +77,17 @@ test.for(broken)('database with %s is set aside, said in the log, and replaced',
   const folder = makeUsed();
   breakIt(join(folder, 'state.db'));
   const { state, log } = open(folder);
-  expect(state.list('app')).toEqual([]);
-  expect(state.unsettled()).toEqual([]);
+  expect(state.streams.list('app')).toEqual([]);
+  expect(state.ledger.unsettled()).toEqual([]);
   // The source did run here before: `start_at: end` must not skip anything now.
   expect(state.hasStarted('app')).toBe(true);
   const [line] = log.find('error', 'set aside');
   expect(line?.fields).toMatchObject({ file: join(folder, 'state.db'), reason: expect.stringMatching(/.+/) });
   expect(readdirSync(folder)).toContain(String(line?.fields['aside']).slice(folder.length + 1));
-  const stream = state.mint('app', '/log/b').id;
+  const stream = state.streams.mint('app', '/log/b').id;
   commit(state, span(stream, 0, 10));
   const { state: again, log: quiet } = open(folder);
-  expect(again.unsettled()).toHaveLength(1);
+  expect(again.ledger.unsettled()).toHaveLength(1);
   expect(quiet.lines).toEqual([]);
 });
 
@@ -105,7 +105,7 @@ test('database of zero bytes is said in the log like a missing one', () => {
   const folder = makeUsed();
   truncateSync(join(folder, 'state.db'), 0);
   const { state, log } = open(folder);
-  expect(state.list('app')).toEqual([]);
+  expect(state.streams.list('app')).toEqual([]);
   expect(log.find('warn', 'state database is missing')).toHaveLength(1);
 });
 
@@ -117,28 +117,28 @@ test('database of an unused folder is made without a word', () => {
 test('state on a full disk refuses commits, keeps settling in memory, and saves all once there is room', () => {
   const folder = mountTmpfs(1024);
   const { state, log } = open(folder);
-  const stream = state.mint('app', '/log/a').id;
+  const stream = state.streams.mint('app', '/log/a').id;
   const first = commit(state, span(stream, 0, 10));
   const free = fillDisk(folder);
 
-  const later = Array.from({ length: 300 }, (_, i) => batch(state.nextBatchId(), [span(stream, 10 + i, 11 + i)]));
+  const later = Array.from({ length: 300 }, (_, i) => batch(state.ledger.nextId(), [span(stream, 10 + i, 11 + i)]));
   expect(() => state.commit(later)).toThrow(/full/);
-  expect(state.committedTo('store', stream)).toBe(10);
-  state.settle(first);
+  expect(state.streams.markOf(stream, 'store')?.committedTo).toBe(10);
+  state.ledger.settle(first);
   expect([state.save(), state.refused.failedSaves]).toEqual([false, 1]);
   // It is tried every second: not every try is a line.
   for (let i = 0; i < 50; i++) expect(state.save()).toBe(false);
   expect(log.find('error', 'cannot save checkpoints')).toHaveLength(1);
-  expect(state.unsettled()).toEqual([first]);
+  expect(state.ledger.unsettled()).toEqual([first]);
 
   free();
   expect(state.save()).toBe(true);
   expect(state.refused.failedSaves).toBe(0);
   expect(log.find('info', 'checkpoints are saved again')).toHaveLength(1);
-  expect(state.unsettled()).toEqual([]);
+  expect(state.ledger.unsettled()).toEqual([]);
   state.commit(later);
   const { state: again } = open(folder);
-  expect(again.unsettled()).toEqual(later);
+  expect(again.ledger.unsettled()).toEqual(later);
 });
 
 // Symptom: delivery stopped when the disk of data_dir was full. Cause: nothing was kept for positions. Fix: the start takes it.
@@ -147,14 +147,14 @@ test('state with a reserve commits and saves on a full disk, over many checkpoin
   const log = new MemoryLog();
   const start = () => openState({ folder, sinksOf: () => ['store'], log, reserves: true });
   let state = start();
-  const stream = state.mint('app', '/log/a').id;
+  const stream = state.streams.mint('app', '/log/a').id;
   fillDisk(folder);
   let at = 0;
   const work = (count: number): void => {
     for (let n = 0; n < count; n += 1) {
-      const open = Array.from({ length: 10 }, () => batch(state.nextBatchId(), [span(stream, at, (at += 10))]));
+      const open = Array.from({ length: 10 }, () => batch(state.ledger.nextId(), [span(stream, at, (at += 10))]));
       state.commit(open);
-      for (const each of open) state.settle(each);
+      for (const each of open) state.ledger.settle(each);
       expect(state.save()).toBe(true);
     }
   };
@@ -163,7 +163,7 @@ test('state with a reserve commits and saves on a full disk, over many checkpoin
   expect(before).toBeLessThan(STATE_RESERVE_BYTES);
   expect(state.close()).toBe(true);
   state = start();
-  expect(state.committedTo('store', stream)).toBe(at);
+  expect(state.streams.markOf(stream, 'store')?.committedTo).toBe(at);
   work(10);
   expect(state.close()).toBe(true);
   expect(log.lines.filter(({ level }) => level === 'error' || level === 'warn')).toEqual([]);
@@ -173,15 +173,15 @@ test('state with a reserve commits and saves on a full disk, over many checkpoin
 test('state forgets a stream on a full disk without failing', () => {
   const folder = mountTmpfs(1024);
   const { state } = open(folder);
-  const stream = state.mint('app', '/log/a').id;
+  const stream = state.streams.mint('app', '/log/a').id;
   state.save();
   const free = fillDisk(folder);
-  for (let i = 0; i < 400; i++) state.forget(state.mint('app', `/log/${i}`).id);
-  state.forget(stream);
-  expect(state.list('app')).toEqual([]);
+  for (let i = 0; i < 400; i++) state.streams.forget(state.streams.mint('app', `/log/${i}`).id);
+  state.streams.forget(stream);
+  expect(state.streams.list('app')).toEqual([]);
   free();
   const { state: again } = open(folder);
-  expect(again.list('app')).toEqual([]);
+  expect(again.streams.list('app')).toEqual([]);
 });
 
 // Symptom: after a start on a full disk all positions were gone. Cause: every failure to open set the database aside.
@@ -189,7 +189,7 @@ test('state forgets a stream on a full disk without failing', () => {
 test('database is not set aside when the disk is full, and serves again once there is room', () => {
   const folder = mountTmpfs(1024);
   const { state } = open(folder);
-  const stream = state.mint('app', '/log/a').id;
+  const stream = state.streams.mint('app', '/log/a').id;
   const held = commit(state, span(stream, 0, 10));
   state.close();
   const free = fillDisk(folder);
@@ -203,7 +203,7 @@ test('database is not set aside when the disk is full, and serves again once the
   free();
   const { state: again, log: quiet } = open(folder);
   expect(quiet.lines).toEqual([]);
-  expect(again.unsettled()).toEqual([held]);
+  expect(again.ledger.unsettled()).toEqual([held]);
 });
 
 // Symptom: files that appeared while no agent ran were skipped under `start_at: end`. Cause: noting the sources truncated
@@ -238,14 +238,14 @@ test('database of the first version is brought up to this one, with its position
   `);
   const { state, log } = open(folder);
   expect(log.lines).toEqual([]);
-  expect(state.list('app')).toMatchObject([
+  expect(state.streams.list('app')).toMatchObject([
     { id: 's1', resumeAt: 500, tail: { length: 64, crc: 7 }, contentSum: undefined, createdMs: 1000 },
   ]);
-  const { id } = state.mint('app', '/log/b');
+  const { id } = state.streams.mint('app', '/log/b');
   const settled = commit(state, span(id, 0, 10), span('s1', 500, 510));
-  state.settle(settled);
+  state.ledger.settle(settled);
   const { state: again } = open(folder);
-  expect(again.list('app')).toMatchObject([
+  expect(again.streams.list('app')).toMatchObject([
     { resumeAt: 510, contentSum: undefined },
     { resumeAt: 10, contentSum: span(id, 0, 10).sum },
   ]);
@@ -253,7 +253,7 @@ test('database of the first version is brought up to this one, with its position
 
 test('database of the third version keeps its positions and unsettled batches, and no checksum that is none any more', () => {
   const { folder, state } = begin();
-  const { id } = state.mint('app', '/log/a');
+  const { id } = state.streams.mint('app', '/log/a');
   commit(state, span(id, 0, 10));
   state.close();
   const second = new DatabaseSync(join(folder, 'state.db'));
@@ -262,13 +262,13 @@ test('database of the third version keeps its positions and unsettled batches, a
     alter table streams drop column seen_size; alter table streams drop column archive_end; pragma user_version = 3`);
   const { state: again, log } = open(folder);
   expect(log.lines).toEqual([]);
-  expect(again.list('app')).toMatchObject([{ id, contentSum: undefined }]);
-  expect(again.unsettled().flatMap(({ spans }) => spans)).toMatchObject([{ from: 0, to: 10, sum: 77 }]);
+  expect(again.streams.list('app')).toMatchObject([{ id, contentSum: undefined }]);
+  expect(again.ledger.unsettled().flatMap(({ spans }) => spans)).toMatchObject([{ from: 0, to: 10, sum: 77 }]);
 });
 
 test('database of the fourth version keeps its positions; how much of a file was seen, and where a compressed file ended, is not known', () => {
   const { folder, state } = begin();
-  const { id } = state.mint('app', '/log/a.gz', { device: '1', inode: '2', headLength: 3, headHash: 'done ab' });
+  const { id } = state.streams.mint('app', '/log/a.gz', { device: '1', inode: '2', headLength: 3, headHash: 'done ab' });
   commit(state, span(id, 0, 10));
   state.close();
   const fourth = new DatabaseSync(join(folder, 'state.db'));
@@ -277,19 +277,19 @@ test('database of the fourth version keeps its positions; how much of a file was
   );
   const { state: again, log } = open(folder);
   expect(log.lines).toEqual([]);
-  const [record] = again.list('app');
+  const [record] = again.streams.list('app');
   expect(record).toMatchObject({ id, resumeAt: 10, identity: { headHash: 'done ab' } });
   expect(record).not.toHaveProperty('seenSize');
   expect(record).not.toHaveProperty('compressedEnd');
   const end = { size: 7, contentSize: 10, tail: { length: 7, crc: 99 } };
-  again.see(id, 12);
-  again.noteCompressedEnd(id, end);
+  again.streams.see(id, 12);
+  again.streams.noteCompressedEnd(id, end);
   const { state: third } = open(folder);
-  expect(third.list('app')).toMatchObject([{ id, resumeAt: 10, seenSize: 12, compressedEnd: end }]);
-  third.see(id, 11);
-  third.noteCompressedEnd(id, { ...end, contentSize: undefined });
+  expect(third.streams.list('app')).toMatchObject([{ id, resumeAt: 10, seenSize: 12, compressedEnd: end }]);
+  third.streams.see(id, 11);
+  third.streams.noteCompressedEnd(id, { ...end, contentSize: undefined });
   const { state: last } = open(folder);
-  expect(last.list('app')).toMatchObject([{ seenSize: 11, compressedEnd: { ...end, contentSize: undefined } }]);
+  expect(last.streams.list('app')).toMatchObject([{ seenSize: 11, compressedEnd: { ...end, contentSize: undefined } }]);
 });
 
 // Symptom: the agent span, deaf to SIGTERM. Cause: Node's recursive mkdir tries for ever where a folder that is there answers ENOENT.

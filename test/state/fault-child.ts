@@ -38,14 +38,14 @@ function work(folder: string): Journal {
   };
   const state = insist('open', () => openState({ folder, sinksOf: () => ['store'], log }));
   insist('note', () => state.noteStarted(['app']));
-  const stream = state.mint('app', '/log').id;
+  const stream = state.streams.mint('app', '/log').id;
   for (const from of [0, 10, 20]) {
-    const taken = batch(state.nextBatchId(), [span(stream, from, from + 10)]);
+    const taken = batch(state.ledger.nextId(), [span(stream, from, from + 10)]);
     insist('commit', () => state.commit([taken]));
     journal.committed.push(taken.id);
     if (from === 20) break;
     insist('parts', () => state.commitParts(taken.id, [{ first: 0, count: 5, key: 'part' }]));
-    state.settle(taken);
+    state.ledger.settle(taken);
     insist('save', () => {
       if (!state.save()) throw Object.assign(new Error('not saved'), { code: 'not saved' });
     });

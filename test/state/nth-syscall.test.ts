@@ -50,10 +50,10 @@ function complaints(folder: string, before: Journal, journal: Journal & { gaveUp
   const state = openState({ folder, sinksOf: () => ['store'], log });
   wrong.push(...log.lines.map(({ message }) => `the next start says: ${message}`));
   if (!state.hasStarted('app')) wrong.push('it does not know that the source ran');
-  const open = state.unsettled().map(({ id }) => id);
+  const open = state.ledger.unsettled().map(({ id }) => id);
   const expected = [...before.committed, ...journal.committed].filter((id) => !before.settled.concat(journal.settled).includes(id));
   if (open.join() !== expected.join()) wrong.push(`batches ${open.join()} are open, not ${expected.join()}`);
-  const positions = state.list('app').map(({ resumeAt }) => resumeAt);
+  const positions = state.streams.list('app').map(({ resumeAt }) => resumeAt);
   if (positions.join() !== '30,30') wrong.push(`reading goes on at ${positions.join()}, not at 30 in both streams`);
   state.close();
   return wrong;

@@ -18,9 +18,9 @@ const write = (entry: object): void => appendFileSync(journal, `${JSON.stringify
 
 const state = openState({ folder, sinksOf: () => ['store'], log: silentLog });
 write({ opened: process.pid });
-const open: StoredBatch[] = state.unsettled();
-const streams = state.list('app').map(({ id, resumeAt }) => ({ id, at: resumeAt }));
-while (streams.length < 3) streams.push({ id: state.mint('app', `/log/${streams.length}`).id, at: 0 });
+const open: StoredBatch[] = state.ledger.unsettled();
+const streams = state.streams.list('app').map(({ id, resumeAt }) => ({ id, at: resumeAt }));
+while (streams.length < 3) streams.push({ id: state.streams.mint('app', `/log/${streams.length}`).id, at: 0 });
 for (;;) {
   if (open.length === 0 || draw(3) === 0) {
     const group: StoredBatch[] = [];
@@ -32,7 +32,7 @@ for (;;) {
         stream.at += 1 + draw(100);
         return span(stream.id, from, stream.at);
       });
-      group.push(batch(state.nextBatchId(), spans));
+      group.push(batch(state.ledger.nextId(), spans));
     }
     write({ committing: group });
     state.commit(group);
@@ -41,6 +41,6 @@ for (;;) {
   } else if (draw(4) > 0) {
     const [settled] = open.splice(draw(open.length), 1);
     write({ settling: settled!.id });
-    state.settle(settled!);
+    state.ledger.settle(settled!);
   } else state.save();
 }

@@ -59,7 +59,7 @@ test('state holds every committed and unsettled batch, and no mark beyond what w
     const log = new MemoryLog();
     const state = openState({ folder: data, sinksOf: () => ['store'], log });
     expect(log.lines).toEqual([]);
-    const unsettled = state.unsettled();
+    const unsettled = state.ledger.unsettled();
     const byId = new Map(unsettled.map((each) => [each.id, each]));
     for (const [id, batch] of committed) {
       if (settling.has(id)) continue;

@@ -40,16 +40,16 @@ function rowsOf(folder: string, table: string): number {
 
 test('state mints streams with random ids and has them again after a restart, with identity and position', () => {
   const { folder, state } = begin();
-  const one = state.mint('app', '/var/log/a.log', identity);
-  const two = state.mint('app', '/var/log/a.log', identity, 500);
+  const one = state.streams.mint('app', '/var/log/a.log', identity);
+  const two = state.streams.mint('app', '/var/log/a.log', identity, 500);
   expect(one.id).toMatch(/^[0-9a-f]{32}$/);
   expect(two.id).not.toBe(one.id);
   expect([one.resumeAt, two.resumeAt]).toEqual([0, 500]);
   const grown = { ...identity, headLength: 1024, headHash: 'cd', path: '/var/log/a.log.1' };
-  state.identify(one.id, grown);
+  state.streams.identify(one.id, grown);
   commit(state, span(one.id, 0, 10));
   const again = open(folder).state;
-  const records = new Map(again.list('app').map((record) => [record.id, record]));
+  const records = new Map(again.streams.list('app').map((record) => [record.id, record]));
   expect(records.get(one.id)).toEqual({
     id: one.id,
     source: 'app',
@@ -64,24 +64,24 @@ test('state mints streams with random ids and has them again after a restart, wi
     contentPoints: [{ at: 0, sum: 0 }],
   });
   expect(records.get(two.id)).toMatchObject({ resumeAt: 500, identity });
-  expect(again.list('other')).toEqual([]);
+  expect(again.streams.list('other')).toEqual([]);
 });
 
 test('state has a stream begin in its file where nothing was read of it, also after a kill right behind that', () => {
   const { folder, state } = begin();
-  const old = state.mint('app', '/var/log/a.log', identity);
+  const old = state.streams.mint('app', '/var/log/a.log', identity);
   state.save();
-  const { id } = state.mint('app', '/var/log/b.log', identity);
+  const { id } = state.streams.mint('app', '/var/log/b.log', identity);
   const tail = { length: 64, crc: 7 };
-  for (const stream of [old.id, id]) state.begin(stream, 5000, tail);
-  expect(state.list('app').map((record) => [record.startAt, record.resumeAt, record.contentSum, record.tail])).toEqual([
+  for (const stream of [old.id, id]) state.streams.begin(stream, 5000, tail);
+  expect(state.streams.list('app').map((record) => [record.startAt, record.resumeAt, record.contentSum, record.tail])).toEqual([
     [5000, 5000, 0, tail],
     [5000, 5000, 0, tail],
   ]);
   commit(state, span(old.id, 5000, 5010));
   const { state: again } = open(copyOf(folder));
   const read = span(old.id, 5000, 5010);
-  expect(again.list('app').map((record) => [record.startAt, record.resumeAt, record.contentSum, record.tail])).toEqual([
+  expect(again.streams.list('app').map((record) => [record.startAt, record.resumeAt, record.contentSum, record.tail])).toEqual([
     [5000, 5010, read.sum, read.tail],
     [5000, 5000, 0, tail],
   ]);
@@ -89,39 +89,39 @@ test('state has a stream begin in its file where nothing was read of it, also af
 
 test('state knows after a restart where its marks were, with the checksums up to there', () => {
   const { folder, state } = begin();
-  const { id } = state.mint('app', '/var/log/a.log');
+  const { id } = state.streams.mint('app', '/var/log/a.log');
   for (let n = 0; n < 5; n += 1) {
     const each = commit(state, span(id, n * 10, n * 10 + 10));
-    if (n < 3) state.settle(each);
+    if (n < 3) state.ledger.settle(each);
   }
   state.save();
-  const [before] = state.list('app');
+  const [before] = state.streams.list('app');
   expect(before!.contentPoints!.map(({ at }) => at)).toEqual([0, 10, 20, 30, 40]);
   const again = open(folder).state;
-  expect(again.list('app')).toEqual([before]);
+  expect(again.streams.list('app')).toEqual([before]);
 });
 
 test('state gives back a batch of several streams until all of it is settled, and moves each mark by itself', () => {
   const { folder, state } = begin();
-  const [a, b] = [state.mint('app', '/a').id, state.mint('app', '/b').id];
-  const first = batch(state.nextBatchId(), [span(a, 0, 10), span(b, 0, 20)]);
-  const second = batch(state.nextBatchId(), [span(b, 20, 30), span(a, 10, 15)]);
+  const [a, b] = [state.streams.mint('app', '/a').id, state.streams.mint('app', '/b').id];
+  const first = batch(state.ledger.nextId(), [span(a, 0, 10), span(b, 0, 20)]);
+  const second = batch(state.ledger.nextId(), [span(b, 20, 30), span(a, 10, 15)]);
   state.commit([first, second]);
-  state.settle(second);
-  expect([state.isSettled(a), state.isSettled(b)]).toEqual([false, false]);
+  state.ledger.settle(second);
+  expect([state.streams.isSettled(a), state.streams.isSettled(b)]).toEqual([false, false]);
   state.close();
   expect([rowsOf(folder, 'batches'), rowsOf(folder, 'spans')]).toEqual([2, 4]);
 
   const { state: again } = open(folder);
-  expect(again.unsettled()).toEqual([first]);
-  expect(again.committedTo('store', a)).toBe(15);
-  again.settle(first);
-  expect([again.isSettled(a), again.isSettled(b)]).toEqual([true, true]);
+  expect(again.ledger.unsettled()).toEqual([first]);
+  expect(again.streams.markOf(a, 'store')?.committedTo).toBe(15);
+  again.ledger.settle(first);
+  expect([again.streams.isSettled(a), again.streams.isSettled(b)]).toEqual([true, true]);
   again.close();
   expect([rowsOf(folder, 'batches'), rowsOf(folder, 'spans')]).toEqual([0, 0]);
 
   const { state: last } = open(folder);
-  expect(last.list('app').map(({ path, resumeAt }) => [path, resumeAt])).toEqual(
+  expect(last.streams.list('app').map(({ path, resumeAt }) => [path, resumeAt])).toEqual(
     expect.arrayContaining([
       ['/a', 15],
       ['/b', 30],
@@ -131,110 +131,110 @@ test('state gives back a batch of several streams until all of it is settled, an
 
 test('state never gives an id to a batch that an unsettled one has', () => {
   const { folder, state } = begin();
-  const a = state.mint('app', '/a').id;
+  const a = state.streams.mint('app', '/a').id;
   const held = commit(state, span(a, 0, 10));
   const { state: again } = open(folder);
-  expect(again.nextBatchId()).toBeGreaterThan(held.id);
+  expect(again.ledger.nextId()).toBeGreaterThan(held.id);
 });
 
 test('state keeps no parts of a batch that is settled, so that none are taken for those of a later one with its id', () => {
   const { folder, state } = begin();
-  const a = state.mint('app', '/a').id;
+  const a = state.streams.mint('app', '/a').id;
   const split = commit(state, span(a, 0, 10));
   state.commitParts(split.id, [{ first: 5, count: 5, key: 'half' }]);
-  state.settle(split);
+  state.ledger.settle(split);
   state.close();
   expect(rowsOf(folder, 'parts')).toBe(0);
   const { state: again } = open(folder);
   const next = commit(again, span(a, 10, 20));
-  expect([next.id, again.partsOf(next.id)]).toEqual([split.id, []]);
+  expect([next.id, again.ledger.partsOf(next.id)]).toEqual([split.id, []]);
 });
 
 test('state commits all batches of a group or none', () => {
   const { state } = begin();
-  const a = state.mint('app', '/a').id;
-  const good = batch(state.nextBatchId(), [span(a, 0, 10)]);
+  const a = state.streams.mint('app', '/a').id;
+  const good = batch(state.ledger.nextId(), [span(a, 0, 10)]);
   const same = { ...batch(good.id, [span(a, 10, 20)]), key: 'another' };
   expect(() => state.commit([good, same])).toThrow(/UNIQUE/);
-  expect(state.committedTo('store', a)).toBe(0);
-  expect(state.unsettled()).toEqual([]);
+  expect(state.streams.markOf(a, 'store')?.committedTo).toBe(0);
+  expect(state.ledger.unsettled()).toEqual([]);
   state.commit([good]);
-  expect(state.unsettled()).toEqual([good]);
+  expect(state.ledger.unsettled()).toEqual([good]);
 });
 
 test('state replaces a batch by one with another key in the same place', () => {
   const { folder, state } = begin();
-  const a = state.mint('app', '/a').id;
+  const a = state.streams.mint('app', '/a').id;
   const old = commit(state, span(a, 0, 10));
   const renewed = { ...old, key: 'another key', spans: [{ ...span(a, 0, 10), digest: 'd2' }] };
   state.replace(old.id, [renewed]);
-  expect(state.unsettled()).toEqual([renewed]);
-  state.settle(renewed);
-  expect(state.isSettled(a)).toBe(true);
+  expect(state.ledger.unsettled()).toEqual([renewed]);
+  state.ledger.settle(renewed);
+  expect(state.streams.isSettled(a)).toBe(true);
   state.close();
   expect(rowsOf(folder, 'batches')).toBe(0);
 });
 
 test('state lets a sink that was added take up a known stream where the others are', () => {
   const { folder, state } = begin();
-  const a = state.mint('app', '/a').id;
+  const a = state.streams.mint('app', '/a').id;
   const first = commit(state, span(a, 0, 10));
-  state.settle(first);
+  state.ledger.settle(first);
   const { state: two } = open(folder, ['store', 'second']);
-  expect(two.committedTo('second', a)).toBe(10);
-  expect(two.list('app')[0]).toMatchObject({ resumeAt: 10 });
+  expect(two.streams.markOf(a, 'second')?.committedTo).toBe(10);
+  expect(two.streams.list('app')[0]).toMatchObject({ resumeAt: 10 });
   commit(two, span(a, 10, 30));
   // The sink that is behind decides where reading goes on.
-  expect(two.list('app')[0]).toMatchObject({ resumeAt: 10 });
+  expect(two.streams.list('app')[0]).toMatchObject({ resumeAt: 10 });
   const { state: three } = open(folder, ['store', 'second']);
-  expect([three.committedTo('store', a), three.committedTo('second', a)]).toEqual([30, 10]);
+  expect([three.streams.markOf(a, 'store')?.committedTo, three.streams.markOf(a, 'second')?.committedTo]).toEqual([30, 10]);
 });
 
 // Symptom: after a sink was taken out of the configuration, every restart read its files again from where that sink had
 // stopped. Cause: its mark still counted. Fix: only marks of sinks that the source feeds do.
 test('state does not let a sink that was removed hold reading back, and keeps its place for its return', () => {
   const { folder, state } = begin(['store', 'gone']);
-  const a = state.mint('app', '/a').id;
-  const both = [batch(state.nextBatchId(), [span(a, 0, 10)]), batch(state.nextBatchId(), [span(a, 0, 10)], 'gone')];
+  const a = state.streams.mint('app', '/a').id;
+  const both = [batch(state.ledger.nextId(), [span(a, 0, 10)]), batch(state.ledger.nextId(), [span(a, 0, 10)], 'gone')];
   state.commit(both);
-  state.settle(both[0]!);
+  state.ledger.settle(both[0]!);
   const { state: without } = open(folder, ['store']);
   const more = commit(without, span(a, 10, 50));
-  without.settle(more);
+  without.ledger.settle(more);
   without.save();
-  expect(without.list('app')[0]).toMatchObject({ resumeAt: 50 });
-  expect(without.unsettled()).toEqual([both[1]]);
+  expect(without.streams.list('app')[0]).toMatchObject({ resumeAt: 50 });
+  expect(without.ledger.unsettled()).toEqual([both[1]]);
 
   // A third sink starts where the configured one is, not in the past of the removed one.
   const { state: third } = open(folder, ['store', 'third']);
-  expect(third.committedTo('third', a)).toBe(50);
+  expect(third.streams.markOf(a, 'third')?.committedTo).toBe(50);
   const { state: back } = open(folder, ['store', 'gone']);
-  expect(back.list('app')[0]).toMatchObject({ resumeAt: 10 });
-  expect(back.unsettled()).toEqual([both[1]]);
+  expect(back.streams.list('app')[0]).toMatchObject({ resumeAt: 10 });
+  expect(back.ledger.unsettled()).toEqual([both[1]]);
 });
 
 test('state lets a renamed sink go on where the old one was', () => {
   const { folder, state } = begin(['old']);
-  const a = state.mint('app', '/a').id;
-  const first = batch(state.nextBatchId(), [span(a, 0, 10)], 'old');
+  const a = state.streams.mint('app', '/a').id;
+  const first = batch(state.ledger.nextId(), [span(a, 0, 10)], 'old');
   state.commit([first]);
-  state.settle(first);
+  state.ledger.settle(first);
   const { state: renamed } = open(folder, ['new']);
-  expect(renamed.committedTo('new', a)).toBe(10);
-  expect(renamed.list('app')[0]).toMatchObject({ resumeAt: 10 });
+  expect(renamed.streams.markOf(a, 'new')?.committedTo).toBe(10);
+  expect(renamed.streams.list('app')[0]).toMatchObject({ resumeAt: 10 });
 });
 
 test('state forgets a settled stream for good, and never one that is not settled', () => {
   const { folder, state } = begin();
-  const [a, b] = [state.mint('app', '/a').id, state.mint('app', '/b').id];
-  const [first, second] = [batch(state.nextBatchId(), [span(a, 0, 10)]), batch(state.nextBatchId(), [span(b, 0, 10)])];
+  const [a, b] = [state.streams.mint('app', '/a').id, state.streams.mint('app', '/b').id];
+  const [first, second] = [batch(state.ledger.nextId(), [span(a, 0, 10)]), batch(state.ledger.nextId(), [span(b, 0, 10)])];
   state.commit([first, second]);
-  state.settle(first);
-  state.forget(a);
-  state.forget(b);
-  expect(state.list('app').map(({ id }) => id)).toEqual([b]);
+  state.ledger.settle(first);
+  state.streams.forget(a);
+  state.streams.forget(b);
+  expect(state.streams.list('app').map(({ id }) => id)).toEqual([b]);
   const { state: again } = open(folder);
-  expect(again.list('app').map(({ id }) => id)).toEqual([b]);
+  expect(again.streams.list('app').map(({ id }) => id)).toEqual([b]);
   again.close();
   expect(rowsOf(folder, 'marks')).toBe(1);
 });
@@ -243,17 +243,17 @@ test('state forgets a settled stream for good, and never one that is not settled
 // forgotten waited for a mark that no longer exists. Fix: only spans that a mark follows are waited for.
 test('state removes a settled batch of which one stream was forgotten meanwhile', () => {
   const { folder, state } = begin();
-  const [a, b] = [state.mint('app', '/a').id, state.mint('app', '/b').id];
-  const blocker = batch(state.nextBatchId(), [span(b, 0, 10)]);
-  const mixed = batch(state.nextBatchId(), [span(a, 0, 10), span(b, 10, 20)]);
-  const late = batch(state.nextBatchId(), [span('f'.repeat(32), 0, 10)]);
+  const [a, b] = [state.streams.mint('app', '/a').id, state.streams.mint('app', '/b').id];
+  const blocker = batch(state.ledger.nextId(), [span(b, 0, 10)]);
+  const mixed = batch(state.ledger.nextId(), [span(a, 0, 10), span(b, 10, 20)]);
+  const late = batch(state.ledger.nextId(), [span('f'.repeat(32), 0, 10)]);
   state.commit([blocker, mixed, late]);
-  state.settle(mixed);
-  state.settle(late);
-  state.forget(a);
+  state.ledger.settle(mixed);
+  state.ledger.settle(late);
+  state.streams.forget(a);
   const { state: again } = open(folder);
-  expect(again.unsettled()).toEqual([blocker]);
-  again.settle(blocker);
+  expect(again.ledger.unsettled()).toEqual([blocker]);
+  again.ledger.settle(blocker);
   again.close();
   expect([rowsOf(folder, 'batches'), rowsOf(folder, 'spans')]).toEqual([0, 0]);
 });
@@ -263,7 +263,7 @@ test('state counts a save only when something moved', () => {
   const before = state.saves;
   expect(state.save()).toBe(true);
   expect(state.saves).toBe(before);
-  state.mint('app', '/a');
+  state.streams.mint('app', '/a');
   expect(state.save()).toBe(true);
   expect(state.saves).toBe(before + 1);
 });
@@ -276,11 +276,11 @@ test('state does not wait for the disk: what a settled batch needed is removed a
   const folder = makeTree({});
   const log = new MemoryLog();
   const state = openState({ folder, sinksOf: () => ['store'], log, sync });
-  const stream = state.mint('app', '/var/log/a.log', identity).id;
+  const stream = state.streams.mint('app', '/var/log/a.log', identity).id;
   const removed: number[] = [];
   const settle = (from: number): boolean => {
     const taken = commit(state, span(stream, from, from + 10));
-    state.settle(taken);
+    state.ledger.settle(taken);
     return state.whenSaved(() => removed.push(from));
   };
   expect([settle(0), settle(10), settle(20)]).toEqual([true, true, true]);
@@ -302,35 +302,38 @@ test('state does not wait for the disk: what a settled batch needed is removed a
 // Fix: it travels in the commit that the next batch makes anyway.
 test('state writes what was settled with the next commit', () => {
   const { folder, state } = begin();
-  const stream = state.mint('app', '/var/log/a.log', identity).id;
-  const [first, second, third] = [0, 10, 20].map((from) => batch(state.nextBatchId(), [span(stream, from, from + 10)])) as [
+  const stream = state.streams.mint('app', '/var/log/a.log', identity).id;
+  const [first, second, third] = [0, 10, 20].map((from) => batch(state.ledger.nextId(), [span(stream, from, from + 10)])) as [
     StoredBatch,
     StoredBatch,
     StoredBatch,
   ];
   state.commit([first, second]);
-  state.settle(first);
+  state.ledger.settle(first);
   expect([state.hasSettlements, state.settlementWrites]).toEqual([true, 0]);
   state.commit([third]);
   expect([state.hasSettlements, state.settlementWrites]).toEqual([false, 1]);
   const { state: next } = open(copyOf(folder));
-  expect(next.unsettled().map(({ id }) => id)).toEqual([second.id, third.id]);
-  expect(next.list('app')[0]?.settledTo).toBe(10);
+  expect(next.ledger.unsettled().map(({ id }) => id)).toEqual([second.id, third.id]);
+  expect(next.streams.list('app')[0]?.settledTo).toBe(10);
 });
 
 test('state removes the parts of a settled batch with it, also those that an earlier process wrote', () => {
   const { folder, state } = begin();
-  const stream = state.mint('app', '/var/log/a.log', identity).id;
-  const [first, second] = [0, 10].map((from) => batch(state.nextBatchId(), [span(stream, from, from + 10)])) as [StoredBatch, StoredBatch];
+  const stream = state.streams.mint('app', '/var/log/a.log', identity).id;
+  const [first, second] = [0, 10].map((from) => batch(state.ledger.nextId(), [span(stream, from, from + 10)])) as [
+    StoredBatch,
+    StoredBatch,
+  ];
   state.commit([first, second]);
   for (const { id } of [first, second]) state.commitParts(id, [{ first: 0, count: 5, key: `part of ${id}` }]);
-  state.settle(first);
+  state.ledger.settle(first);
   state.save();
-  expect([state.partsOf(first.id), state.partsOf(second.id)]).toEqual([[], [expect.objectContaining({ count: 5 })]]);
+  expect([state.ledger.partsOf(first.id), state.ledger.partsOf(second.id)]).toEqual([[], [expect.objectContaining({ count: 5 })]]);
   const { state: next } = open(folder);
-  next.settle(second);
+  next.ledger.settle(second);
   next.save();
-  expect(next.partsOf(second.id)).toEqual([]);
+  expect(next.ledger.partsOf(second.id)).toEqual([]);
 });
 
 test('state remembers which sources ran on the folder, also without its database', () => {

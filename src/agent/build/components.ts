@@ -65,10 +65,10 @@ export class Components {
   }
 
   /** Forgets connections and runs of earlier processes: what they sent is in the disk buffer. */
-  forgetFormerRuns(state: Pick<State, 'list' | 'forget'>): void {
+  forgetFormerRuns(state: Pick<State, 'streams'>): void {
     for (const { config } of this.sources.values()) {
       if (isRereadable(config)) continue;
-      for (const { id } of state.list(config.id)) state.forget(id);
+      for (const { id } of state.streams.list(config.id)) state.streams.forget(id);
     }
   }
 

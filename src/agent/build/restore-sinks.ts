@@ -35,7 +35,7 @@ export interface RestoreSinksOptions {
 export async function restoreSinks(options: RestoreSinksOptions): Promise<void> {
   const { components, state, kernel, scratchBytes, shapers, clock, log, stopping } = options;
   const recovered = new Set([...components.sinks.values()].flatMap(({ buffer }) => [...buffer.recoveredRows]));
-  const batches = state.unsettled().filter(({ id }) => !recovered.has(id));
+  const batches = state.ledger.unsettled().filter(({ id }) => !recovered.has(id));
   const sealRecovered = () => {
     for (const { buffer } of components.sinks.values()) buffer.sealRecovered();
   };
@@ -71,10 +71,10 @@ export async function restoreSinks(options: RestoreSinksOptions): Promise<void> 
       clock,
       retryMs: RETRY_MS,
       stopping,
-      nextBatchId: () => state.nextBatchId(),
+      nextBatchId: () => state.ledger.nextId(),
       reached: ({ sink, id }) => components.sinks.get(sink)?.buffer.sealRecovered(id),
       replace: (id, replacements) => state.replace(id, replacements),
-      partsOf: (id) => state.partsOf(id),
+      partsOf: (id) => state.ledger.partsOf(id),
     });
     sealRecovered();
   } catch (error) {

@@ -122,15 +122,15 @@ export function createSinkPipeline(options: SinkPipelineOptions): SinkPipeline {
       },
     },
   );
-  const nextBatchId = () => state.nextBatchId();
-  const rows = new Map(state.unsettled().flatMap((row) => (sinkOf(row.sink) === config.id ? [[row.key, row.id]] : [])));
+  const nextBatchId = () => state.ledger.nextId();
+  const rows = new Map(state.ledger.unsettled().flatMap((row) => (sinkOf(row.sink) === config.id ? [[row.key, row.id]] : [])));
   const buffer = new DiskBuffer({
     ...{ sink: config.id, spool, policy: policyOf(config), delivery, keeper: spoolKeeper, budget, clock, log, nextBatchId },
     accountingOf: (source) => options.accountingOf(source),
     written: () => batcher.closeWhere((batch) => !batch.canBeRebuilt),
     unsettled(key) {
       const id = rows.get(key);
-      return id === undefined ? undefined : { id, parts: state.partsOf(id) };
+      return id === undefined ? undefined : { id, parts: state.ledger.partsOf(id) };
     },
   });
   /** Absent where `max_age` was written. */

@@ -78,7 +78,7 @@ export async function createSourcePipeline({
         );
         return same ?? routeTo(sink, dataset, batcher, shaper);
       });
-  const committedTo = (sink: string, stream: string) => state.committedTo(sink, stream);
+  const committedTo = (sink: string, stream: string) => state.streams.markOf(stream, sink)?.committedTo;
   const canReread = isRereadable(config);
   const lane = new SourceLane({
     accounting,

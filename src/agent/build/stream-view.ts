@@ -4,31 +4,33 @@
  * file would be read from the start when it comes back.
  */
 import type { StreamStore } from '../../core/stream.ts';
+import type { State } from '../../state/database/store.ts';
 
 /** `openSpans` gives the spans that are accepted and not committed; `forgotten` is called for every forgotten stream. */
 export function createStreamView(
-  state: Required<StreamStore>,
+  state: Pick<State, 'streams' | 'hasStarted' | 'persist'>,
   openSpans: () => Iterable<{ readonly stream: string }>,
   forgotten: (stream: string) => void = () => {},
 ): StreamStore {
+  const { streams } = state;
   const isSettled = (stream: string): boolean => {
-    if (!state.isSettled(stream)) return false;
+    if (!streams.isSettled(stream)) return false;
     for (const span of openSpans()) if (span.stream === stream) return false;
     return true;
   };
   return {
     isSettled,
-    mint: (source, path, identity, startAt) => state.mint(source, path, identity, startAt),
-    list: (source) => state.list(source),
+    mint: (source, path, identity, startAt) => streams.mint(source, path, identity, startAt),
+    list: (source) => streams.list(source),
     hasStarted: (source) => state.hasStarted(source),
     persist: () => state.persist(),
-    begin: (stream, startAt, tail) => state.begin(stream, startAt, tail),
-    identify: (stream, identity) => state.identify(stream, identity),
-    see: (stream, size) => state.see(stream, size),
-    noteCompressedEnd: (stream, end) => state.noteCompressedEnd(stream, end),
+    begin: (stream, startAt, tail) => streams.begin(stream, startAt, tail),
+    identify: (stream, identity) => streams.identify(stream, identity),
+    see: (stream, size) => streams.see(stream, size),
+    noteCompressedEnd: (stream, end) => streams.noteCompressedEnd(stream, end),
     forget: (stream) => {
       if (!isSettled(stream)) return;
-      state.forget(stream);
+      streams.forget(stream);
       forgotten(stream);
     },
   };

@@ -13,6 +13,7 @@ import type { FileExplanation } from '../../sources/file/explain.ts';
 import { createFileSource } from '../../sources/file/source.ts';
 import { openState } from '../../state/database/store.ts';
 import { ownersOf } from '../build/owners.ts';
+import { createStreamView } from '../build/stream-view.ts';
 
 /** For each file source. Throws `TailraceError` where the data folder is in use, or cannot be read. */
 export function explainAlone(config: Config, path: string, log: Log): (FileExplanation & { readonly source: string })[] {
@@ -21,7 +22,8 @@ export function explainAlone(config: Config, path: string, log: Log): (FileExpla
   // A folder that no agent used yet is not made for this.
   const state = existsSync(join(dataDir, 'state.db')) ? openState({ folder: dataDir, sinksOf, log }) : undefined;
   try {
-    return fileSources(config).map((source) => ({ source: source.id, ...explainOne(source, state ?? NO_STREAMS, path, log) }));
+    const streams = state ? createStreamView(state, () => []) : NO_STREAMS;
+    return fileSources(config).map((source) => ({ source: source.id, ...explainOne(source, streams, path, log) }));
   } finally {
     state?.close();
   }

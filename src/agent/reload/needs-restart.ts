@@ -14,7 +14,7 @@ export interface RestartOptions {
   readonly after: Config;
   readonly changes: ConfigChanges;
   readonly components: Pick<Components, 'sinks'>;
-  readonly state: Pick<State, 'unsettled'>;
+  readonly state: Pick<State, 'ledger'>;
   readonly clock: Clock;
   /** Resolves when what the last process left is with its sinks. */
   readonly restored: Promise<void>;
@@ -27,7 +27,7 @@ export async function whyRestart(options: RestartOptions): Promise<string | unde
   const { before, after, changes, components, state } = options;
   if (!(await isRestored(options))) return 'what the last process left is still being sent';
   const { sources, sinks, other } = changes;
-  const known = state.unsettled();
+  const known = state.ledger.unsettled();
   // A removed sink that still drains is reused as it is.
   const left = sinks.added.find((id) => !components.sinks.has(id) && known.some(({ sink }) => sinkOf(sink) === id));
   if (left !== undefined) return `sink "${left}" is back, and batches that it left are built anew`;

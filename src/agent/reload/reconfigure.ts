@@ -101,7 +101,7 @@ function switchSinks({ components, state, use }: ReconfigureOptions, config: Con
     const next = config.sinks.find((sink) => sink.id === id) ?? { ...pipeline.config, inputs: [] };
     if (!isDeepStrictEqual(next, pipeline.config)) pipeline.reconfigure(next);
   }
-  state.addNewSinks();
+  state.streams.addNewSinks();
   for (const { lane, rescue, routes } of components.sources.values()) {
     lane.routes = routes(lane.routes);
     rescue.lane.routes = routes(rescue.lane.routes);

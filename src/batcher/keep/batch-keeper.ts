@@ -6,12 +6,12 @@ import type { Keeper } from '../keeper.ts';
 import type { SpoolKeeper } from './spool-keeper.ts';
 
 export class BatchKeeper implements Keeper {
-  readonly #state: Pick<State, 'commit' | 'commitParts' | 'settle' | 'whenSaved'>;
+  readonly #state: Pick<State, 'commit' | 'commitParts' | 'ledger' | 'whenSaved'>;
   readonly #spooled: SpoolKeeper;
   readonly #settled: () => void;
 
   /** `settled` is called when positions moved that are not saved yet. */
-  constructor(state: Pick<State, 'commit' | 'commitParts' | 'settle' | 'whenSaved'>, spooled: SpoolKeeper, settled: () => void) {
+  constructor(state: Pick<State, 'commit' | 'commitParts' | 'ledger' | 'whenSaved'>, spooled: SpoolKeeper, settled: () => void) {
     this.#state = state;
     this.#spooled = spooled;
     this.#settled = settled;
@@ -35,7 +35,7 @@ export class BatchKeeper implements Keeper {
 
   settle(batch: Batch, isDropped = false): void {
     if (batch.isTracked) {
-      this.#state.settle(batch.toStored());
+      this.#state.ledger.settle(batch.toStored());
       this.#settled();
     }
     if (!batch.isTracked || batch.canBeRebuilt) return this.#spooled.settle(batch);

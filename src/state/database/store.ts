@@ -5,10 +5,8 @@
  */
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
-import type { Tail } from '../../core/block.ts';
 import type { Log } from '../../core/log.ts';
 import { datasetOf, datasetOwner } from '../../core/owner.ts';
-import type { CompressedEnd, FileIdentity, StreamRecord, StreamStore } from '../../core/stream.ts';
 import { openDatabase, prepareFolder } from './database.ts';
 import { readInstance, writeInstance } from '../instance.ts';
 import { Ledger } from './ledger.ts';
@@ -45,12 +43,13 @@ export function openState(options: StateOptions): State {
   }
 }
 
-export class State implements StreamStore {
+export class State {
   readonly #options: StateOptions;
   readonly #lock: FolderLock;
   readonly #database: DatabaseSync;
-  readonly #streams: Streams;
-  readonly #ledger: Ledger;
+  readonly streams: Streams;
+  /** What it settles is written by the next `commit` or `save`. */
+  readonly ledger: Ledger;
   readonly #startedSources: ReadonlySet<string>;
   readonly #transactions: Transactions;
   saves = 0;
@@ -70,11 +69,11 @@ export class State implements StreamStore {
     }
     this.#transactions = new Transactions(database, options.folder, options.log, options.sync);
     const statements = prepareStatements(database);
-    this.#streams = new Streams(statements, (source) => options.sinksOf(source));
-    this.#ledger = new Ledger(database, statements, this.#streams);
-    this.#streams.load(database);
-    this.#ledger.load();
-    this.#streams.addNewSinks();
+    this.streams = new Streams(statements, (source) => options.sinksOf(source));
+    this.ledger = new Ledger(database, statements, this.streams);
+    this.streams.load(database);
+    this.ledger.load();
+    this.streams.addNewSinks();
   }
 
   /** Writes that the disk has refused. */
@@ -82,29 +81,24 @@ export class State implements StreamStore {
     return this.#transactions;
   }
 
-  /** Adds low-water marks for sinks that a reload added, once accepted events are committed. */
-  addNewSinks(): void {
-    this.#streams.addNewSinks();
-  }
-
   /** The datasets that a sink's events went to under these rules (core/owner), beside its own. */
   datasetsOf(base: string): readonly string[] {
-    return this.#streams.metUnder(base).flatMap((owner) => datasetOf(owner) ?? []);
+    return this.streams.metUnder(base).flatMap((owner) => datasetOf(owner) ?? []);
   }
 
   /** Adds the low-water marks of a dataset, and saves them before it takes any event; false when the disk refuses. */
   addDataset(base: string, dataset: string): boolean {
     const owner = datasetOwner(base, dataset);
-    this.#streams.meet(base, owner);
-    this.#streams.addNewSinks();
+    this.streams.meet(base, owner);
+    this.streams.addNewSinks();
     const isSaved = this.save();
-    if (!isSaved) this.#streams.unmeet(base, owner);
+    if (!isSaved) this.streams.unmeet(base, owner);
     return isSaved;
   }
 
   /** True where the sink has marks of the source's streams: it was fed by the source before, and may lag behind the others. */
   knowsSink(source: string, sink: string): boolean {
-    return this.#streams.list(source).some(({ id }) => this.#streams.markOf(id, sink) !== undefined);
+    return this.streams.list(source).some(({ id }) => this.streams.markOf(id, sink) !== undefined);
   }
 
   /** True when the source ran on this folder before, even if the database was lost since: `start_at: end` then does not apply. */
@@ -118,63 +112,17 @@ export class State implements StreamStore {
     writeInstance(this.#options.folder, new Set([...this.#startedSources, ...sources]));
   }
 
-  mint(source: string, path: string, identity?: FileIdentity, startAt = 0): StreamRecord {
-    return this.#streams.mint(source, path, identity, startAt);
-  }
-
+  /** Writes new streams now, so that a crash does not forget which files were seen. */
   persist(): void {
-    if (this.#streams.hasNew) this.save();
-  }
-
-  list(source: string): StreamRecord[] {
-    return this.#streams.list(source);
-  }
-
-  begin(id: string, startAt: number, tail: Tail): void {
-    this.#streams.begin(id, startAt, tail);
-  }
-
-  identify(id: string, identity: FileIdentity): void {
-    this.#streams.identify(id, identity);
-  }
-
-  see(id: string, size: number): void {
-    this.#streams.see(id, size);
-  }
-
-  noteCompressedEnd(id: string, end: CompressedEnd | undefined): void {
-    this.#streams.noteCompressedEnd(id, end);
-  }
-
-  forget(id: string): void {
-    this.#streams.forget(id);
-  }
-
-  isSettled(id: string): boolean {
-    return this.#streams.isSettled(id);
-  }
-
-  /** Where the sink resumes the stream; undefined for a sink that is not one of the source's. */
-  committedTo(owner: string, stream: string): number | undefined {
-    return this.#streams.markOf(stream, owner)?.committedTo;
-  }
-
-  /** The path under which the stream's file was first matched; empty for a stream without a file. */
-  pathOf(stream: string): string {
-    return this.#streams.pathOf(stream);
-  }
-
-  /** A free id for a batch. */
-  nextBatchId(): number {
-    return this.#ledger.nextId();
+    if (this.streams.hasNew) this.save();
   }
 
   /** Commits the batches' keys and spans, the streams they name, and all that was settled, in one transaction. Throws when the disk refuses. */
   commit(batches: readonly StoredBatch[]): void {
     this.#writeMoved(() => {
-      for (const batch of batches) this.#ledger.insert(batch);
+      for (const batch of batches) this.ledger.insert(batch);
     });
-    for (const batch of batches) this.#ledger.track(batch);
+    for (const batch of batches) this.ledger.track(batch);
   }
 
   /**
@@ -183,34 +131,19 @@ export class State implements StreamStore {
    */
   replace(id: number, batches: readonly StoredBatch[]): void {
     this.#transactions.run(() => {
-      this.#ledger.delete(id);
-      for (const batch of batches) this.#ledger.insert(batch);
+      this.ledger.delete(id);
+      for (const batch of batches) this.ledger.insert(batch);
     });
   }
 
   /** Persists the parts that a batch is sent in from now on; those before are replaced. Throws when the disk refuses. */
   commitParts(id: number, parts: readonly StoredPart[]): void {
-    this.#transactions.run(() => this.#ledger.writeParts(id, parts));
-  }
-
-  /** The parts still to be sent of a batch that was split; empty for one that was not. */
-  partsOf(id: number): StoredPart[] {
-    return this.#ledger.partsOf(id);
-  }
-
-  /** Settles a batch, and advances its streams' marks as far as possible. Written by the next `commit` or `save`. */
-  settle(batch: StoredBatch): void {
-    this.#ledger.settle(batch);
+    this.#transactions.run(() => this.ledger.writeParts(id, parts));
   }
 
   /** True while something is settled in memory alone. */
   get hasSettlements(): boolean {
-    return this.#ledger.hasChanges;
-  }
-
-  /** Batches that were committed and not settled when the last process ended, oldest first. */
-  unsettled(): StoredBatch[] {
-    return this.#ledger.unsettled();
+    return this.ledger.hasChanges;
   }
 
   /**
@@ -226,7 +159,7 @@ export class State implements StreamStore {
   save(): boolean {
     this.#transactions.noticeRemoval();
     try {
-      if (this.#streams.hasChanges || this.#ledger.hasChanges) this.#writeMoved();
+      if (this.streams.hasChanges || this.ledger.hasChanges) this.#writeMoved();
       else this.#transactions.syncSaved();
       return true;
     } catch (error) {
@@ -239,12 +172,12 @@ export class State implements StreamStore {
   #writeMoved(work: () => void = () => {}): void {
     const { hasSettlements } = this;
     this.#transactions.run(() => {
-      this.#streams.write();
-      this.#ledger.write();
+      this.streams.write();
+      this.ledger.write();
       work();
     });
-    this.#streams.noteWritten();
-    this.#ledger.noteWritten();
+    this.streams.noteWritten();
+    this.ledger.noteWritten();
     this.saves += 1;
     if (hasSettlements) this.settlementWrites += 1;
     this.#transactions.noteSaved();

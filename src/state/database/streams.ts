@@ -75,7 +75,7 @@ export class Streams {
     }
   }
 
-  /** A sink that was added to the configuration takes up a known stream where the others are, without the past. */
+  /** A sink that a reload added takes up a known stream where the others are, without the past: to be called once accepted events are committed. */
   addNewSinks(): void {
     for (const stream of this.#streams.values()) {
       const sinks = this.#sinksOf(stream.source);
@@ -108,7 +108,7 @@ export class Streams {
     }
   }
 
-  mint(source: string, path: string, identity: FileIdentity | undefined, startAt: number): StreamRecord {
+  mint(source: string, path: string, identity?: FileIdentity, startAt = 0): StreamRecord {
     const id = randomBytes(16).toString('hex');
     const unknown = { seenSize: undefined, compressedEnd: undefined };
     const stream: Stream = { id, source, path, identity, startAt, createdMs: Date.now(), ...unknown, marks: new Map() };

@@ -13,6 +13,7 @@ import type { Region } from '../../../src/core/block.ts';
 import type { FileSystem } from '../../../src/sources/file/scan/file-system.ts';
 import { createFileSource } from '../../../src/sources/file/source.ts';
 import { loadShaping } from '../../../src/sources/framing/line-shaping.ts';
+import { createStreamView } from '../../../src/agent/build/stream-view.ts';
 import { openState } from '../../../src/state/database/store.ts';
 import { bodyOf, kernel, makeRig } from '../../batcher/blocks.ts';
 import { MemoryLog } from '../../support/memory-log.ts';
@@ -72,11 +73,11 @@ export async function startProcess({ folder, clock, fileSystem, multiline, sent 
     routes: [{ sink: 'store', dataset: 'logs', batcher }],
     isTracked: true,
     isRereadable: () => true,
-    committedTo: (sink, stream) => state.committedTo(sink, stream),
+    committedTo: (sink, stream) => state.streams.markOf(stream, sink)?.committedTo,
   });
   const config = fileSourceConfig(join(folder, 'logs/*.log'), { multiline });
   const reserve = reserver();
-  const context = { lane, streams: state, clock, log, hostname: 'h', reserve, once: false };
+  const context = { lane, streams: createStreamView(state, () => []), clock, log, hostname: 'h', reserve, once: false };
   const source = createFileSource(config, context, { fileSystem, shaping: await loadShaping(config) });
   const held: Batch[] = [];
   const send = (batch: Batch, parts: readonly Part[] = []): void => {
@@ -88,7 +89,7 @@ export async function startProcess({ folder, clock, fileSystem, multiline, sent 
   };
   await source.open();
   await restoreBatches({
-    batches: state.unsettled(),
+    batches: state.ledger.unsettled(),
     log,
     slot: reserve(MAX_BYTES + 64),
     target: () => ({ batcher, delivery: { enqueue: send } as unknown as Delivery, budget }),
@@ -96,9 +97,9 @@ export async function startProcess({ folder, clock, fileSystem, multiline, sent 
     clock: new SteppedClock(),
     retryMs: 1000,
     stopping: new AbortController().signal,
-    nextBatchId: () => state.nextBatchId(),
+    nextBatchId: () => state.ledger.nextId(),
     replace: (id, batches) => state.replace(id, batches),
-    partsOf: (id) => state.partsOf(id),
+    partsOf: (id) => state.ledger.partsOf(id),
   });
   return {
     log,
@@ -111,14 +112,14 @@ export async function startProcess({ folder, clock, fileSystem, multiline, sent 
       batcher.flush();
       for (const batch of sealed.splice(0)) {
         // The rig counts from 1 in every process.
-        Object.assign(batch, { id: state.nextBatchId(), key: keyOf(batch.owner, batch.dataset, batch.spans) });
+        Object.assign(batch, { id: state.ledger.nextId(), key: keyOf(batch.owner, batch.dataset, batch.spans) });
         state.commit([batch.toStored()]);
         send(batch);
       }
     },
     settle(batch) {
       held.splice(held.indexOf(batch), 1);
-      state.settle(batch.toStored());
+      state.ledger.settle(batch.toStored());
     },
     split(batch, stored) {
       const shipment = new Shipment(batch);
