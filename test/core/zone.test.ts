@@ -35,6 +35,9 @@ test.each([
   ],
   ['of a repeated hour the nearer one, first', 'Europe/Athens', '2026-10-25 03:30:00', '2026-10-25T00:30:05Z', '2026-10-25T00:30:00.000Z'],
   ['of a repeated hour the nearer one, second', 'Europe/Athens', '2026-10-25 03:30:00', '2026-10-25T01:30:05Z', '2026-10-25T01:30:00.000Z'],
+  // Symptom: a date of the first century was 1,900 years off. Cause: Date.UTC takes the years 0 to 99 for 1900 to 1999.
+  ['a year below 100 counts', 'Europe/Athens', '0050-06-01 12:00:00', '2026-01-01T00:00:00Z', '0050-06-01T10:25:08.000Z'],
+  ['the first year counts', 'America/New_York', '0001-01-01 00:00:00', '2026-01-01T00:00:00Z', '0001-01-01T04:56:02.000Z'],
   ['30 February is no date', 'UTC', '--02-30 00:00:00', '2026-03-01T00:00:00Z', undefined],
   ['24:00 is no time', 'UTC', '2026-01-01 24:00:00', '2026-03-01T00:00:00Z', undefined],
 ])('zone: %s', (_name, zone, wall, near, expected) => {

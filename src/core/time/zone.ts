@@ -34,31 +34,16 @@ const MAX_KEPT_OFFSETS = 4096;
 export function createZone(name: string): Zone {
   const offsets = new Map<number, number>();
   if (name === 'UTC') return zoneOf(() => 0);
-  const format = new Intl.DateTimeFormat('en-US', {
-    timeZone: name,
-    hourCycle: 'h23',
-    year: 'numeric',
-    month: 'numeric',
-    day: 'numeric',
-    hour: 'numeric',
-    minute: 'numeric',
-    second: 'numeric',
-  });
+  const format = new Intl.DateTimeFormat('en-US', { timeZone: name, timeZoneName: 'longOffset' });
 
   function offsetAt(instantMs: number): number {
     const quarter = Math.floor(instantMs / QUARTER_MS);
     let offset = offsets.get(quarter);
     if (offset === undefined) {
-      const at = quarter * QUARTER_MS;
-      const [month, day, year, hour, minute, second] = format.format(at).match(/\d+/g)!.map(Number) as [
-        number,
-        number,
-        number,
-        number,
-        number,
-        number,
-      ];
-      offset = Date.UTC(year, month - 1, day, hour, minute, second) - at;
+      // `GMT`, `GMT+02:00`, or `GMT+01:34:52` before zones were set by law.
+      const text = /GMT(?:([+-])(\d\d):(\d\d)(?::(\d\d))?)?$/.exec(format.format(quarter * QUARTER_MS))!;
+      const [, sign = '+', hours = 0, minutes = 0, seconds = 0] = text;
+      offset = Number(`${sign}1000`) * ((Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds));
       if (offsets.size >= MAX_KEPT_OFFSETS) offsets.clear();
       offsets.set(quarter, offset);
     }
