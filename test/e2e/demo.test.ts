@@ -138,6 +138,22 @@ test('demo on SIGINT delivers what it read, says so in numbers that agree, and l
   expect(readdirSync(folder)).toEqual([]);
 });
 
+// Symptom: the service's database was left as a kill leaves it. Cause: the service was closed only after the events were counted.
+test('demo closes its service when it cannot count the events', async () => {
+  const home = mkdtempSync(join(tmpdir(), 'tailrace-test-demo-'));
+  onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+  const failing = startProgram(['demo', '--data', home]);
+  await until('its introduction', () => failing.stdout().includes('Ctrl-C ends it.') || failing.process.exitCode !== null);
+  const [, service] = /^ {2}service {2}(http:\S+)$/m.exec(failing.stdout())!;
+  const headers = { authorization: 'Bearer xapt-00000000-0000-4000-8000-00000000de00', 'X-Service-Org-ID': 'demo' };
+  expect((await fetch(`${service}/v2/datasets/demo-logs`, { method: 'DELETE', headers })).status).toBe(204);
+  // The dataset is missing, so the agent delivers until a second signal.
+  await until('its end', () => !failing.process.kill('SIGINT') || failing.process.exitCode !== null);
+  expect(await failing.exited).toBe(1);
+  expect(failing.stderr()).toContain('dataset "demo-logs" not found');
+  expect(readdirSync(join(home, 'service')).filter((name) => name.endsWith('-wal'))).toEqual([]);
+});
+
 // Symptom: a temporary folder that could not be written was called a fault of Tailrace, with a stack trace.
 test.each([
   ['--data below a file', ['--data', join(import.meta.filename, 'data')], {}],

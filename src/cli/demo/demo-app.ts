@@ -13,14 +13,8 @@ const STEPS = [
   'customer came back from the bank page',
 ];
 
-export interface DemoApp {
-  /** Lines written so far; each ends in a number of its own, so that none can be missing unseen. */
-  readonly lines: number;
-  stop(): void;
-}
-
-/** Starts writing a few lines a second to `file`. */
-export function startDemoApp(file: string): DemoApp {
+/** Starts writing a few lines a second to `file`; each ends in a number of its own, so that none can be missing unseen. */
+export function startDemoApp(file: string): { stop(): void } {
   mkdirSync(dirname(file), { recursive: true });
   let lines = 0;
   const timer = setInterval(() => {
@@ -32,12 +26,7 @@ export function startDemoApp(file: string): DemoApp {
     appendFileSync(file, batch.join(''));
     if (lines % LINES_PER_ROTATION < batch.length) rotate(file);
   }, TICK_MS);
-  return {
-    get lines() {
-      return lines;
-    },
-    stop: () => clearInterval(timer),
-  };
+  return { stop: () => clearInterval(timer) };
 }
 
 function jsonLine(number: number): string {

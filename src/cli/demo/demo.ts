@@ -69,39 +69,42 @@ async function runDemo(folder: string, args: DemoArguments, stopping: Promise<Ab
   });
   const token = process.env['TAILRACE_API_TOKEN'] ?? demoTokens().TAILRACE_API_TOKEN;
   const client = createClient({ url: service.address, token });
-  await ensureDataset(client, { name: DATASET, description: 'Logs of this machine and of a sample application' }).catch(
-    (cause: unknown) => {
-      throw new TailraceError('E_DEMO', messageOf(cause), { fix: 'use another --data folder', cause });
-    },
-  );
-
   const app = startDemoApp(join(folder, 'sample-app', 'app.log'));
-  const config = join(folder, 'tailrace.yaml');
-  writeFileSync(config, demoConfig(folder, service.address));
-  const agent = await startAgent({ config: loadConfig(config, { ...process.env, TAILRACE_TOKEN: token }), once: false, log });
-  const output = args.json ? jsonOutput() : process.stdout.isTTY ? terminalOutput() : plainOutput();
-  if (!args.json) process.stdout.write(introduction(service.address, token, config, agent));
+  try {
+    await ensureDataset(client, { name: DATASET, description: 'Logs of this machine and of a sample application' }).catch(
+      (cause: unknown) => {
+        throw new TailraceError('E_DEMO', messageOf(cause), { fix: 'use another --data folder', cause });
+      },
+    );
+    const config = join(folder, 'tailrace.yaml');
+    writeFileSync(config, demoConfig(folder, service.address));
+    const agent = await startAgent({ config: loadConfig(config, { ...process.env, TAILRACE_TOKEN: token }), once: false, log });
+    const output = args.json ? jsonOutput() : process.stdout.isTTY ? terminalOutput() : plainOutput();
+    if (!args.json) process.stdout.write(introduction(service.address, token, config, agent));
 
-  const timer = setInterval(() => output.show(countsOf(agent.observe())), process.stdout.isTTY ? SHOW_EVERY_MS : SHOW_EVERY_PLAIN_MS);
-  output.show(countsOf(agent.observe()));
-  const deadline = await stopping;
-  clearInterval(timer);
-  app.stop();
-  output.end('Stopping: delivering what was read …');
-  await oneMoreLook();
-  const report = await agent.stop(deadline);
-  const counts = countsOf(agent.observe());
-  const inEngine = await countStored(client);
-  await client.close();
-  await service.close();
-  output.show(counts);
-  output.end(`Done: stored ${inEngine} events, as the service counts them; ${counts.failed} failed, ${report.lostEvents} lost.`);
-  output.end(
-    args.keep === true
-      ? howToGoOn(folder, config, service.address, token)
-      : `The demo's data and configuration are removed; \`${programName()} demo --keep\` keeps them.`,
-  );
-  return report.lostEvents === 0 ? 0 : 1;
+    const timer = setInterval(() => output.show(countsOf(agent.observe())), process.stdout.isTTY ? SHOW_EVERY_MS : SHOW_EVERY_PLAIN_MS);
+    output.show(countsOf(agent.observe()));
+    const deadline = await stopping;
+    clearInterval(timer);
+    app.stop();
+    output.end('Stopping: delivering what was read …');
+    await oneMoreScan();
+    const report = await agent.stop(deadline);
+    const counts = countsOf(agent.observe());
+    const inEngine = await countStored(client);
+    output.show(counts);
+    output.end(`Done: stored ${inEngine} events, as the service counts them; ${counts.failed} failed, ${report.lostEvents} lost.`);
+    output.end(
+      args.keep === true
+        ? howToGoOn(folder, config, service.address, token)
+        : `The demo's data and configuration are removed; \`${programName()} demo --keep\` keeps them.`,
+    );
+    return report.lostEvents === 0 ? 0 : 1;
+  } finally {
+    app.stop();
+    await client.close();
+    await service.close();
+  }
 }
 
 /** Resolves at the first signal with what aborts at the second one, or after 30 s. */
@@ -122,7 +125,7 @@ function waitForSignal(): Promise<AbortSignal> {
 }
 
 /** Gives the agent one more scan for the sample app's last lines. */
-function oneMoreLook(): Promise<void> {
+function oneMoreScan(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 1200));
 }
 
