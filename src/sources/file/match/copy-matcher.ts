@@ -103,7 +103,7 @@ export class CopyMatcher {
 
 /** Nothing but its first bytes is known of it. */
 export function isUnread(file: TrackedFile): boolean {
-  return isGone(file) && file.disk.fd === undefined && file.stream.offset === file.stream.startAt;
+  return isGone(file) && file.disk.fd === undefined && file.stream.read.offset === file.stream.startAt;
 }
 
 /** What the name of a copy extends: the path that the file had first, or has now, if that is not one that rotation gave it. */
