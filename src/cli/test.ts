@@ -1,6 +1,6 @@
 /** `tailrace test`: runs the `tests:` of the configuration through the sources and transforms that they name. Sends nothing. */
 import { Readable } from 'node:stream';
-import { styleText } from 'node:util';
+import { styleText, isDeepStrictEqual } from 'node:util';
 import { readRunnable } from '../agent/build/check-transforms.ts';
 import { Previewer } from '../agent/preview/previewer.ts';
 import { formatProblem } from '../config/config-error.ts';
@@ -11,7 +11,7 @@ import { TailraceError } from '../core/errors.ts';
 import { silentLog } from '../core/log.ts';
 import { plural, say, write } from './client/output/print.ts';
 import type { ConfigArguments } from './agent/config-arguments.ts';
-import { compareEvents, type Comparison, type Event } from './compare-events.ts';
+import type { JsonValue } from '../core/block.ts';
 
 interface Result extends Comparison {
   readonly file: string;
@@ -104,4 +104,41 @@ function toText({ file, line, column, source, differences, expected, found, unse
 function valueAt(event: Event | undefined, field: string | undefined): string | undefined {
   if (field === undefined) return JSON.stringify(event);
   return event && Object.hasOwn(event, field) ? `${quote(field)}: ${JSON.stringify(event[field])}` : undefined;
+}
+
+/** Events that a test expects beside those that were found. */
+type Event = Readonly<Record<string, JsonValue>>;
+
+/** An event that differs in one field, or as a whole where its counterpart is missing. `event` counts from 0. */
+interface Difference {
+  readonly event: number;
+  readonly field?: string;
+}
+
+interface Comparison {
+  readonly ok: boolean;
+  /** The events without the fields that were ignored. */
+  readonly found: readonly Event[];
+  readonly differences: readonly Difference[];
+}
+
+/** `ignored` fields count only where they are expected. */
+function compareEvents(expected: readonly Event[], events: readonly Event[], ignored: ReadonlySet<string>): Comparison {
+  const found = events.map((event, index) =>
+    Object.fromEntries(Object.entries(event).filter(([name]) => !ignored.has(name) || Object.hasOwn(expected[index] ?? {}, name))),
+  );
+  const differences: Difference[] = [];
+  for (let event = 0; event < Math.max(expected.length, found.length); event++) {
+    const [wanted, got] = [expected[event], found[event]];
+    if (!wanted || !got) {
+      differences.push({ event });
+      continue;
+    }
+    const names = new Set([...Object.keys(wanted), ...Object.keys(got)]);
+    for (const field of names) {
+      const isSame = Object.hasOwn(wanted, field) === Object.hasOwn(got, field) && isDeepStrictEqual(wanted[field], got[field]);
+      if (!isSame) differences.push({ event, field });
+    }
+  }
+  return { ok: differences.length === 0, found, differences };
 }

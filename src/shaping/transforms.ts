@@ -1,9 +1,10 @@
 /** Transforms of a configuration, compiled: from each comes a stage for every way of events that it is part of. */
 import type { TransformConfig } from '../config/model.ts';
 import { TailraceError } from '../core/errors.ts';
-import { type HashKey, hashKeysOf } from './hash-keys.ts';
 import type { OnError, Stage } from './stages/stage.ts';
 import type { StageOutputOptions } from './stages/stage-output.ts';
+import type { RowProgram } from './rows/program.ts';
+import { callsOf, expressionsOf } from './rows/walk.ts';
 
 export interface CompiledTransform {
   /** For the log: a script's checksum, the steps of a pipeline. */
@@ -102,4 +103,19 @@ async function startScript(
     const place = error instanceof ScriptError ? { script: { file, line: error.line, column: error.column } } : {};
     throw new TransformProblems([{ message, fix, ...place }]);
   }
+}
+
+/** The environment variables that hold the keys of `hash` in a pipeline, with the places where they are named. */
+interface HashKey {
+  readonly variable: string;
+  /** In the pipeline's text. */
+  readonly index: number;
+}
+
+function hashKeysOf({ steps }: RowProgram): HashKey[] {
+  const calls = steps.flatMap(({ stages }) => stages.flatMap(expressionsOf)).flatMap((node) => callsOf(node, 'hash'));
+  return calls.flatMap(([, key]) => {
+    const [name] = key?.kind === 'apply' && key.spec.name === 'env' ? key.args : [];
+    return key?.kind === 'apply' && name?.kind === 'constant' ? [{ variable: String(name.constant.value), index: key.at }] : [];
+  });
 }

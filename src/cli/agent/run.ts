@@ -9,8 +9,8 @@ import { findConfig } from '../../config/load/find.ts';
 import { createLog } from '../../telemetry/log.ts';
 import { explainStop } from './explain-stop.ts';
 import { type InForce, reloadAgent } from './reload-agent.ts';
-import { ReloadRequests } from './reload-requests.ts';
 import { listenForSignals } from './signals.ts';
+import type { ReloadReport } from '../../agent/reload/reload-report.ts';
 
 export interface RunArguments {
   readonly config?: string;
@@ -86,4 +86,38 @@ export async function run(args: RunArguments): Promise<number> {
   else log.error(fields, 'stopped; positions could not be saved: the next start sends again what was delivered since they last were');
   const undelivered = once && (report.keptEvents > 0 || report.deadLetters > 0);
   return hasLost || undelivered || unreadFiles > 0 ? 1 : 0;
+}
+
+/** Pending reload requests, by SIGHUP or the control socket. Requests made before a reload begins share it; later ones get the next. */
+class ReloadRequests {
+  #asked = Promise.withResolvers<void>();
+  #waiting: ((report: ReloadReport) => void)[] = [];
+  #last: ReloadReport | undefined;
+
+  /** Resolves with the report of the reload. */
+  ask(): Promise<ReloadReport> {
+    if (this.#last) return Promise.resolve(this.#last);
+    this.#asked.resolve();
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  /** Resolves once somebody asks, or has asked. */
+  next(): Promise<void> {
+    return this.#asked.promise;
+  }
+
+  /** Runs the reload that was asked for, and answers those who asked before it began. */
+  async answer(reload: () => Promise<ReloadReport>): Promise<void> {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    this.#asked = Promise.withResolvers();
+    const report = await reload();
+    for (const resolve of waiting) resolve(report);
+  }
+
+  /** Answers all pending and later requests: there are no more reloads. */
+  end(report: ReloadReport): void {
+    this.#last = report;
+    for (const resolve of this.#waiting.splice(0)) resolve(report);
+  }
 }

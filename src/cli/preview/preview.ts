@@ -4,9 +4,9 @@ import type { StepCounts } from '../../agent/preview/step-counts.ts';
 import { UsageError } from '../../core/errors.ts';
 import { flush, say, write } from '../client/output/print.ts';
 import { toDiff, toJsonLine, toText } from './preview-output.ts';
-import { createPreviewLog } from './preview-log.ts';
 import { choosePreview, type PreviewTarget } from './preview-source.ts';
 import { PreviewStats } from './preview-stats.ts';
+import type { Log } from '../../core/log.ts';
 
 export interface PreviewArguments {
   readonly config?: string;
@@ -59,4 +59,21 @@ export async function preview(files: readonly string[], args: PreviewArguments):
 async function countSteps({ config, source, sink }: PreviewTarget): Promise<StepCounts | undefined> {
   const transforms = [source.transform, config.transform, sink.transform].filter((each) => each !== undefined);
   return transforms.length === 0 ? undefined : (await import('../../agent/preview/step-counts.ts')).StepCounts.create(transforms);
+}
+
+/** Logs warnings and errors to stderr, with the reason; `failed` is called for each error. */
+function createPreviewLog(failed: () => void): Log {
+  const tell = (fields: object, message: string): void => {
+    const reason = 'reason' in fields && typeof fields.reason === 'string' ? `: ${fields.reason}` : '';
+    say(`tailrace: ${message}${reason}`);
+  };
+  return {
+    debug() {},
+    info() {},
+    warn: tell,
+    error(fields, message) {
+      failed();
+      tell(fields, message);
+    },
+  };
 }

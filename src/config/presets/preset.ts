@@ -2,14 +2,8 @@
  * Presets: keys of a source that are written elsewhere, for a program whose logs are known. Keys beside `preset` win; `types` and
  * `path_fields` merge by name.
  */
+import { PRESETS } from './presets.ts';
 import { moveNode, parseYaml, type YamlEntry, type YamlMap } from '../yaml/document.ts';
-import { containers } from './containers.ts';
-import { databases } from './databases.ts';
-import { programs } from './programs.ts';
-import { system } from './system.ts';
-import { web } from './web.ts';
-
-const PRESETS: Readonly<Record<string, string>> = { ...web, ...databases, ...system, ...programs, ...containers };
 
 export const PRESET_NAMES: readonly string[] = Object.keys(PRESETS);
 

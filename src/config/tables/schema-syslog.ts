@@ -1,9 +1,60 @@
 /** The field table of the syslog source. */
-import { field, group } from '../fields/field.ts';
-import type { Table } from '../fields/field.ts';
-import { anyText, choice, durationOr, flag, integer, list, size } from '../fields/kinds.ts';
-import { listenAddress, socketMode } from '../fields/kinds-listen.ts';
-import { timezone } from '../fields/kinds-special.ts';
+import { field, group, type Table, type Kind } from '../fields/field.ts';
+import { anyText, choice, durationOr, flag, integer, list, size, text } from '../fields/kinds.ts';
+import { timezone, parseHostPort } from '../fields/kinds-special.ts';
+import type { Wrong } from '../config-error.ts';
+import type { ListenAddress } from '../model.ts';
+
+/** The longest path of a socket on Linux, in bytes. */
+const MAX_SOCKET_PATH_BYTES = 107;
+const FORMS = '`udp://`, `tcp://` or `tls://host:port`, `unix://` or `unixgram:///path`, or `systemd://name`';
+const FIX = 'write it as `udp://127.0.0.1:5514`, `tls://[::1]:6514`, `unix:///run/tailrace/syslog.sock` or `systemd://`';
+
+/**
+ * `udp://`, `tcp://`, `tls://` with `host:port` (IPv6 in brackets; port 0 takes any free one), `unix://` and `unixgram://` with
+ * an absolute path, `systemd://` and `systemd-tls://` with the name of a socket unit's descriptors, or none for all.
+ */
+const listenAddress: Kind<ListenAddress> = text({
+  type: FORMS,
+  schema: { pattern: '^((udp|tcp|tls|unix|unixgram|systemd|systemd-tls)://|.*\\$\\{)' },
+  parse: (value) => {
+    const parsed = parseListen(value);
+    return 'message' in parsed ? { message: parsed.message, fix: FIX } : { value: parsed };
+  },
+});
+
+/** Octal digits, such as `0660`; YAML reads those without quotes as text, too. */
+const socketMode: Kind<number> = text({
+  type: 'octal permissions in quotes',
+  parse: (value): { value: number } | Wrong =>
+    /^0?[0-7]{3}$/.test(value)
+      ? { value: Number.parseInt(value, 8) }
+      : { message: 'is no set of permissions', fix: 'write three or four octal digits in quotes, such as `"0660"`' },
+});
+
+function parseListen(value: string): ListenAddress | { readonly message: string } {
+  const [, protocol, rest = ''] = /^([A-Za-z-]+):\/\/(.*)$/.exec(value) ?? [];
+  switch (protocol) {
+    case undefined:
+      return { message: 'is not an address to listen on' };
+    case 'udp':
+    case 'tcp':
+    case 'tls': {
+      const address = parseHostPort(rest);
+      return 'message' in address ? address : { protocol, ...address };
+    }
+    case 'unix':
+    case 'unixgram':
+      if (!rest.startsWith('/') || rest.endsWith('/')) return { message: 'has no absolute path of a socket' };
+      if (Buffer.byteLength(rest) > MAX_SOCKET_PATH_BYTES) return { message: `has a path of more than ${MAX_SOCKET_PATH_BYTES} bytes` };
+      return { protocol, path: rest };
+    case 'systemd':
+    case 'systemd-tls':
+      return /^[^:/]{0,255}$/.test(rest) ? { protocol, name: rest } : { message: 'has no valid name of descriptors' };
+    default:
+      return { message: `has the unknown protocol \`${protocol}\`` };
+  }
+}
 
 const tlsTable = {
   cert: field(anyText, { example: 'tls.crt', doc: 'certificate of TLS listeners, with the chain behind it' }),

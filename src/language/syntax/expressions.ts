@@ -2,10 +2,26 @@
 import type { Constant, Type } from '../types.ts';
 import { AplError } from './apl-error.ts';
 import { readDynamic, readLeastInteger, readWritten } from './constants.ts';
-import { INFIX, LISTS } from './infix.ts';
 import { tooLarge } from './lexer.ts';
 import type { Parser } from './parser.ts';
 import { nameOf, type Assignment, type Expression } from './tree.ts';
+
+/** Infix operators by precedence; the higher binds tighter. */
+const INFIX: ReadonlyMap<string, number> = new Map([
+  ['or', 1],
+  ['and', 2],
+  ...['==', '!=', '<>', '=~', '!~', '<', '<=', '>', '>='].map((sign) => [sign, 3] as const),
+  ...['contains', 'contains_cs', 'startswith', 'startswith_cs', 'endswith', 'endswith_cs', 'has', 'has_cs', 'hasprefix', 'hasprefix_cs', 'hassuffix', 'hassuffix_cs']
+    .flatMap((word) => [word, `!${word}`]).map((word) => [word, 3] as const),
+  ...['in', '!in', 'in~', '!in~', 'has_any', 'has_any_cs', 'has_all', 'between', '!between', 'matches', '!matches'].map((word) => [word, 3] as const),
+  ['+', 4],
+  ['-', 4],
+  ['*', 5],
+  ['/', 5],
+  ['%', 5],
+]); // prettier-ignore
+/** Those with a list in parentheses on their right. */
+const LISTS = new Set(['in', '!in', 'in~', '!in~', 'has_any', 'has_any_cs', 'has_all']);
 
 /** Between a field and a term of search. */
 export const FIELD_TERM = ':';

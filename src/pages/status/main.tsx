@@ -1,8 +1,7 @@
 /** The status page of an agent: what it reads, where that goes, and what is in the way. */
 import { render } from 'preact';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { formatDuration, formatTime } from '../parts/format.ts';
-import { Configuration } from './configuration.tsx';
 import { DeadLetters } from './dead-letters.tsx';
 import { Files } from './files.tsx';
 import { LiveTail } from './live-tail.tsx';
@@ -10,7 +9,7 @@ import { Numbers } from './numbers.tsx';
 import { Sinks } from './sinks.tsx';
 import { Sources } from './sources.tsx';
 import { summarize } from './summary.ts';
-import { type AgentView, useAgent } from './use-agent.ts';
+import { type AgentView, useAgent, getJson } from './use-agent.ts';
 
 function Page() {
   const view = useAgent();
@@ -81,3 +80,29 @@ function Head({ view: { status, goneSince } }: { readonly view: AgentView }) {
 }
 
 render(<Page />, document.querySelector('#page')!);
+
+/** The configuration in force, as the agent understood it. The agent hides what is secret before it answers. */
+function Configuration({ hash }: { readonly hash: string }) {
+  const [isOpen, setOpen] = useState(false);
+  const [config, setConfig] = useState('');
+  useEffect(() => {
+    if (isOpen)
+      getJson<unknown>('config.json').then(
+        (value) => setConfig(JSON.stringify(value, undefined, 2)),
+        () => setConfig(''),
+      );
+  }, [isOpen, hash]);
+  return (
+    <details onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary class="surface">
+        <h2>Configuration</h2> <span>in force, with every default; secrets are hidden</span>
+      </summary>
+      <p class="lead">
+        Its digest is <code>{hash}</code>. Sizes are in bytes, times in milliseconds.
+      </p>
+      <pre class="surface" tabIndex={0} aria-label="Configuration in force">
+        {config}
+      </pre>
+    </details>
+  );
+}

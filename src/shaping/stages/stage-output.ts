@@ -3,7 +3,6 @@ import { MAX_SHAPED_BYTES } from '../limits.ts';
 import { ByteWriter } from '../../core/bytes/byte-writer.ts';
 import type { Members } from '../events/members.ts';
 import { writeWith } from '../events/write-event.ts';
-import { NumberList } from './number-list.ts';
 import type { EventList, Failure, OnError, StageResult } from './stage.ts';
 
 export interface StageOutputOptions {
@@ -115,3 +114,37 @@ export class StageOutput {
 }
 
 export const TOO_LARGE = `the transform made more than ${MAX_SHAPED_BYTES / 1024 / 1024} MiB of one event`;
+
+const FIRST_NUMBERS = 4096;
+/** Memory that a block of very many events made grow is not kept for the rest of the agent's life. */
+const KEPT_NUMBERS = 64 * 1024;
+
+class NumberList {
+  #numbers = new Uint32Array(FIRST_NUMBERS);
+  length = 0;
+
+  /** A view; valid until the next change. */
+  get view(): Uint32Array {
+    return this.#numbers.subarray(0, this.length);
+  }
+
+  get last(): number | undefined {
+    return this.length === 0 ? undefined : this.#numbers[this.length - 1];
+  }
+
+  clear(): void {
+    this.length = 0;
+    if (this.#numbers.length > KEPT_NUMBERS) this.#numbers = new Uint32Array(FIRST_NUMBERS);
+  }
+
+  push(number: number): void {
+    if (this.length === this.#numbers.length) this.#grow();
+    this.#numbers[this.length++] = number;
+  }
+
+  #grow(): void {
+    const larger = new Uint32Array(2 * this.#numbers.length);
+    larger.set(this.#numbers);
+    this.#numbers = larger;
+  }
+}

@@ -5,7 +5,7 @@
  */
 import type { EventShape, Lane, Span } from '../../core/block.ts';
 import { SCAN_GRACE_MS } from './limits.ts';
-import { newStats, type Source, type SourceContext, type SourceStats } from '../../core/source.ts';
+import { newStats, type Source, type SourceContext, type SourceStats, type ListedFile } from '../../core/source.ts';
 import { StepDeadline } from '../../core/time/step-deadline.ts';
 import type { StreamRecord } from '../../core/stream.ts';
 import type { FileSourceConfig } from '../../config/model.ts';
@@ -14,7 +14,6 @@ import { Lines } from '../framing/lines.ts';
 import { CompressedFiles } from './compressed/compressed-files.ts';
 import { CompressedReader, takeCompressed } from './compressed/compressed-reader.ts';
 import { Explainer, type FileExplanation } from './explain.ts';
-import { listTrackedFiles } from './file-list.ts';
 import { type FileSystem, nodeFileSystem } from './scan/file-system.ts';
 import { Finder } from './scan/finder.ts';
 import { Generations } from './match/generations.ts';
@@ -28,7 +27,7 @@ import { skipPresent } from './match/skip-present.ts';
 import type { Holdings } from './known/holdings.ts';
 import { isGzipOrZstdName } from './scan/rotated-names.ts';
 import { SpanReader } from './read/span-reader.ts';
-import { stateOf } from './known/tracked-file.ts';
+import { stateOf, lagOf, type TrackedFile } from './known/tracked-file.ts';
 import { Tracker } from './match/tracker.ts';
 import { Turns } from './read/turns.ts';
 
@@ -182,4 +181,21 @@ function liveStats(counters: SourceStats, holdings: Holdings): SourceStats {
       },
     },
   });
+}
+
+/** Known files for people to look at, those in trouble or behind first: at most `limit` of them, and how many there are. */
+function listTrackedFiles(
+  files: ReadonlySet<TrackedFile>,
+  limit: number,
+): { readonly total: number; readonly files: readonly ListedFile[] } {
+  const all = [...files].map((file) => ({ file, lagBytes: file.isUndecided ? 0 : lagOf(file) }));
+  all.sort((a, b) => Number(b.file.disk.failure !== undefined) - Number(a.file.disk.failure !== undefined) || b.lagBytes - a.lagBytes);
+  return { total: all.length, files: all.slice(0, limit).map(({ file, lagBytes }) => describe(file, lagBytes)) };
+}
+
+function describe(file: TrackedFile, lagBytes: number): ListedFile {
+  const { disk, stream, size, isUndecided } = file;
+  const { path, failure } = disk;
+  const state = isUndecided ? 'undecided' : stateOf(file);
+  return { path, state, offset: stream.offset, size, lagBytes, ...(failure ? { problem: failure.reason } : {}) };
 }

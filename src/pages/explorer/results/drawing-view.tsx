@@ -1,12 +1,10 @@
 /** A reply's chart. Each has its numbers as text, too, for those who do not see it. */
 import { Chart } from '../../parts/chart.tsx';
-import type { ChartMark } from '../../parts/chart-series.ts';
+import { type ChartMark, chartColor } from '../../parts/chart-series.ts';
 import { formatCount, formatShort } from '../../parts/format.ts';
 import { formatCell } from '../../parts/show-text.ts';
 import type { Value } from '../data/api.ts';
-import type { Drawing } from '../data/drawing.ts';
-import { Bars } from './bars.tsx';
-import { Pie } from './pie.tsx';
+import type { Drawing, Part } from '../data/drawing.ts';
 
 export interface DrawingViewProps {
   readonly drawing: Drawing;
@@ -78,4 +76,82 @@ function Card({ title, facts }: { readonly title: string; readonly facts: readon
       </dl>
     </figure>
   );
+}
+
+interface BarsProps {
+  readonly title: string;
+  readonly isUpright: boolean;
+  readonly parts: readonly Part[];
+}
+
+function Bars({ title, isUpright, parts }: BarsProps) {
+  const most = Math.max(...parts.map(({ value }) => Math.abs(value)), Number.MIN_VALUE);
+  return (
+    <figure class={`surface bars ${isUpright ? 'bars-upright' : ''}`}>
+      <figcaption>
+        <bdi>{title}</bdi>
+      </figcaption>
+      <ol>
+        {parts.map(({ label, value }, index) => (
+          <li key={index} title={label}>
+            <bdi>{label}</bdi>
+            {isUpright ? (
+              <i aria-hidden="true">
+                <i class={value < 0 ? 'below-zero' : ''} style={{ height: `${(100 * Math.abs(value)) / most}%` }} />
+              </i>
+            ) : (
+              <meter class={value < 0 ? 'below-zero' : ''} min={0} max={most} value={Math.abs(value)} aria-label={label} />
+            )}
+            <span>{formatShort(value)}</span>
+          </li>
+        ))}
+      </ol>
+    </figure>
+  );
+}
+
+/** Parts of a whole as a ring, each named beside it with its share: what `render piechart` asks for. */
+function Pie({ title, parts }: { readonly title: string; readonly parts: readonly Part[] }) {
+  const whole = parts.reduce((sum, { value }) => sum + value, 0);
+  const shares = parts.map(({ value }) => (100 * value) / whole);
+  return (
+    <figure class="surface pie">
+      <figcaption>
+        <bdi>{title}</bdi>
+      </figcaption>
+      <svg viewBox="-50 -50 100 100" aria-hidden="true">
+        {shares.map((share, index) => (
+          <path
+            key={index}
+            style={{ stroke: chartColor(index + 1) }}
+            d={arc(
+              shares.slice(0, index).reduce((sum, before) => sum + before, 0),
+              share,
+            )}
+          />
+        ))}
+      </svg>
+      <ol>
+        {parts.map(({ label, value }, index) => (
+          <li key={index}>
+            <i class="swatch" style={{ background: chartColor(index + 1) }} aria-hidden="true" /> <bdi>{label}</bdi>{' '}
+            <span>{formatShort(value)}</span>
+            <b>{shares[index]!.toFixed(1)} %</b>
+          </li>
+        ))}
+      </ol>
+    </figure>
+  );
+}
+
+const RADIUS = 36;
+
+/** From the top on, in hundredths of the ring. A whole ring would end where it begins, and be nothing. */
+function arc(from: number, share: number): string {
+  const length = Math.min(share, 99.99);
+  const place = (hundredth: number) => {
+    const angle = (2 * Math.PI * hundredth) / 100;
+    return `${(RADIUS * Math.sin(angle)).toFixed(3)} ${(-RADIUS * Math.cos(angle)).toFixed(3)}`;
+  };
+  return `M${place(from)}A${RADIUS} ${RADIUS} 0 ${length > 50 ? 1 : 0} 1 ${place(from + length)}`;
 }

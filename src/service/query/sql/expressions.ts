@@ -4,8 +4,7 @@ import { aggregateBuilder, SCALAR_SQL } from '../functions/table.ts';
 import type { Aggregation, Node, Tree } from '../../../language/plan/tree.ts';
 import { AplError } from '../../../language/syntax/apl-error.ts';
 import { itemAt, itemOf } from '../values/json.ts';
-import { among, scalar } from './subquery.ts';
-import type { InnerRows } from './relation-parts.ts';
+import { type InnerRows, whereSql } from './relation-parts.ts';
 import { sql, type Sql } from '../values/sql.ts';
 import {
   asBool,
@@ -19,7 +18,10 @@ import {
   constantValue,
   NULL_VALUE,
   type Value,
+  facetsOf,
+  oneRequired,
 } from '../values/value.ts';
+import { keyText } from './key-text.ts';
 
 export interface ExpressionContext {
   readonly environment: Environment;
@@ -120,4 +122,25 @@ export function compileAggregation(
   const wrap = condition && ((value: Value): Value => choose(compileCondition(condition, context), value, NULL_VALUE));
   const call: AggregateCall = { ...callOf(aggregation, context, false, wrap), window };
   return aggregateBuilder(aggregation.spec)(call);
+}
+
+/** Queries inside of expressions: `toscalar(…)` and `in (…)`. */
+const firstColumn = ({ parts }: InnerRows): Value => [...parts.columns.values()][0]?.value ?? NULL_VALUE;
+
+/** The first column of the first row; null where there is none. */
+function scalar(relation: InnerRows): Value {
+  const rows = relation.ordered();
+  const facets = facetsOf(firstColumn(rows)).map(([kind, facet]) => [kind, sql`(${rows.select([sql`toNullable(${facet})`], Math.min(1, rows.parts.limit ?? 1))})`] as const);
+  return { facets: Object.fromEntries(facets) };
+} // prettier-ignore
+
+const lower = (text: Sql, caseless: boolean): Sql => (caseless ? sql`lowerUTF8(${text})` : text);
+
+/** Whether the value is in the first column. Null is in no list. */
+function among(value: Value, relation: InnerRows, { negated, caseless }: Node & { readonly kind: 'among' }): Value {
+  const rows = relation.parts.limit === undefined ? relation : relation.nest();
+  const { from, where } = rows.parts;
+  const key = lower(keyText(firstColumn(rows)), caseless);
+  const found = sql`ifNull(${lower(keyText(value), caseless)} global in (select ${key} from ${from}${whereSql(where)}), false)`;
+  return oneRequired('bool', negated ? sql`not ${found}` : found);
 }
