@@ -1,6 +1,5 @@
 /** Reads an answer's message and its headers. Pure. */
 
-/** Characters of an answer that are quoted in a message. */
 const QUOTED_CHARACTERS = 200;
 
 /** `HTTP 404` and the answer's message, on one line. */

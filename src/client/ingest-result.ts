@@ -2,7 +2,6 @@
 import type { IngestResult, NamedFailure } from '../core/sink.ts';
 import { shorten } from './answer.ts';
 
-/** Characters of a reason that are kept. */
 const REASON_CHARACTERS = 200;
 
 export interface IngestReply extends IngestResult {

@@ -20,7 +20,6 @@ export function pagesOf(client: Pick<Client, 'query'>, apl: string, options: Apl
   return follow((next) => client.query(apl, { ...options, ...next }), placeInTable);
 }
 
-/** Pages of a structured query. */
 export function pagesOfDataset(
   client: Pick<Client, 'queryDataset'>,
   id: string,

@@ -20,7 +20,6 @@ export function edgeBaseOf(base: string, domain: string): string {
   return new URL(domain.includes('://') ? domain : `${protocol}//${domain}${pathname}`).href.replace(/\/+$/, '');
 }
 
-/** The path of a dataset's ingest endpoint. */
 export function ingestPath(dataset: string, form: IngestPath): string {
   const name = encodeURIComponent(dataset);
   return form === 'legacy' ? `/v1/datasets/${name}/ingest` : `/v1/ingest/${name}`;

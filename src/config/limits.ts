@@ -2,7 +2,6 @@
 
 /** Characters of a pipeline. */
 export const MAX_TRANSFORM_CHARACTERS = 64 * 1024;
-/** Bytes of a configuration file. */
 export const MAX_CONFIG_BYTES = 1024 * 1024;
 /** Files that `include_config` may name, and bytes of all of them. */
 export const MAX_INCLUDED_FILES = 1000;

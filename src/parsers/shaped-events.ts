@@ -27,7 +27,6 @@ export interface TimeStep {
 
 export interface ShapeSteps {
   readonly time: TimeStep | undefined;
-  /** Named values and their types. */
   readonly types: readonly (readonly [name: string, type: ValueType])[];
   /** Of values of the type `datetime`. */
   readonly readTime: ReadTime;

@@ -49,7 +49,6 @@ alter table datasets add column map_fields text not null default '[]';`,
 
 export interface Metadata {
   readonly db: DatabaseSync;
-  /** A value by name, or undefined. */
   fact(name: string): string | undefined;
   setFact(name: string, value: string): void;
   forgetFact(name: string): void;

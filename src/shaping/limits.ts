@@ -1,6 +1,5 @@
 /** Bounds on transforms and scripts. */
 
-/** Bytes of a transform script. */
 export const MAX_SCRIPT_BYTES = 1024 * 1024;
 /** How long a script may take for one event; noticed after at most twice as long. */
 export const MAX_SCRIPT_EVENT_MS = 2000;

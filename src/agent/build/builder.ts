@@ -28,7 +28,6 @@ export interface BuilderOptions extends Pick<SinkPipelineOptions, 'settled' | 'd
   readonly clock: Clock;
   readonly log: Log;
   readonly histograms: SinkHistograms;
-  /** Called when a sink pauses a dataset. */
   readonly paused: (sink: string, dataset: string) => void;
 }
 

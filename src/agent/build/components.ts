@@ -34,7 +34,6 @@ export class Components {
   /** Accounting of sources that the disk buffer or dead letters still hold events of and that are not configured any more. */
   readonly formerAccounting = new Map<string, Accounting>();
 
-  /** Streams of files that were deleted. */
   readonly deletedFiles = new DeletedFiles(() => this.sinks.values());
 
   /** Makes the accounting for a source that is not configured any more. */
@@ -72,7 +71,6 @@ export class Components {
     }
   }
 
-  /** Bytes that sources have lost so far. */
   get lostBytes(): number {
     return [...this.sources.values()].reduce((sum, { stats }) => sum + stats.lostBytes, 0);
   }

@@ -70,7 +70,6 @@ export interface SinkPipelineOptions {
   readonly random?: () => number;
   /** Told when a batch was settled: what that moved waits to be saved. */
   settled?(): void;
-  /** Told when a dataset is paused. */
   paused(dataset: string): void;
   /** Keeps dead letters durably (state/dead-letters). */
   deadLetter(name: string, letters: readonly DeadLetter[]): Promise<'kept' | 'dropped'>;

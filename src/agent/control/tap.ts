@@ -40,7 +40,6 @@ const SLOT_BYTES = 256 * 1024;
 /** Limits of one request. */
 const MAX_EVENTS = 1000;
 const MAX_WAIT_MS = 5000;
-/** Characters of a reply. */
 const MAX_REPLY_CHARACTERS = 256 * 1024;
 
 /** Answers the control request `tap`: a source or every one, how many events at most, and for how many milliseconds. */

@@ -94,7 +94,6 @@ class ReloadRequests {
   #waiting: ((report: ReloadReport) => void)[] = [];
   #last: ReloadReport | undefined;
 
-  /** Resolves with the report of the reload. */
   ask(): Promise<ReloadReport> {
     if (this.#last) return Promise.resolve(this.#last);
     this.#asked.resolve();

@@ -2,7 +2,6 @@
 import { compileInclude } from '../../sources/file/scan/glob.ts';
 import { datedName } from '../../sources/file/scan/rotated-names.ts';
 
-/** A glob, and the files that it was made for. */
 export interface FileGroup {
   /** The path's parts, as they stand in the glob. */
   readonly parts: readonly string[];

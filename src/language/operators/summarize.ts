@@ -23,7 +23,6 @@ const add = (columns: Columns, name: string, type: Type): string => {
   return name;
 };
 
-/** The stage and the columns of a summarize. */
 export function summarized(by: readonly Assignment[], aggregations: readonly Assignment[], names: Names): Result {
   const columns: Columns = { used: new Set(), types: [] };
   const keys = by.map((assignment) => key(assignment, names, columns));

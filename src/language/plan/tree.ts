@@ -166,7 +166,6 @@ export interface TimeBound {
   readonly at: number;
 }
 
-/** A level of top-nested. */
 export interface NestedLevel {
   readonly count: number;
   readonly key: Column;

@@ -68,7 +68,6 @@ export class Parser {
     return this.accept(name) && this.expect('=', `after ${name}`) !== undefined;
   }
 
-  /** The error for the current token. */
   unexpected(wanted: string): AplError {
     const { token } = this;
     const found = token.kind === 'end' ? 'the query ends here' : `found ${quoteToken(token.text)}`;

@@ -1,7 +1,6 @@
 /** What a format with a parser of its own makes of an event's text. Parsers are pure: the same text and read time give the same events. */
 import type { EventFields } from '../values/fields.ts';
 
-/** A format with a parser of its own. */
 export interface FormatParser {
   /**
    * The events of one text: a line without its ending, or the lines that the format's grouping joins, by newlines. Most

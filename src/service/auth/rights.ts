@@ -87,7 +87,6 @@ export function mayDataset({ datasets }: Capabilities, right: DatasetRight, data
 export const mayPart = (capabilities: Capabilities, area: string, action: Action, dataset: string): boolean =>
   mayOrg(capabilities, 'datasets', 'update') || grantsOn(capabilities.datasets, dataset).some((areas) => areas[area]?.includes(action));
 
-/** Whether the caller may see the dataset. */
 export function maySee(capabilities: Capabilities, dataset: string): boolean {
   if (mayOrg(capabilities, 'datasets', 'read')) return true;
   return Object.keys(DATASET_ACTIONS).some((right) => mayDataset(capabilities, right as DatasetRight, dataset));

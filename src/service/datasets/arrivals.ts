@@ -11,7 +11,6 @@ export interface Arrivals {
    * stops. Rejects with the signal's reason; throws an `ApiError` 429 when too many wait.
    */
   wait(dataset: number, since: number, ms: number, signal: AbortSignal): Promise<void>;
-  /** Events of the dataset were stored. */
   stored(dataset: number): void;
   /** The dataset is gone. */
   removed(dataset: number): void;

@@ -32,7 +32,6 @@ export interface Shard {
   run(sql: string, settings?: ClickHouseSettings): Promise<void>;
   /** With the signal the request ends, and the query with it. */
   select(sql: string, params: Readonly<Record<string, Param>>, settings: ClickHouseSettings, signal?: AbortSignal): Promise<QueryResult>;
-  /** As one insert under this query id. */
   insert(insert: Insert, queryId: string, settings: ClickHouseSettings): Promise<void>;
   /** Ends the queries that the condition on system.processes names, and resolves when none runs. */
   quiesce(condition: string, params: Readonly<Record<string, Param>>): Promise<void>;

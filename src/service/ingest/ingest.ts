@@ -27,7 +27,6 @@ export interface IngestOptions {
   readonly timestampField: string;
   readonly timestampFormat: string;
   readonly csvDelimiter: string;
-  /** The CSV-Fields header. */
   readonly csvFields: string;
   /** The Event-Labels header, UTF-8. */
   readonly labels: string;

@@ -106,7 +106,6 @@ export async function runQuery(engine: Engine, request: QueryRequest, treeOf: (r
   return { answer, program, stages, status, start: start === undefined ? NO_TIME : formatTime(start), end: formatTime(end), step: environment.step };
 } // prettier-ignore
 
-/** Of each dataset. */
 const extentsOf = (engine: Engine, { datasets, options }: QueryRequest): Promise<Extent[]> =>
   Promise.all(datasets.map(({ table }) => engine.extent(table, options)));
 

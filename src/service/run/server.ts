@@ -52,9 +52,7 @@ export interface HttpOptions {
   /** For a request to arrive whole; then 408. */
   readonly requestSeconds: number;
   readonly log: Log;
-  /** Counts each request. */
   readonly countRequest: Metrics['countRequest'];
-  /** Takes a line of the access log for each request. */
   readonly accessLog: ((line: string) => void) | undefined;
 }
 

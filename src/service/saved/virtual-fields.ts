@@ -64,14 +64,12 @@ export function openVirtualFields({ db }: Metadata, catalog: Catalog): VirtualFi
   };
   const fieldsOf = (dataset: Dataset): Field[] => ofDataset.all(dataset.id).map((row) => fieldOf(row, dataset));
 
-  /** The field and its dataset. */
   const visible = (caller: Caller, id: string): { readonly field: Field; readonly dataset: Dataset } => {
     const row = withId.get(id);
     const dataset = row && catalog.list().find((one) => one.id === row['dataset']);
     if (!dataset || !caller.may({ kind: 'dataset-view' }, dataset.name)) throw notFound(`virtual field ${quote(id)} not found`);
     return { field: fieldOf(row, dataset), dataset };
   };
-  /** The dataset that a change is about. */
   const changed = (caller: Caller, name: string, action: Action): Dataset => {
     caller.require({ kind: 'dataset-part', area: 'virtualFields', action }, name);
     return catalog.get(name);

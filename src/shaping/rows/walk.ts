@@ -8,14 +8,12 @@ export function fieldsRead(node: Node): readonly string[] | undefined {
   return nodes.flatMap((part) => (part.kind === 'column' ? [part.name] : []));
 }
 
-/** Whether the expression uses one of the functions. */
 export const usesFunction = (node: Node, names: ReadonlySet<string>): boolean => callsIn(node, (name) => names.has(name)).length > 0;
 
 /** The arguments of each call of the function. */
 export const callsOf = (node: Node, wanted: string): readonly (readonly Node[])[] =>
   callsIn(node, (name) => name === wanted).map(({ args }) => args);
 
-/** The expressions of a stage of one row. */
 export function expressionsOf(stage: Stage): readonly Node[] {
   switch (stage.kind) {
     case 'where':

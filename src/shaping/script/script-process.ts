@@ -23,7 +23,6 @@ export interface Exchange {
   readonly request: readonly (string | Buffer)[];
   /** Lines that the answer has. */
   readonly replies: number;
-  /** Takes each of them. */
   readonly take: (line: string) => void;
   /** How long it may be silent; up to twice that pass before it is noticed. */
   readonly limitMs: number;

@@ -51,7 +51,6 @@ export class ScriptError extends TailraceError {
 
 export class ScriptRunner {
   readonly #script: ScriptFile;
-  /** Told when a process is replaced, and why. */
   readonly #replaced: (why: string) => void;
   #process: ScriptProcess | undefined;
   #turn: Promise<unknown> = Promise.resolve();

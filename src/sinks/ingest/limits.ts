@@ -1,6 +1,5 @@
 /** Bounds of the ingest sink. */
 
-/** Bytes of an answer that are read. */
 export const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 /** Bytes of the head of an answer, of its trailer, and of the line before a chunk of it. */
 export const MAX_RESPONSE_HEAD_BYTES = 16 * 1024;

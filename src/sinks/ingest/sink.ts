@@ -103,7 +103,6 @@ function problemOf(error: unknown): { detail: string; fix: string } {
   return { detail: messageOf(error), fix: error instanceof TailraceError && error.fix !== undefined ? error.fix : 'check token_file' };
 }
 
-/** The path and query of a dataset's requests. */
 function requestPath(config: IngestSinkConfig): (dataset: string, form: BodyForm) => string {
   const prefix = basePathOf(config.url);
   return (dataset, form) => {

@@ -31,7 +31,6 @@ export interface Receiver {
   lengthOf(n: number): number;
   sentBytesOf(n: number): number;
   bytesOf(n: number): Buffer;
-  /** Whether datagrams `n` and `m` have the same sender. */
   isSameSender(n: number, m: number): boolean;
   /** The sender's `sockaddr`, valid until the next call. */
   nameOf(n: number): Buffer;

@@ -19,7 +19,6 @@ export interface ByteInput {
   close(): void;
 }
 
-/** Opens standard input. */
 export function openStdin(): ByteInput {
   const stat = fstatSync(0);
   if (stat.isFile() || stat.isDirectory()) return fromDescriptor(0);
@@ -85,7 +84,6 @@ export function fromPipe(descriptor: number): ByteInput {
   };
 }
 
-/** Reads any stream of buffers. */
 export function fromReadable(stream: Readable): ByteInput {
   const chunks: AsyncIterator<Buffer | string> = stream[Symbol.asyncIterator]();
   let rest: Buffer = Buffer.alloc(0);

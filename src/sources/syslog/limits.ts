@@ -15,7 +15,6 @@ export const SYSLOG_HAND_OVER_MS = 5;
 export const SYSLOG_EVENT_MARGIN_BYTES = 128 * 1024;
 /** Bytes of a syslog message that came in several reads, and of its suffix, that the kernel still reads; a longer one is JavaScript's. */
 export const SYSLOG_SINGLE_BYTES = 65 * 1024;
-/** Bytes read from a syslog connection at a time. */
 export const SYSLOG_READ_BYTES = 64 * 1024;
 /** Places that syslog datagrams of a source are read into, in one call of the system, and bytes of one over UDP; unix sockets have fewer and larger ones. */
 export const SYSLOG_DATAGRAMS_BYTES = 4 * 1024 * 1024;

@@ -93,7 +93,6 @@ function toReads(text: SQLOutputValue | undefined): ReadTime[] {
   return toPoints(text).map(({ at, sum }) => ({ from: at, atMs: sum }));
 }
 
-/** A row of `spans`. */
 export function toSpan(row: Record<string, SQLOutputValue>): StoredSpan {
   return {
     source: String(row['source']),

@@ -20,7 +20,6 @@ export class Transactions {
   readonly #afterSync: AfterSync;
   /** True once the database was removed or replaced by others: further writes are lost with it. */
   isGone = false;
-  /** Transactions that the disk refused. */
   refusals = 0;
   /** Why it refused the last one; undefined since it took one. */
   refusal: string | undefined;

@@ -11,7 +11,6 @@ import { literal } from './nodes.ts';
 
 export interface AggregationNames {
   readonly column: (name: string) => Node;
-  /** A condition from the argument of an `…if`. */
   readonly condition: (argument: unknown) => Node;
 }
 

@@ -35,7 +35,6 @@ const CELL_JSON: Readonly<Record<Kind, (cell: Cell) => string>> = {
 };
 const writeCell = (kind: Kind, cell: Cell): string => (cell === null ? 'null' : CELL_JSON[kind](cell));
 
-/** A column's value in a row. */
 export function writeValue(column: OutputColumn, row: Row): string {
   for (const [kind, at] of column.facets) if (row[at] !== null) return writeCell(kind, row[at]!);
   return 'null';

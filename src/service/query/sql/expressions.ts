@@ -27,7 +27,6 @@ export interface ExpressionContext {
   readonly environment: Environment;
   /** A column's value, or undefined when no event ever had the field. */
   readonly column: (name: string) => Value | undefined;
-  /** The text of all fields of the event. */
   readonly everything: () => Sql;
   /** Called with the name of a field that no event ever had. */
   readonly missing: (name: string) => void;

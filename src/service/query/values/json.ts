@@ -2,7 +2,6 @@
 import { sql, type Params, type Sql } from './sql.ts';
 import { NULL_VALUE, type Value } from './value.ts';
 
-/** The value of a JSON text, of any type. */
 export function jsonValue(json: Sql): Value {
   const when = (types: Sql, value: Sql): Sql => sql`if(JSONType(${json}) in (${types}), ${value}, null)`;
   return {

@@ -46,7 +46,6 @@ export function tableSql(table: string): Sql {
   return table as Sql;
 }
 
-/** A field's own column, as the table names it. */
 export function ownColumnSql(name: string): Sql {
   if (!/^o_[sifb]\d+$/.test(name)) throw new RangeError(`${name} is no column of a field`);
   return name as Sql;

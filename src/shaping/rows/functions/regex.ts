@@ -125,7 +125,6 @@ export class Regex {
     };
   }
 
-  /** The text with each match replaced. */
   replace(text: string, by: (match: Match) => string): string {
     let result = '';
     let done = 0;

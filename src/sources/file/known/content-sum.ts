@@ -25,7 +25,6 @@ export class ContentSum {
     if (last) addPoint(this.#points, { at: last.at + length, sum: addSums(last.sum, sum) }, MAX_POINTS);
   }
 
-  /** The last known point that is not beyond `position`. */
   upTo(position: number): ContentPoint | undefined {
     return this.#points.findLast(({ at }) => at <= position);
   }

@@ -43,7 +43,6 @@ export class OpenFiles {
     return this.#files.size * 2 > this.#limit;
   }
 
-  /** The files that are open. */
   get files(): ReadonlySet<TrackedFile> {
     return this.#files;
   }

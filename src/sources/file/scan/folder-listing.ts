@@ -59,7 +59,6 @@ export class FolderListings {
     return this.#kept.get(folder);
   }
 
-  /** Drops the listings of all other folders. */
   retain(folders: { readonly size: number; has(folder: string): boolean }): void {
     if (this.#kept.size <= folders.size) return;
     for (const folder of this.#kept.keys()) if (!folders.has(folder)) this.#kept.delete(folder);

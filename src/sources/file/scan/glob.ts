@@ -4,7 +4,6 @@
  */
 import picomatch from 'picomatch';
 
-/** One `include` pattern. */
 export interface IncludeRule {
   readonly pattern: string;
   /** The folder that all matches are under, or the path itself when the pattern has no wildcard. */
@@ -17,7 +16,6 @@ export interface IncludeRule {
   mayContain(folder: string, level: number): boolean;
 }
 
-/** Compiles an absolute glob. */
 export function compileInclude(pattern: string): IncludeRule {
   const { base, glob, isGlob } = picomatch.scan(pattern);
   if (!isGlob) {

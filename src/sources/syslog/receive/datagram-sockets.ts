@@ -58,7 +58,6 @@ export class DatagramSockets {
       });
   }
 
-  /** Datagrams that the system dropped. */
   get droppedDatagrams(): number {
     return this.#drops.total;
   }

@@ -32,7 +32,6 @@ const isEvents = ({ parts: { event, open, columns, removed, limit } }: Relation)
 
 const labelOf = ({ parts: { label, dataset, environment } }: Relation): Sql => label ?? environment.params.string(dataset.name);
 
-/** One dataset that has the fields of all. */
 function mergedDataset(datasets: readonly Dataset[]): Dataset {
   const fields = new Map<string, number>();
   // The maps then include the values of own columns: empty strings, 0 and false among the plain ones.
