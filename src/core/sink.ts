@@ -58,7 +58,7 @@ export type Encoding = 'gzip' | 'zstd' | 'identity';
  *
  * - `delivered`: the service has stored every event.
  * - `partial`: it has stored all but `failed` events, some or all of which `failures` names.
- * - `retry`: try again after a backoff, or after `afterMs` where the service said so; `fix`: what a person can do, where that is known (`detail` ends with it).
+ * - `retry`: try again after a backoff, or after `afterMs` where the service asked for it; `fix`: what a person can do, where that is known (`detail` ends with it).
  * - `pause`: send nothing of this dataset until a probe succeeds.
  * - `halve`: the request is too large; its halves may not be.
  * - `uncompress`: the service does not take this compression.

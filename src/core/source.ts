@@ -64,7 +64,7 @@ export interface Source {
   /**
    * Only where bytes can be read again (files): offers the blocks of exactly the span's range to the lane, so that a
    * batch is rebuilt after a restart. Resolves to where they end: at `to`, or sooner where the rest is not there any more,
-   * at `from` where nothing is. Rejects with `E_UNREADABLE` when that cannot be told now. `continued`: the spans in which the
+   * at `from` where nothing is. Rejects with `E_UNREADABLE` when that is not known now. `continued`: the spans in which the
    * one event of `span` goes on; all or nothing of it is offered then.
    */
   reread?(span: Span, lane: Lane, continued?: readonly Span[]): Promise<number>;

@@ -85,7 +85,7 @@ function wrapped(line: Uint8Array, context: LineContext): Buffer {
   ]);
 }
 
-/** The most that is looked at of a text for its time. */
+/** Characters of a text that are searched for its time. */
 const MAX_HEAD_BYTES = 1024 * 1024;
 const zones = new Map<string, Zone>();
 

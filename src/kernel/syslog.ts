@@ -42,7 +42,7 @@ export interface SyslogLoops {
   ): SyslogResult;
   /** The same for the entries of a table from `start` on. The byte behind each message must be writable. */
   table(table: MessageTable, start: number, output: Region, at: number, limit: number): SyslogResult;
-  /** The last message that was looked at, without its framing; valid until the next call. */
+  /** The last message that was read, without its framing; valid until the next call. */
   message(): Buffer;
   /** The suffix that held for it. */
   suffix(): Buffer;

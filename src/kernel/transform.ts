@@ -40,7 +40,7 @@ const OUTPUT_AT = INPUT_AT + TRANSFORM_INPUT_BYTES + SLACK_BYTES;
 const OUTPUT_BYTES = TRANSFORM_INPUT_BYTES + TRANSFORM_IMAGE_BYTES + SLACK_BYTES;
 const STOPS = ['end', 'values', 'full'] as const;
 
-interface Room {
+interface Instance {
   readonly kernel: Exports;
   readonly bytes: Buffer;
   readonly results: Uint32Array;
@@ -48,10 +48,10 @@ interface Room {
   readonly sent: Uint32Array;
 }
 
-let room: Room | undefined;
+let instance: Instance | undefined;
 let loaded: Buffer | undefined;
 
-function makeRoom(): Room {
+function makeInstance(): Instance {
   const memory = createMemory(Math.ceil((OUTPUT_AT + OUTPUT_BYTES + SLACK_BYTES) / PAGE_BYTES));
   const kernel = instantiate('transform.wasm', memory) as Exports;
   kernel.setUp(RESULTS_AT, MEMBERS_AT, FOUND_AT, KEYS_AT, KEYS_BYTES);
@@ -65,16 +65,16 @@ function makeRoom(): Room {
 }
 
 /** Of each event that the last run sent: its number, and where in the run's bytes it ends. */
-export const sentEvents = (): Uint32Array => (room ??= makeRoom()).sent;
+export const sentEvents = (): Uint32Array => (instance ??= makeInstance()).sent;
 
 /** Takes `[from, to)` of the bytes, whole events and at most TRANSFORM_INPUT_BYTES, for the runs that follow. */
 export function loadEvents(bytes: Buffer, from: number, to: number): void {
-  bytes.copy((room ??= makeRoom()).bytes, INPUT_AT, from, to);
+  bytes.copy((instance ??= makeInstance()).bytes, INPUT_AT, from, to);
 }
 
 /** Runs the program over what was loaded, from `from` up to `to`; `first` is the number of the event there. */
 export function runTransform(image: Buffer, from: number, to: number, first: number): TransformRun {
-  const { kernel, bytes, results } = (room ??= makeRoom());
+  const { kernel, bytes, results } = (instance ??= makeInstance());
   if (image !== loaded) {
     bytes.set(image, TRANSFORM_IMAGE_AT);
     kernel.useProgram(TRANSFORM_IMAGE_AT);

@@ -1,6 +1,6 @@
 /**
  * Lines that are whole events already, made by a source that vouches for them (format `events`): they are copied as they are.
- * The same contract as `Kernel.wrap`, without looking between the newlines.
+ * The same contract as `Kernel.wrap`, without parsing between the newlines.
  */
 import type { Region } from '../core/block.ts';
 import type { WrapResult } from './wrap-result.ts';

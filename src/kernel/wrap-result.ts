@@ -13,7 +13,7 @@ export interface WrapResult {
   /** U+FFFD written for invalid UTF-8. */
   replaced: number;
   /**
-   * `input`: all of it is used up. `output`: the next event does not fit in the room that is left, but fits a slot.
+   * `input`: all of it is used up. `output`: the next event does not fit in the bytes that are left, but fits a slot.
    * `events`: `maxEvents` reached. `too_large`: the next event alone would not fit an empty slot, that is `output.bytes[0,
    * limit)`: use `wrapLarge`. Whether something was written before, in this call or an earlier one, makes no difference,
    * so that the caller can close the batch or not; sizes are exact, a line is never called too large on an estimate.

@@ -1,6 +1,6 @@
-/** A query in SQL or LogQL as it would be written here: a hint in the message of its refusal, as far as it can be told from the text. */
+/** A query in SQL or LogQL as it would be written here: a hint in the message of its refusal, as far as the text shows it. */
 
-/** Enough for a hint; the rest is not looked at. */
+/** Enough for a hint; the rest is not read. */
 const MOST = 1000;
 const CLAUSE = /\b(where|group by|having|order by|limit)\b/i;
 

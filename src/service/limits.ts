@@ -13,7 +13,7 @@ export const SERVICE_MOST_BODY_BYTES = 256 * 1024 * 1024;
 export const SERVICE_MOST_FIELDS = 60_000;
 /** Columns that fields of one dataset have of their own. */
 export const SERVICE_OWN_COLUMNS = 64;
-/** Events that are looked at to choose them, and how many times that pass until the next look. */
+/** Events that are sampled to choose them, and how many times that pass until the next sample. */
 export const SERVICE_OWN_SAMPLE = 2000;
 export const SERVICE_OWN_PAUSE = 100;
 /** Nesting of one event's value; over it the event fails. */

@@ -113,7 +113,7 @@ export function openExisting(dataDir: string, sync: boolean): Metadata {
 /** Like a recursive mkdir, which hangs where a parent takes no folders (/proc). Returns the created folders, innermost first. */
 function makeFolder(path: string): string[] {
   if (existsSync(path)) {
-    if (!statSync(path).isDirectory()) throw new Error('it is no folder');
+    if (!statSync(path).isDirectory()) throw new Error('it is not a folder');
     return [];
   }
   const above = makeFolder(dirname(path));

@@ -33,7 +33,7 @@ function runFrom(
   return outcome.finish(list);
 }
 
-/** The events as they were accepted. Where each ends is looked for only when it is asked. */
+/** The events as they were accepted. Where each ends is computed only when it is needed. */
 class AcceptedEvents implements EventList {
   readonly bytes: Buffer;
   readonly count: number;

@@ -13,7 +13,7 @@ export interface CompiledTransform {
   readonly hashKeys: readonly HashKey[];
   /** Of a script: what it was when it was read. */
   readonly script?: { readonly file: string; readonly sha256: string };
-  /** What happens to an event that it fails on, and who is told. */
+  /** What happens to an event that it fails on, and who is notified. */
   createStage(options: Pick<StageOutputOptions, 'failed'>): Stage;
   close(): Promise<void>;
 }

@@ -53,7 +53,7 @@ export const sourceMetrics: readonly Metric[] = [
   ['source_lost_bytes_total', 'Bytes destroyed by others before they could be read', eachSource(({ stats }) => stats.lostBytes)],
   [
     'source_missed_rotations_total',
-    'Rotations that happened between two looks at a file; files that were deleted in between were never seen',
+    'Rotations that happened between two scans of a file; files that were deleted in between were never seen',
     eachSource(({ stats }) => stats.missedRotations ?? 0),
   ],
   [

@@ -1,4 +1,4 @@
-/** The page's data, kept for a moment: however often it is asked for, the agent is looked at a few times a second at most. */
+/** The page's data, cached briefly: however often it is asked for, the agent is observed a few times a second at most. */
 
 const KEPT_MS = 250;
 

@@ -40,7 +40,7 @@ export interface TailView {
   /** Events that the source had accepted at its beginning and at its end, in all. */
   readonly from: number;
   readonly to: number;
-  /** How many of them were looked at. */
+  /** How many of them were checked. */
   readonly looked: number;
   /** What became of those, as NDJSON. */
   readonly events: readonly string[];

@@ -5,7 +5,7 @@
 import { hostname } from 'node:os';
 import { isIP } from 'node:net';
 
-/** `configured`: the host that the server was told to listen on. */
+/** `configured`: the host that the server listens on. */
 export function isOwnHost(header: string | undefined, configured: string): boolean {
   const name = /^(\[[0-9a-f:.]+\]|[^:[\]]+)(?::\d{1,5})?$/i.exec(header ?? '')?.[1]?.toLowerCase();
   if (name === undefined) return false;

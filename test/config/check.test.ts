@@ -174,9 +174,9 @@ ${file}:5:15: warning: this user may not look at 1 path that \`${folder}/logs/**
     const { code, error } = await run(file);
     expect(code).toBe(0);
     expect(error).toEqual([
-      `${file}:5:15: warning: a \`$\` without braces is no variable: the text is taken as it stands`,
+      `${file}:5:15: warning: a \`$\` without braces is not a variable: the text is used as it is`,
       '  write `${NAME}` with braces, or `$$` where the dollar itself is meant',
-      `${file}:12:12: warning: a \`$\` without braces is no variable: the text is taken as it stands`,
+      `${file}:12:12: warning: a \`$\` without braces is not a variable: the text is used as it is`,
       '  write `${NAME}` with braces, or `$$` where the dollar itself is meant',
     ]);
   });

@@ -34,7 +34,7 @@ describe('multiline', () => {
     ],
     [
       'format: csv\nmultiline: {start: a}',
-      '6:5: `multiline` cannot be had with `format: csv`; remove it: a record in quotes may have several lines anyway',
+      '6:5: `multiline` cannot be used with `format: csv`; remove it: a record in quotes may have several lines anyway',
     ],
     [
       "multiline: {start: '^(?!\\s)'}",

@@ -31,7 +31,7 @@ export async function checkTransforms(read: ReadConfig, env: NodeJS.ProcessEnv, 
 }
 
 /**
- * Reads a configuration that is to be run, or with `leavesSecrets` only looked through. Throws `ConfigError` with all problems, those of
+ * Reads a configuration that is to be run, or with `leavesSecrets` only inspected. Throws `ConfigError` with all problems, those of
  * its transforms included.
  */
 export async function loadRunnable(file: string, env: NodeJS.ProcessEnv, options = {}): Promise<Config> {

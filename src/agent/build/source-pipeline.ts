@@ -115,7 +115,7 @@ export async function createSourcePipeline({
       lane: rescue,
       keep: (stream: string) => {
         components.deletedFiles.keep(stream);
-        // What of it is settled already must not look unsettled after a kill.
+        // Its settled bytes must not look unsettled after a kill.
         state.save();
       },
       flush: () => components.deletedFiles.flush(),

@@ -1,6 +1,6 @@
 /**
  * The events that the status page shows of a source, after their transforms: a tap of a moment for each question, which those who ask
- * meanwhile share. While nobody asks nothing is looked at.
+ * meanwhile share. While nobody asks, no events are copied.
  */
 import type { TailView } from '../../telemetry/status-page.ts';
 import type { Components } from '../build/components.ts';
@@ -10,7 +10,7 @@ import { answerTap } from './tap.ts';
 const MOST_EVENTS = 50;
 const WAIT_MS = 1000;
 
-/** Rejects with `E_TAP` for a source that does not run, and while `tailrace tap` looks. */
+/** Rejects with `E_TAP` for a source that does not run, and while `tailrace tap` runs. */
 export function createLiveTail(components: Components, shapers: () => Shapers | undefined): (source: string) => Promise<TailView> {
   const underWay = new Map<string, Promise<TailView>>();
   const look = async (source: string): Promise<TailView> => {

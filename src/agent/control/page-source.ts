@@ -1,4 +1,4 @@
-/** What the status page asks of a running agent beside its numbers: files, dead letters, the configuration. Only looks. */
+/** What the status page asks of a running agent beside its numbers: files, dead letters, the configuration. Reads only. */
 import type { Config } from '../../config/model.ts';
 import type { DeadLetters } from '../../state/dead-letters.ts';
 import type { PageSource } from '../../telemetry/status-page.ts';

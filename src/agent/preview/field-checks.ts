@@ -14,7 +14,7 @@ import { wantedFields } from '../../shaping/rows/wanted-fields.ts';
 
 /** Fewer events prove nothing: fields may be optional. */
 const MIN_EVENTS = 5;
-/** Names of the events' fields that a misspelt one is compared with, and how deep they are looked for. */
+/** Names of the events' fields that a misspelt one is compared with, and how deep to search for them. */
 const MAX_NAMES = 1000;
 const MAX_DEPTH = 4;
 /** What the agent gives events itself, where there is a reason to. */

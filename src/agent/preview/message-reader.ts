@@ -1,6 +1,6 @@
 /**
  * Reads files and standard input as a connection would bring them to a syslog source: a message a line, or with octet counts. Promises:
- * a message is taken once the one before was handed over, so that each event can be told its message.
+ * a message is taken once the one before was handed over, so that each event belongs to a known message.
  */
 import type { Readable } from 'node:stream';
 import type { SyslogSourceConfig } from '../../config/model.ts';

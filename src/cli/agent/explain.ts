@@ -44,7 +44,7 @@ const CHANGES: Readonly<Record<string, string>> = {
   deleted: 'deleted: the rest is read through the open file',
   gone: 'gone from its folder',
   away: 'its file system is away',
-  undecided: 'cannot be told now',
+  undecided: 'undecided: the next scan decides',
   copied: 'copied by a rotation: its original is read on in the copy',
   new: 'none: it is new to the agent',
 };

@@ -1,4 +1,4 @@
-/** Where the file of each stream is now, and how far it goes. Looks at names, sizes and first bytes. */
+/** Where the file of each stream is now, and how far it goes. Checks names, sizes and first bytes. */
 import { readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { FileSourceConfig } from '../../config/model.ts';

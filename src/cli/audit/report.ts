@@ -66,7 +66,7 @@ interface Found {
   readonly isRunning: boolean;
 }
 
-/** Looks only. Throws `TailraceError` where the state cannot be read. */
+/** Reads only. Throws `TailraceError` where the state cannot be read. */
 export async function makeReport(config: Config, isRunning: boolean): Promise<Report> {
   const { dataDir } = config;
   // Read the state first: everything read later can only be further on.

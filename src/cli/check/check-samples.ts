@@ -16,7 +16,7 @@ import { findFiles } from '../../sources/file/scan/finder.ts';
 import { isGzipOrZstdName } from '../../sources/file/scan/rotated-names.ts';
 import type { Locate } from './check-machine.ts';
 
-/** Files of a source that are looked into, and how much of each. */
+/** Files of a source that are read, and how much of each. */
 const MAX_FILES = 3;
 const MAX_BYTES = 64 * 1024;
 const MAX_LINES = 100;

@@ -67,7 +67,7 @@ function addIngest(program: Command, exit: Exit): void {
     .option('--csv-delimiter <text>', 'between the values of CSV (default a comma; \\t for tabs)')
     .option('--csv-fields <names>', 'the columns of CSV whose first line is an event already')
     .addOption(new Option('--compression <encoding>', 'of the requests').choices(['gzip', 'zstd', 'none']).default('gzip'))
-    .option('--create-dataset', 'makes the dataset where there is none')
+    .option('--create-dataset', 'creates the dataset if it is missing')
     .action(async (dataset: string, files: string[], options: IngestArguments) =>
       exit((await import('./ingest.ts')).ingest(dataset, files, options)),
     );

@@ -167,7 +167,7 @@ function parseLegacy(text: string): LegacyQuery {
   try {
     parsed = JSON.parse(text);
   } catch (cause) {
-    throw new UsageError('E_USAGE', `with --dataset the query is JSON, and this is none: ${messageOf(cause)}`, {
+    throw new UsageError('E_USAGE', `with --dataset the query must be JSON: ${messageOf(cause)}`, {
       fix: 'write it as `--dataset logs \'{"aggregations": [{"op": "count"}]}\'`, or leave --dataset out for APL',
       cause,
     });

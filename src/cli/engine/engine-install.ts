@@ -36,8 +36,8 @@ export async function engineInstall({ folder, registry, json = false }: EngineIn
   try {
     const isNew = await installEngine({ packages, target, registry: from, signal: stopping.signal, progress });
     bar.end();
-    const said = `the embedded engine chdb ${engineVersion} is in ${target}${isNew ? '' : ' already'}`;
-    process.stdout.write(json ? `${JSON.stringify({ version: engineVersion, folder: target, installed: isNew })}\n` : `${said}\n`);
+    const message = `the embedded engine chdb ${engineVersion} is in ${target}${isNew ? '' : ' already'}`;
+    process.stdout.write(json ? `${JSON.stringify({ version: engineVersion, folder: target, installed: isNew })}\n` : `${message}\n`);
     if (root !== engineFolder(process.env))
       process.stderr.write(`so that \`tailrace serve\` finds it: export TAILRACE_ENGINE_FOLDER=${root}\n`);
     return 0;

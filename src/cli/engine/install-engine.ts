@@ -51,7 +51,7 @@ export async function installEngine({ packages, target, registry, signal, progre
       cause: error,
     });
   } finally {
-    // Where it was never made, its parent may be no folder; the error before says so.
+    // Where it was never made, its parent may not be a folder, which the first error reports.
     await rm(work, { recursive: true, force: true }).catch(() => undefined);
   }
 }

@@ -11,7 +11,7 @@ const MAX_DEPTH = 16;
 
 export interface Candidate {
   readonly path: string;
-  /** Why it was looked at. */
+  /** Why it was checked. */
   readonly why: string;
   /** A user named it, or a folder above it. */
   readonly isNamed: boolean;
@@ -96,7 +96,7 @@ class CandidateList {
       if (this.#seen.has(`${dev}:${ino}`)) return;
       this.#seen.add(`${dev}:${ino}`);
     } catch {
-      // Looking into it reports why.
+      // Reading it reports why.
     }
     this.#files.set(path, { path, why, isNamed: this.#isNamed, isUnlikely });
   }

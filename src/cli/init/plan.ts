@@ -7,10 +7,10 @@ import { type LogFile, lookInto, type NoLog } from './look-into.ts';
 import { recognise, type Recognised } from './recognise.ts';
 import { Trials } from './trials.ts';
 
-/** Groups of files that are looked into, and files of each. */
+/** Groups of files that are read, and files of each. */
 const MAX_GROUPS = 300;
 const SAMPLED_FILES = 3;
-/** So many neighbours share a glob before they are looked into, and so many of the same kind afterwards. */
+/** So many neighbours share a glob before they are read, and so many of the same kind afterwards. */
 const MANY = 21;
 const SOME = 4;
 const MAX_SOURCES = 100;

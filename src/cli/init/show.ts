@@ -69,7 +69,7 @@ export function skippedText({ skipped, unlike }: Plan, found: Candidates): strin
   if (all.length > SHOWN_SKIPPED) lines.push(`  and ${all.length - SHOWN_SKIPPED} more (--json names all)`);
   if (found.rotated > 0) lines.push(`  ${plural(found.rotated, 'rotated file')} beside the files: the agent reads those that it had begun`);
   if (unlike > 0) lines.push(`  ${plural(unlike, 'file')} that are like no log`);
-  if (found.isCut) lines.push('  there are more files than were looked at: name folders');
+  if (found.isCut) lines.push('  there are more files than were checked: name folders');
   return lines.length === 0 ? '' : `Left out:\n${lines.map(printable).join('\n')}\n`;
 }
 

@@ -57,7 +57,7 @@ function sourceLines({ id, include, exclude, files, recognised, secrets, bytes, 
       : [withComment('    # start_at: end', `would leave out the ${Math.round(bytes / HUGE_BYTES)} GiB that are there already`)]),
     ...(transform
       ? [
-          '    # Hides what looks like a secret in the lines looked at; correct it where it is none.',
+          '    # Hides what looks like a secret in the lines that were read; correct it where it is not one.',
           ...transform.reasons.map((reason) => `    # - ${printed(reason)}`),
           '    transform: |',
           ...transform.pipeline.split('\n').map((line) => `      ${line}`),

@@ -17,7 +17,7 @@ const ANSWER_WITHIN_MS = 3000;
 /** Resolves with 0 once the user, or a signal, ends it. Throws `TailraceError` where no agent runs at its start. */
 export async function top(args: TopArguments): Promise<number> {
   if (!process.stdin.isTTY || !process.stdout.isTTY)
-    throw new UsageError('E_TOP', 'top draws on a terminal, and its input or output is none', {
+    throw new UsageError('E_TOP', 'top needs a terminal for its input and its output', {
       fix: 'tailrace status prints the same once, tailrace status --json for scripts',
     });
   const { dataDir } = configOf(args);

@@ -54,7 +54,7 @@ export function tlsStampOf({ ca, cert, key }: TlsFiles): string {
   return [ca, cert, key].map((path) => (path === undefined ? '' : stampOf(path))).join(', ');
 }
 
-/** The first certificate of the file, which is the only one that is looked at. */
+/** The first certificate of the file, the only one that is checked. */
 function readCertificate(part: 'ca' | 'cert', path: string | undefined, pem: Buffer): X509Certificate {
   try {
     if (!pem.includes('-----BEGIN')) throw new Error('it holds no `-----BEGIN CERTIFICATE-----`');

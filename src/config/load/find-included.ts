@@ -1,4 +1,4 @@
-/** Which files the patterns of `include_config` name: `*` and `?` in the file's name, so that looking costs one listing each. */
+/** Which files the patterns of `include_config` name: `*` and `?` in the file's name, so that each costs one listing. */
 import { readdirSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { codeOf, messageOf } from '../../core/errors.ts';

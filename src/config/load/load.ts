@@ -29,7 +29,7 @@ export function loadConfig(file: string, env: Environment): Config {
   return configIn(readConfig(file, env));
 }
 
-/** The same for what only looks into the data folder: without the secrets, whose variables need not be set. */
+/** The same for commands that only read the data folder: without the secrets, whose variables need not be set. */
 export function loadWithoutSecrets(file: string, env: Environment): Config {
   return configIn(readConfig(file, env, { leavesSecrets: true }));
 }
@@ -162,7 +162,7 @@ class Loader {
     else if (node.kind === 'list') for (const item of node.items) this.#warnOfDollars(item);
     else if (typeof node.value === 'string' && /^\$[A-Za-z_]\w*(?:$|\/)/.test(node.value)) {
       const fix = 'write `${NAME}` with braces, or `$$` where the dollar itself is meant';
-      this.#warn(node.at, 'a `$` without braces is no variable: the text is taken as it stands', fix);
+      this.#warn(node.at, 'a `$` without braces is not a variable: the text is used as it is', fix);
     }
   }
 

@@ -43,7 +43,7 @@ export function checkLines(source: SourceDraft, at: PathReport): void {
   if (format === 'csv')
     at.atKey(
       `${path}.multiline`,
-      '`multiline` cannot be had with `format: csv`',
+      '`multiline` cannot be used with `format: csv`',
       'remove it: a record in quotes may have several lines anyway',
     );
   const [bytes, limit] = [multiline.max_bytes, draft.max_event_bytes];

@@ -59,7 +59,7 @@ export const fileTable = {
   scan_interval: field(duration('100ms', '1h'), {
     computed: '1s, and up to 30s while watches tell of every change',
     example: '1s',
-    doc: 'the longest time between two looks at all files; changes that the system tells of are read at once',
+    doc: 'the longest time between two scans of all files; changes that the system reports are read at once',
   }),
   order: field(choice(['fair', 'oldest_first']), {
     default: 'fair',
@@ -75,7 +75,7 @@ export const fileTable = {
   }),
   stable_inodes: field(flag, {
     default: 'true',
-    doc: 'false where a file can have another inode from one look to the next (overlay and some network file systems): path and content tell then',
+    doc: 'false where a file can have another inode from one scan to the next (overlay and some network file systems): path and content identify it then',
   }),
   read_compressed: field(flag, {
     default: 'false',

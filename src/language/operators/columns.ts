@@ -130,7 +130,7 @@ export const COLUMNS: readonly Operator[] = [
     names: ['redact'],
     only: 'queries',
     syntax: 'redact [replaceToken="***"] "<regex>", … [on <field>, …]',
-    doc: 'The texts of the fields, of all without `on`, with the token in place of what the regular expressions (RE2) match: one of a single character, `*` unless told otherwise, for each character, a longer one for each match.',
+    doc: 'The texts of the fields, of all without `on`, with the token in place of what the regular expressions (RE2) match: one of a single character, by default `*`, for each character, a longer one for each match.',
     read(parser) {
       const token = readRedactToken(parser);
       const patterns = parser.list(() => readExpression(parser));

@@ -91,7 +91,7 @@ export const JOIN: readonly Operator[] = [
     names: ['lookup'],
     only: 'queries',
     syntax: 'lookup [kind=leftouter | kind=inner] (<table>) on <field>, …',
-    doc: 'The columns of a second table beside each row; what it joins by comes once. Rows without a match stay, unless kind=inner is said.',
+    doc: 'The columns of a second table beside each row; what it joins by comes once. Rows without a match stay, unless kind=inner is given.',
     read(parser) {
       const how = readKind(parser, 'leftouter', ['leftouter', 'inner']);
       const table = parser.subqueries!.table();

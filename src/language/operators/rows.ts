@@ -45,7 +45,7 @@ export const ROWS: readonly Operator[] = [
     names: ['sort', 'order'],
     only: 'queries',
     syntax: 'sort by <expression> [asc | desc] [nulls first | nulls last], …',
-    doc: 'Orders the rows; descending unless asc is said, with nulls last unless told otherwise.',
+    doc: 'Orders the rows; descending unless asc is given, with nulls last unless nulls first is given.',
     read(parser) {
       parser.expect('by', 'after sort');
       const orderings = parser.list(() => readOrdering(parser));

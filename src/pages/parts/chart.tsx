@@ -18,7 +18,7 @@ export interface ChartProps {
   readonly shape?: ChartShape;
   /** Shown in place of an empty chart. */
   readonly empty: string;
-  /** Told the range, in seconds, that was dragged over. */
+  /** Called with the range, in seconds, that was dragged over. */
   readonly onSelect?: (from: number, to: number) => void;
   readonly marks?: readonly ChartMark[];
   /** The last values stand above the chart while no others are pointed at. */

@@ -111,7 +111,7 @@ function firstRecord(head: string, delimiter: string): string[] | undefined {
   }
 }
 
-/** Names that can be told apart: an empty one gets its number, a repeated one a number behind it. */
+/** Unique names: an empty one gets its number, a repeated one a number behind it. */
 function namesOf(record: readonly string[]): string[] {
   const names = new Set<string>();
   for (const [index, value] of record.slice(0, MAX_CSV_COLUMNS).entries()) {

@@ -10,7 +10,7 @@ export interface BytePrefix {
   readonly isWhole: boolean;
 }
 
-/** The longest prefix that is looked at. */
+/** The longest prefix that is checked. */
 const MAX_CLASSES = 64;
 
 /** Undefined for a pattern whose beginning says nothing: not anchored by `^`, or with alternatives beside that. */

@@ -3,7 +3,7 @@ import { hasLongCharacters } from '../../config/fields/charsets.ts';
 import { asciiLines, type Encoding, utf16be, utf16le, utf8 } from './encoding.ts';
 
 const BUILT_IN: ReadonlyMap<string, Encoding> = new Map([utf8, utf16le, utf16be].map((each) => [each.name, each]));
-/** How far back a place is looked for where no character of several bytes can be torn. */
+/** How far back to search for a place where no character of several bytes is torn. */
 const LOOK_BACK_BYTES = 1024;
 
 /** `name` is one of config/fields/charsets. */

@@ -42,7 +42,7 @@ export interface Shard {
   close(): Promise<void>;
 }
 
-/** Pause between two looks at whether a query has ended. */
+/** Pause between two checks whether a query has ended. */
 const LOOK_MS = 50;
 /** Codes of the engine: it cannot reach another server (unknown name, no answer, closed connection). */
 const OTHER_AWAY = new Set(['198', '209', '210', '279', '394']);
@@ -138,9 +138,9 @@ const silent = (host: string): ApiError => new ApiError(503, `the engine at ${ho
 /** A 503 for a server that cannot be reached from here or from another one, so that clients retry. */
 function away(error: unknown, host: string): ApiError | undefined {
   const code = codeOf(error);
-  const said = messageOf(error).slice(0, 200).trim();
+  const reason = messageOf(error).slice(0, 200).trim();
   if (OTHER_AWAY.has(code) || (code === CUT_OFF && /receiving packet/i.test(messageOf(error))))
-    return new ApiError(503, `the engine at ${host} cannot reach another of its servers: ${said}`, LATER);
+    return new ApiError(503, `the engine at ${host} cannot reach another of its servers: ${reason}`, LATER);
   if (EMPTY.has(code))
     return new ApiError(
       503,
@@ -148,9 +148,9 @@ function away(error: unknown, host: string): ApiError | undefined {
       LATER,
     );
   // A crashing server answers only with this for a while.
-  const isNetwork = /^E[A-Z]{3,}$|^UND_|^ERR_(?:SOCKET|STREAM)/.test(code) || /socket hang up|server is shutting down/i.test(said);
+  const isNetwork = /^E[A-Z]{3,}$|^UND_|^ERR_(?:SOCKET|STREAM)/.test(code) || /socket hang up|server is shutting down/i.test(reason);
   if (!isNetwork && !BUSY.has(code)) return undefined;
-  return new ApiError(503, `the engine at ${host} cannot be reached: ${said}`, LATER);
+  return new ApiError(503, `the engine at ${host} cannot be reached: ${reason}`, LATER);
 }
 
 function readCost(summary: string | string[] | undefined): Pick<QueryResult, 'rowsRead' | 'bytesRead'> {

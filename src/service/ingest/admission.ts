@@ -4,7 +4,7 @@ import { SERVICE_GUESSED_COMPRESSION, SERVICE_INGEST_BYTES_IN_FLIGHT, SERVICE_IN
 import { ApiError } from '../http/api-error.ts';
 
 export interface IngestAdmission {
-  /** Takes room for a request; the returned function gives it back. Throws an `ApiError` 429 when there is none. */
+  /** Admits a request until the returned function is called. Throws an `ApiError` 429 when too much is under way. */
   enter(headers: IncomingHttpHeaders): () => void;
 }
 
@@ -15,7 +15,7 @@ export function ingestAdmission(bodyBytes: number): IngestAdmission {
   return {
     enter(headers) {
       const weight = Math.min(bodyBytes, guessBytes(headers));
-      // One request always has room, however large.
+      // One request is always admitted, however large.
       const isFull = requests >= SERVICE_INGESTS_IN_FLIGHT || (requests > 0 && bytes + weight > SERVICE_INGEST_BYTES_IN_FLIGHT);
       if (isFull) throw new ApiError(429, 'rate limit exceeded', { 'Retry-After': '1' });
       requests++;

@@ -48,7 +48,7 @@ interface Staged {
 
 export interface WriterOptions {
   readonly block: RowBlock;
-  /** Looks at what is written, to choose fields that get columns of their own. */
+  /** Counts what is written, to choose fields that get columns of their own. */
   readonly tally: FieldTally | undefined;
   /** The dataset's fields as they are now. */
   readonly fields: ReadonlyMap<string, number>;

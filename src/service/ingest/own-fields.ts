@@ -1,4 +1,4 @@
-/** Chooses the fields of a dataset that get columns of their own (`engine/own-columns`): now and then it looks at some events as they come in. */
+/** Chooses the fields of a dataset that get columns of their own (`engine/own-columns`): now and then it samples events as they come in. */
 import { messageOf } from '../../core/errors.ts';
 import { SERVICE_OWN_COLUMNS, SERVICE_OWN_PAUSE } from '../limits.ts';
 import type { Log } from '../../core/log.ts';
@@ -6,38 +6,38 @@ import type { Catalog, Dataset } from '../datasets/catalog.ts';
 import { FieldTally } from './field-tally.ts';
 
 export interface OwnFieldChooser {
-  /** What to count the fields of a request with; undefined when nobody is looking. */
+  /** What to count the fields of a request with; undefined between two samples. */
   tallyOf(dataset: Dataset): FieldTally | undefined;
   /** Call it when a request's events are stored: with enough events seen, adds columns. Never fails: without them all stays in the maps. */
   choose(dataset: Dataset, events: number): Promise<void>;
 }
 
-interface Look {
+interface Sample {
   tally: FieldTally;
   /** Events to come before it begins. */
   pause: number;
 }
 
-/** Looks at `sample` events of each dataset, then again after a pause. */
+/** Counts `sample` events of each dataset, then again after a pause. */
 export function chooseOwnFields(catalog: Catalog, log: Log, sample: number): OwnFieldChooser {
-  const looks = new Map<number, Look>();
+  const samples = new Map<number, Sample>();
   return {
     tallyOf({ id, written }) {
       if (written.length >= SERVICE_OWN_COLUMNS) return undefined;
-      let look = looks.get(id);
-      if (!look) looks.set(id, (look = { tally: new FieldTally(), pause: 0 }));
-      return look.pause > 0 ? undefined : look.tally;
+      let current = samples.get(id);
+      if (!current) samples.set(id, (current = { tally: new FieldTally(), pause: 0 }));
+      return current.pause > 0 ? undefined : current.tally;
     },
     async choose(dataset, events) {
-      const look = looks.get(dataset.id);
-      if (!look) return;
-      if (look.pause > 0) {
-        look.pause -= events;
+      const current = samples.get(dataset.id);
+      if (!current) return;
+      if (current.pause > 0) {
+        current.pause -= events;
         return;
       }
-      const { tally } = look;
+      const { tally } = current;
       if (tally.rows < sample) return;
-      looks.set(dataset.id, { tally: new FieldTally(), pause: sample * SERVICE_OWN_PAUSE });
+      samples.set(dataset.id, { tally: new FieldTally(), pause: sample * SERVICE_OWN_PAUSE });
       const wanted = tally.common(SERVICE_OWN_COLUMNS - dataset.written.length);
       if (wanted.length === 0) return;
       try {

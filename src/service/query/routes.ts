@@ -151,7 +151,7 @@ type Query = ReturnType<typeof readQuery>;
 type Run = (request: QueryRequest, stagesOf: Parameters<typeof runQuery>[2], messages: readonly Message[]) => ReturnType<typeof runQuery>;
 type Apl = ReturnType<typeof readAplBody>;
 
-/** The body of a reply, and what its headers say of it: the body has no room for keys of our own. */
+/** The body of a reply, and what its headers say of it: the API defines every key of the body. */
 interface Written {
   readonly text: string;
   readonly bytesRead: number;

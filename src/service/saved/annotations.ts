@@ -99,8 +99,8 @@ export function annotationRoutes(server: FastifyInstance, metadata: Metadata): v
 
 /** Absent and null keys stay as they are. Throws an `ApiError` 400. */
 function merged(kept: Kept, changes: Changes): Kept {
-  const said = Object.entries(changes).filter(([, value]) => value !== undefined && value !== null);
-  const all: Kept = { ...kept, ...(Object.fromEntries(said) as Partial<Kept>) };
+  const given = Object.entries(changes).filter(([, value]) => value !== undefined && value !== null);
+  const all: Kept = { ...kept, ...(Object.fromEntries(given) as Partial<Kept>) };
   if (all.endTime !== undefined && all.endTime < all.time) throw badRequest(`endTime ${all.endTime} is before time ${all.time}`);
   return all;
 }

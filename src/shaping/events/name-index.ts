@@ -1,4 +1,4 @@
-/** Names that are looked for among the keys of events: found by their bytes, so that the other keys are never made strings. */
+/** Names to find among the keys of events: found by their bytes, so that the other keys are never made strings. */
 import type { Members } from './members.ts';
 
 export class NameIndex {

@@ -10,7 +10,7 @@ export type ResultMember = readonly [name: string, json: string | undefined];
 const TIME = '_time';
 
 /**
- * Writes the event and a newline. Members that `isOutside` says yes to were not looked at and stay; others that are missing in the
+ * Writes the event and a newline. Members for which `isOutside` is true were not read and stay; others that are missing in the
  * result go.
  */
 export function writeEvent(

@@ -124,7 +124,7 @@ export function createPipelineStage(options: PipelineStageOptions): Stage {
   };
 }
 
-/** The fields of an event that a pipeline reads or writes, where it can be told which: all others are only copied. */
+/** The fields of an event that a pipeline reads or writes, where they are known: all others are only copied. */
 class FewFields {
   readonly #members: Members;
   readonly #index: NameIndex;
@@ -227,7 +227,7 @@ function contentOf(path: string): string | null {
   }
 }
 
-/** What a program may ask. The offset is looked for only when it is asked. */
+/** What a program may ask. The offset is computed only when it is needed. */
 class EventContext implements RowContext {
   readonly readAtMs: number;
   readonly stream: string;

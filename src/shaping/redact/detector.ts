@@ -1,6 +1,6 @@
 /**
  * What a kind of secret looks like. Detectors find the part of a text that is to be hidden. Each is linear in the text: a pattern
- * begins where no character of its own kind stands before it, or looks no further than a fixed number of characters.
+ * begins where no character of its own kind stands before it, or reads at most a fixed number of characters ahead.
  */
 
 export interface Span {

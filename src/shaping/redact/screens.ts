@@ -1,4 +1,4 @@
-/** What stands in every text that a detector finds something in: texts without it need no second look. Each is checked over bytes. */
+/** What stands in every text that a detector finds something in: texts without it need no detector. Each is checked over bytes. */
 import type { RedactionKind } from './redact.ts';
 
 export interface Screen {

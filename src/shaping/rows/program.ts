@@ -155,7 +155,7 @@ function namesOf(lists: readonly (readonly string[] | undefined)[]): ReadonlySet
   return lists.includes(undefined) ? 'all' : new Set(lists.flatMap((names) => names ?? []));
 }
 
-/** What is read and written up to the first `project`, and written from there on, where that can be told: what is written may be as it was. */
+/** What is read and written up to the first `project`, and written from there on, where that is known: what is written may be unchanged. */
 function neededBy(stages: readonly CompiledStage[]): ReadonlySet<string> | undefined {
   const replacing = stages.findIndex(({ replaces }) => replaces !== undefined);
   if (replacing < 0) return undefined;

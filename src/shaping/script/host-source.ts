@@ -12,7 +12,7 @@ export const UNCAUGHT_EXIT = 78;
 export const REQUESTS_FD = 3;
 export const REPLIES_FD = 4;
 
-/** What the process is told first, in one line. */
+/** The first line that the process gets. */
 export interface ScriptSetup {
   readonly file: string;
   readonly text: string;

@@ -15,7 +15,7 @@ export const SCRIPT_HOST_COMMAND = 'script-host';
 
 const FLAGS = [`--max-old-space-size=${MAX_SCRIPT_HEAP_MIB}`, '--experimental-vm-modules', '--no-warnings'];
 const OUT_OF_MEMORY = 'the script took more memory than it may';
-/** How often its memory is looked at while it works. */
+/** How often its memory is checked while it works. */
 const MEMORY_CHECK_MS = 50;
 const NEWLINE = 0x0a;
 
@@ -38,7 +38,7 @@ export class ScriptProcess {
   #received: (line: string) => void = () => {};
   /** Why it was killed. */
   #verdict: string | undefined;
-  /** Resolves with the reason once it has ended and all that it said was taken. */
+  /** Resolves with the reason once it has ended and all its output was taken. */
   readonly ended: Promise<string>;
   isAlive = true;
 

@@ -8,7 +8,7 @@ export interface TransformEvent {
   [name: string]: unknown;
 }
 
-/** What a transform is told beside the event. */
+/** What a transform gets beside the event. */
 export interface TransformContext {
   /** The id of the source. */
   readonly source: string;

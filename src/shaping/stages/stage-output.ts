@@ -9,7 +9,7 @@ export interface StageOutputOptions {
   readonly onError: OnError;
   /** It says itself where events go. */
   readonly routes?: boolean;
-  /** Told of each failure; `reason` quotes nothing of the event. */
+  /** Called for each failure; `reason` quotes nothing of the event. */
   failed(reason: string): void;
 }
 
@@ -19,7 +19,7 @@ export class StageOutput {
   readonly #ends = new NumberList();
   readonly #origins = new NumberList();
   readonly #subs = new NumberList();
-  /** Of each event, where any event says so. */
+  /** Of each event, where any event has one. */
   #datasets: (string | undefined)[] = [];
   #failures: Failure[] = [];
   #errors = 0;

@@ -72,7 +72,7 @@ export interface ExplainerOptions {
   readonly fileSystem: FileSystem;
   readonly streams: StreamStore;
   readonly clock: Clock;
-  /** False of a source that was never opened: what is told is what one that starts would do. */
+  /** False for a source that was never opened: the explanation is what it would do at its start. */
   isOpen(): boolean;
   /** What is known of a compressed file that is read; undefined for one that is not. */
   compressed(path: string): { readonly state: string; readonly offset: number; readonly end: CompressedEnd | undefined } | undefined;

@@ -34,7 +34,7 @@ import { Turns } from './read/turns.ts';
 export interface FileSource extends Source {
   /** One scan, then one turn for every file that has something to read. For tests and `--once`. */
   pollOnce(): Promise<{ readonly moreToRead: boolean }>;
-  /** Looks at all files once, without reading. */
+  /** Scans all files once, without reading. */
   scanOnce(): Promise<void>;
   /** One turn for every file that has something to read. */
   readRound(): Promise<void>;

@@ -17,7 +17,7 @@ export interface CodeFieldProps {
   readonly known: Known;
   readonly onEdit: (query: string) => void;
   readonly onRun: (query: string) => void;
-  /** Told whether suggestions are shown. */
+  /** Called with whether suggestions are shown. */
   readonly onSuggest: (isShown: boolean) => void;
 }
 

@@ -54,7 +54,7 @@ const WORDS: readonly Suggestion[] = [...[...OPERATORS.keys()].filter((name) => 
   insert: `${name} `,
 }));
 
-/** Undefined where nothing is to be said: in a comment, a text, or behind a number. */
+/** Undefined where nothing is to be suggested: in a comment, a text, or behind a number. */
 export function complete(text: string, caret: number, { datasets, fields }: Known): Completion | undefined {
   const before = text.slice(0, caret);
   const names = (all: readonly string[]): Suggestion[] =>

@@ -24,7 +24,7 @@ const REST_MS = 400;
 export function Editor({ query, range, isRunning, canRun, known, refused, onEdit, onRun, onTail }: EditorProps) {
   const [isSuggesting, setSuggesting] = useState(false);
   const found = useProblem(query);
-  // What is half typed is no fault yet, and what was refused is said below.
+  // Half-typed text is not an error yet, and a refusal is shown below.
   const problem = isSuggesting ? undefined : refused ? { ...(found ?? refused), message: '' } : found;
   return (
     <form

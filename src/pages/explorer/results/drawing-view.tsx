@@ -11,7 +11,7 @@ export interface DrawingViewProps {
   /** Of a chart above rows that are what it counts. */
   readonly isSmall: boolean;
   readonly marks: readonly ChartMark[];
-  /** Told the range, in seconds, that was dragged over. */
+  /** Called with the range, in seconds, that was dragged over. */
   readonly onSelect: (from: number, to: number) => void;
 }
 

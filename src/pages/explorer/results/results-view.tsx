@@ -15,11 +15,11 @@ import type { Found, Outcome } from '../data/use-query.ts';
 export interface ResultsProps {
   readonly outcome: Outcome;
   readonly api: Api | undefined;
-  /** What of the result is looked at, and told what changes. */
+  /** Which part of the result is shown, and what is called when that changes. */
   readonly link: Pick<LinkState, 'columns' | 'event'>;
   readonly onLink: (part: Partial<LinkState>) => void;
   readonly onFilter: (condition: string) => void;
-  /** Told a range as the link has it. */
+  /** Called with a range as the link has it. */
   readonly onRange: (range: string) => void;
 }
 

@@ -59,7 +59,7 @@ function hasTerm(call: Call, text: Sql, term: Value, termText: Sql, fold: boolea
   const exactly = termPattern(constant);
   if (text.length > SHORT_SQL || !wordEnds(constant).includes(true)) return all([found, matches(text, exactly)]);
   // The engine compiles a pattern anew for each block of rows, which for all letters there are takes longer than matching: most texts are settled by ASCII. The
-  // cast makes a column of a dictionary a plain one, of which only the rows left are looked at.
+  // cast makes a column of a dictionary a plain one, of which only the rows left are read.
   const plain = sql`cast(${text}, 'Nullable(String)')`;
   return all([found, any([matches(text, termPattern(constant, ASCII_OTHER)), all([matches(text, besideOthers(constant)), matches(plain, exactly)])])]);
 } // prettier-ignore

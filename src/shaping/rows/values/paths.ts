@@ -148,5 +148,5 @@ function keepInside(object: JsonObject, path: string, patterns: readonly NamePat
   return kept.length === 0 ? undefined : Object.fromEntries(kept);
 }
 
-/** The top-level keys that a pattern may reach; undefined where those cannot be told. */
+/** The top-level keys that a pattern may reach; undefined where those are not known. */
 export const reachedNames = ({ text, prefix }: NamePattern): string[] | undefined => (prefix ? undefined : topLevelNames(text));

@@ -9,7 +9,7 @@ import type { DispatchHandler, Dispatcher, DispatchRequest } from './dispatcher.
 
 /** Answers are short; longer ones come in several pieces. */
 const READ_BYTES = 16 * 1024;
-/** How often idle connections are looked at. */
+/** How often idle connections are checked. */
 const SWEEP_MS = 5000;
 const TCP_KEEP_ALIVE_MS = 60_000;
 

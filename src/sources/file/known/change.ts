@@ -9,7 +9,7 @@
  * - `deleted`: the last name is gone: read to its end through the descriptor.
  * - `gone`: neither path, name nor link: looked for until it is forgotten.
  * - `away`: gone with its file system: waited for.
- * - `undecided`: it cannot be told now: nothing is given up.
+ * - `undecided`: not known yet: nothing is given up.
  */
 export type KnownChange = 'continued' | 'renamed' | 'truncated' | 'replaced' | 'deleted' | 'gone' | 'away' | 'undecided';
 

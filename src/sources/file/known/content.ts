@@ -115,7 +115,7 @@ export class CopyComparison {
     return sum.sum === sum.until.sum ? 'same' : 'different';
   }
 
-  /** The checksum of what the file has up to `end`, after `step` said `same`. Throws system errors. */
+  /** The checksum of what the file has up to `end`, after `step` returned `same`. Throws system errors. */
   sumUp(fd: number, end: number): number {
     if (!this.#addTo(fd, end)) throw new Error('file was cut off while it was compared');
     return this.#sum!.sum;

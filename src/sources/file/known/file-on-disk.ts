@@ -45,7 +45,7 @@ export interface FileOnDisk {
   leftAtMs: number;
   /** The number of the last scan that saw it. */
   scan: number;
-  /** What `match` said last that was a change: `explain` prints it. */
+  /** The last change that `match` returned: `explain` prints it. */
   lastChange: KnownChange | NewChange;
 }
 

@@ -1,7 +1,7 @@
 /**
- * The source's open descriptors: at most MAX_OPEN_FILES, the file that changed longest ago makes room. A file that has no
- * name any more is never closed to make room: there is no other way to its bytes. What cannot be opened or read is tried
- * again after ever longer waits, and named once. Where the process runs out of descriptors, half of them are given back.
+ * The source's open descriptors: at most MAX_OPEN_FILES, the file that changed longest ago is closed first. A file without a
+ * name is never closed, because it cannot be opened again. A file that cannot be opened or read is retried after ever longer
+ * waits, and logged once. Where the process runs out of descriptors, half of them are given back.
  */
 import type { Clock } from '../../../core/time/clock.ts';
 import { codeOf, messageOf } from '../../../core/errors.ts';
@@ -123,7 +123,7 @@ export class OpenFiles {
     closeQuietly(this.#options.fileSystem, fd);
   }
 
-  /** The file changed: others make room before it. */
+  /** The file changed: others are closed before it. */
   touch(file: TrackedFile): void {
     if (this.#files.delete(file)) this.#files.add(file);
   }

@@ -255,7 +255,7 @@ export class Reader {
 
   #logCut({ disk: { path } }: TrackedFile, offset: number, lineBytes: number, beginsWithNul: boolean): void {
     const text = 'line is longer than max_event_bytes, and was cut';
-    // What a program leaves that does not append: it writes on at its old position, behind a hole.
+    // A program that does not append writes on at its old position, after a NUL gap.
     const cause =
       '; it begins with NUL bytes, as a log does that was truncated under a program which did not open it for appending: have it append, or rotate without copytruncate';
     this.#options.notices.event('warn', { path, offset, lineBytes }, beginsWithNul ? `${text}${cause}` : text);

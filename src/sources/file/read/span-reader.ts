@@ -38,7 +38,7 @@ export class SpanReader {
   /**
    * Offers exactly the span's bytes again, by the same rules. Resolves to where they end: sooner than the span in a copy that
    * was made before the last of it was read, at its beginning where nothing of it is there. Rejects with `E_UNREADABLE` when that
-   * cannot be told now (permissions, no descriptor left, a disk that fails).
+   * is not known now (permissions, no descriptor left, a disk that fails).
    */
   reread(span: Span, lane: Lane, continued: readonly Span[] = []): Promise<number> {
     const { lines, turns } = this.#options;

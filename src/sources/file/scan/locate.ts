@@ -17,8 +17,8 @@ type LocatedFile = Pick<FileStat, 'device' | 'inode'> & {
 
 /** A path under which the file is now. Never throws. */
 export function locate(fileSystem: FileSystem, file: LocatedFile, folders: FolderInodes): string | undefined {
-  const told = file.fd === undefined ? undefined : fileSystem.pathOf(file.fd);
-  for (const path of [told, file.realPath]) if (path !== undefined && statIfAt(fileSystem, path, file)) return path;
+  const openPath = file.fd === undefined ? undefined : fileSystem.pathOf(file.fd);
+  for (const path of [openPath, file.realPath]) if (path !== undefined && statIfAt(fileSystem, path, file)) return path;
   for (const folder of new Set([parentOf(file.path), parentOf(file.realPath ?? file.path)])) {
     const path = inodesIn(fileSystem, folder, folders).get(inodeKey(file));
     if (path !== undefined) return path;

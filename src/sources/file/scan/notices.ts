@@ -16,7 +16,7 @@ const EVENTS_A_MINUTE = 30;
 export class Notices {
   readonly #log: Log;
   readonly #clock: Clock;
-  readonly #said = new Map<string, string>();
+  readonly #logged = new Map<string, string>();
   readonly #events = new Map<string, LogLimit>();
   #isFull = false;
 
@@ -35,18 +35,18 @@ export class Notices {
 
   /** Trouble with `subject` (a path, as a rule): written unless the same `text` was the last one about it. */
   trouble(level: Level, subject: string, fields: object, text: string): void {
-    if (this.#said.get(subject) === text) return;
-    if (this.#said.size >= MAX_NOTICES && !this.#said.has(subject)) {
+    if (this.#logged.get(subject) === text) return;
+    if (this.#logged.size >= MAX_NOTICES && !this.#logged.has(subject)) {
       if (!this.#isFull) this.#log.warn({ limit: MAX_NOTICES }, 'more files are in trouble than can be named; further ones are not');
       this.#isFull = true;
       return;
     }
-    this.#said.set(subject, text);
+    this.#logged.set(subject, text);
     this.#log[level](fields, text);
   }
 
   /** Ends the trouble. True when there was some. */
   clear(subject: string): boolean {
-    return this.#said.size > 0 && this.#said.delete(subject);
+    return this.#logged.size > 0 && this.#logged.delete(subject);
   }
 }

@@ -25,7 +25,9 @@ export function watchFolder(
   failed: (error: unknown) => void,
 ): FolderWatch {
   if (REMOTE_FILE_SYSTEMS.has(statfsSync(folder).type)) {
-    throw Object.assign(new Error('changes that other machines make on a network file system are not told'), { code: 'ENOTSUP' });
+    throw Object.assign(new Error('the system does not report changes that other machines make on a network file system'), {
+      code: 'ENOTSUP',
+    });
   }
   if (library) return watchInotify(library, folder, changed);
   const watcher = watch(folder, { persistent: false }, (event, name) => changed(name ?? undefined, event === 'rename'));

@@ -77,8 +77,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a file that left its path is not looked for beside it',
     file: 'sources/file/scan/locate.ts',
-    find: 'for (const path of [told, file.realPath])',
-    replace: 'return undefined;\n  for (const path of [told, file.realPath])',
+    find: 'for (const path of [openPath, file.realPath])',
+    replace: 'return undefined;\n  for (const path of [openPath, file.realPath])',
     include: alone,
   },
   {

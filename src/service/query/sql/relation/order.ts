@@ -3,7 +3,7 @@ import type { Parts } from '../relation-parts.ts';
 import { list, NOTHING, sql, type Sql } from '../../values/sql.ts';
 import { exists, facetsOf, type Value } from '../../values/value.ts';
 
-/** Numbers sort before texts, those before the rest; what is missing comes last, unless told otherwise. */
+/** Numbers sort before texts, those before the rest; missing values come last by default. */
 export function sortKeys(value: Value, desc: boolean, nullsFirst: boolean): { sql: Sql; desc: boolean }[] {
   const { int, real, ...others } = value.facets;
   const number = int && real ? [sql`coalesce(${real}, toFloat64(${int}))`, int] : [int ?? real ?? []].flat();
