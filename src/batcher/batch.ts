@@ -270,7 +270,7 @@ export class Batch {
       digest,
       ...(reads ? { reads: [...reads] } : {}),
     }));
-    return { id: this.id, key: this.key, sink: this.owner, dataset: this.dataset, events: this.events, spans };
+    return { id: this.id, key: this.key, owner: this.owner, dataset: this.dataset, events: this.events, spans };
   }
 }
 

@@ -80,10 +80,10 @@ export interface Source {
 
 /** What becomes of bytes that cannot be read again from now on: their file was deleted. */
 export interface Rescue {
-  /** Takes that back: the same bytes were found again elsewhere. */
-  release(stream: string): void;
   /** Keeps the stream's held events, and those offered from now on, in the disk buffer. */
   keep(stream: string): void;
+  /** Undoes `keep`: the same bytes were found again elsewhere. */
+  release(stream: string): void;
   /** Writes all events offered so far, without waiting for their batches to fill. */
   flush(): void;
   /** A lane for such streams, which does not wait for other files. */

@@ -54,7 +54,7 @@ test('what takes a restart of the agent is said, and loses nothing', async () =>
   send('before');
   await arrives(rig, 'before');
   configure({ sources: net.replace(/}$/, ', transform: "extend a = 1 | to_dataset(\'routed\')"}') });
-  expect(await reload()).toMatchObject({ code: 0, ok: true, restarted: expect.stringContaining('the ways of to_dataset') });
+  expect(await reload()).toMatchObject({ code: 0, ok: true, restarted: expect.stringContaining('the routes of to_dataset') });
   const again = await openConnection(rig);
   again.send('after');
   await arrives(rig, 'after');

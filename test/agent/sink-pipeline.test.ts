@@ -24,7 +24,10 @@ async function pipelineOnFullDisk() {
   const stored = batch(state.ledger.nextId(), [span(stream, 0, 2)]);
   state.commit([stored]);
   const body = Buffer.from('{"n":1}\n{"n":2}\n');
-  const name = await new Spool(join(folder, 'spool', 'store'), log).write({ ...stored, bytes: body.length, encoding: 'identity' }, body);
+  const name = await new Spool(join(folder, 'spool', 'store'), log).write(
+    { ...stored, sink: stored.owner, bytes: body.length, encoding: 'identity' },
+    body,
+  );
   const file = join(folder, 'spool', 'store', name);
   const accounting = new Accounting('app');
   const sent: string[] = [];

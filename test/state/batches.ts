@@ -20,8 +20,8 @@ export function span(stream: string, from: number, to: number, source = 'app'): 
   };
 }
 
-export function batch(id: number, spans: readonly StoredSpan[], sink = 'store', dataset = 'logs'): StoredBatch {
-  return { id, key: `key-${id}-${sink}`, sink, dataset, events: spans.reduce((sum, each) => sum + each.events, 0), spans };
+export function batch(id: number, spans: readonly StoredSpan[], owner = 'store', dataset = 'logs'): StoredBatch {
+  return { id, key: `key-${id}-${owner}`, owner, dataset, events: spans.reduce((sum, each) => sum + each.events, 0), spans };
 }
 
 /** Commits a batch of these spans, which it returns. */

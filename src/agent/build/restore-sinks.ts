@@ -57,22 +57,22 @@ export async function restoreSinks(options: RestoreSinksOptions): Promise<void> 
       batches,
       log,
       slot: kernel.reserve(scratchBytes),
-      target: (sink) => {
-        const pipeline = components.sinks.get(sinkOf(sink));
-        return pipeline && { ...pipeline, shaperOf: shaperOf(pipeline, sink) };
+      target: (owner) => {
+        const pipeline = components.sinks.get(sinkOf(owner));
+        return pipeline && { ...pipeline, shaperOf: shaperOf(pipeline, owner) };
       },
-      isRetired: ({ sink, spans }) =>
-        baseOf(sink) !== undefined &&
+      isRetired: ({ owner, spans }) =>
+        baseOf(owner) !== undefined &&
         spans.every(({ source: id }) => {
-          const [source, into] = [components.sources.get(id)?.config, components.sinks.get(sinkOf(sink))?.config];
-          return source && into && options.baseOf?.(source, into) !== baseOf(sink);
+          const [source, into] = [components.sources.get(id)?.config, components.sinks.get(sinkOf(owner))?.config];
+          return source && into && options.baseOf?.(source, into) !== baseOf(owner);
         }),
       source: (id) => components.sources.get(id),
       clock,
       retryMs: RETRY_MS,
       stopping,
       nextBatchId: () => state.ledger.nextId(),
-      reached: ({ sink, id }) => components.sinks.get(sink)?.buffer.sealRecovered(id),
+      reached: ({ owner, id }) => components.sinks.get(sinkOf(owner))?.buffer.sealRecovered(id),
       replace: (id, replacements) => state.replace(id, replacements),
       partsOf: (id) => state.ledger.partsOf(id),
     });

@@ -122,7 +122,7 @@ export function createSinkPipeline(options: SinkPipelineOptions): SinkPipeline {
     },
   );
   const nextBatchId = () => state.ledger.nextId();
-  const rows = new Map(state.ledger.unsettled().flatMap((row) => (sinkOf(row.sink) === config.id ? [[row.key, row.id]] : [])));
+  const rows = new Map(state.ledger.unsettled().flatMap((row) => (sinkOf(row.owner) === config.id ? [[row.key, row.id]] : [])));
   const buffer = new DiskBuffer({
     ...{ sink: config.id, spool, policy: policyOf(config), delivery, keeper: spoolKeeper, budget, clock, log, nextBatchId },
     accountingOf: (source) => options.accountingOf(source),

@@ -7,6 +7,7 @@ import type { Region } from '../../core/block.ts';
 import type { Log } from '../../core/log.ts';
 import type { Clock } from '../../core/time/clock.ts';
 import { codeOf, messageOf, TailraceError } from '../../core/errors.ts';
+import { sinkOf } from '../../core/owner.ts';
 import type { StoredBatch, StoredPart, StoredSpan } from '../../state/database/stored-batch.ts';
 import { Batch, keyOf } from '../batch.ts';
 import { persist } from '../keeper.ts';
@@ -33,9 +34,9 @@ export interface RestoreOptions {
   readonly retryMs: number;
   /** Aborts when the agent stops. */
   readonly stopping: AbortSignal;
-  target(sink: string): RestoreTarget | undefined;
+  target(owner: string): RestoreTarget | undefined;
   source(id: string): RebuildSource | undefined;
-  /** What it holds is read again, so that it goes where the rules in force say. */
+  /** True for a batch of former `to_dataset` routes: it is dropped, and its bytes are read again under those in force. */
   isRetired?(batch: StoredBatch): boolean;
   nextBatchId(): number;
   /** Called before each batch: batches committed before it that are kept elsewhere go first. */
@@ -54,10 +55,10 @@ export async function restoreBatches(options: RestoreOptions): Promise<void> {
       await replace(options, stored.id, []);
       continue;
     }
-    const target = options.target(stored.sink);
+    const target = options.target(stored.owner);
     if (!target) {
       options.log.warn(
-        { sink: stored.sink, batch: stored.key, events: stored.events },
+        { sink: sinkOf(stored.owner), batch: stored.key, events: stored.events },
         'a batch belongs to a sink that is not configured any more; it is kept until the sink is back',
       );
       continue;
@@ -75,7 +76,7 @@ export async function restoreBatches(options: RestoreOptions): Promise<void> {
     } catch (error) {
       if (codeOf(error) !== 'E_UNREADABLE') throw error;
       options.log.error(
-        { sink: stored.sink, batch: stored.key, events: stored.events, reason: messageOf(error) },
+        { sink: sinkOf(stored.owner), batch: stored.key, events: stored.events, reason: messageOf(error) },
         'the file of a batch cannot be read again now; the batch is kept, and sent at the next start',
       );
     }
@@ -84,7 +85,7 @@ export async function restoreBatches(options: RestoreOptions): Promise<void> {
 
 /** `absent` are the spans of sources that are not configured: they become a batch of their own, which waits for them. */
 async function restore(options: RestoreOptions, target: RestoreTarget, stored: StoredBatch, absent: readonly StoredSpan[]): Promise<void> {
-  const batch = new Batch(stored.id, stored.sink, stored.dataset, 'file', { body: EMPTY });
+  const batch = new Batch(stored.id, stored.owner, stored.dataset, 'file', { body: EMPTY });
   const rebuilt: Rebuilt[] = [];
   for (const [first, ...continued] of inEvents(stored.spans)) {
     const owner = options.source(first.source);
@@ -97,7 +98,7 @@ async function restore(options: RestoreOptions, target: RestoreTarget, stored: S
   if (!unchanged) {
     options.log.warn(
       {
-        sink: stored.sink,
+        sink: sinkOf(stored.owner),
         batch: stored.key,
         newKey: row.key,
         events: stored.events,
@@ -137,7 +138,7 @@ async function restore(options: RestoreOptions, target: RestoreTarget, stored: S
 
 /** A batch of these spans in place of one whose key is retired. */
 function renewed(stored: StoredBatch, id: number, spans: readonly StoredSpan[]): StoredBatch {
-  return { ...stored, id, key: keyOf(stored.sink, stored.dataset, spans, stored.key), events: countIn(spans), spans };
+  return { ...stored, id, key: keyOf(stored.owner, stored.dataset, spans, stored.key), events: countIn(spans), spans };
 }
 
 /** Tries until the disk takes it: nothing is sent under a key that is not on disk. Rejects with `E_STOPPED` when the agent stops first. */
@@ -145,7 +146,7 @@ async function replace(options: RestoreOptions, id: number, batches: readonly St
   const persistence = { ...options, signal: options.stopping };
   const refused =
     'cannot save the new key of a batch, so it is not sent yet; free space in data_dir or repair its disk; it retries by itself';
-  const isKept = await persist(() => options.replace(id, batches), persistence, { sink: batches[0]?.sink }, refused);
+  const isKept = await persist(() => options.replace(id, batches), persistence, { sink: batches[0] && sinkOf(batches[0].owner) }, refused);
   if (!isKept) throw new TailraceError('E_STOPPED', 'the agent stops; the batch is restored by the next one');
 }
 

@@ -12,11 +12,11 @@ export const EMPTY = Buffer.alloc(0);
 
 /** `parts` are those still to be sent of a batch that was split. */
 export function headerOf(batch: Batch, parts?: readonly StoredPart[]): SpoolHeader {
-  const { key, sink, dataset, events, spans } = batch.toStored();
+  const { key, owner, dataset, events, spans } = batch.toStored();
   const { bytes, encoding, form, readAtMs, refusal, fates, withheld } = batch;
   return {
     key,
-    sink,
+    sink: owner,
     dataset,
     events,
     bytes,

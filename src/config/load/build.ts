@@ -82,17 +82,22 @@ export function dataDirOf(written: string | undefined, env: Environment, folder:
   return state === '' ? resolve('tailrace-data') : resolve(state);
 }
 
-function buildSource(source: SourceDraft, context: Context): SourceConfig {
-  if (source.type === 'file') return buildFile(source.id, finish<typeof fileTable>(source.draft), context);
-  if (source.type === 'stdin') {
-    const values = finish<typeof stdinTable>(source.draft);
-    return { ...lineConfig(source.id, values, context), type: 'stdin' };
+function buildSource({ type, id, draft }: SourceDraft, context: Context): SourceConfig {
+  switch (type) {
+    case 'file':
+      return buildFile(id, finish<typeof fileTable>(draft), context);
+    case 'stdin':
+      return { ...lineConfig(id, finish<typeof stdinTable>(draft), context), type };
+    case 'syslog':
+      return buildSyslog(id, finish<typeof syslogTable>(draft), context);
   }
-  const values = finish<typeof syslogTable>(source.draft);
+}
+
+function buildSyslog(id: string, values: Values<typeof syslogTable>, context: Context): SourceConfig {
   const path = (file: string | undefined) => (file === undefined ? undefined : credentialPath(file, context));
   const { cert, key, ca, require_client_cert: requireClientCert, max_version: maxVersion } = values.tls;
   return {
-    ...common(source.id, values, context),
+    ...common(id, values, context),
     type: 'syslog',
     charset: values.charset,
     onOversize: values.on_oversize,

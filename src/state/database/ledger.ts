@@ -33,7 +33,7 @@ export class Ledger {
     for (const row of this.#database.prepare('select distinct batch from parts').all()) this.#parted.add(Number(row['batch']));
     for (const row of this.#database.prepare('select id, sink, settled from batches order by id').all()) {
       const id = Number(row['id']);
-      const batch: StoredBatch = { id, key: '', dataset: '', events: 0, sink: String(row['sink']), spans: this.#spansOf(id) };
+      const batch: StoredBatch = { id, key: '', dataset: '', events: 0, owner: String(row['sink']), spans: this.#spansOf(id) };
       this.track(batch);
       if (row['settled'] === 1) this.settle(batch);
     }
@@ -46,13 +46,13 @@ export class Ledger {
 
   /** Batches that were committed and not settled when the last process ended, oldest first. */
   unsettled(): StoredBatch[] {
-    const rows = this.#database.prepare('select id, key, sink, dataset, events from batches where settled = 0 order by id').all();
+    const rows = this.#database.prepare('select id, key, sink as owner, dataset, events from batches where settled = 0 order by id').all();
     return rows.map((row) => ({ ...(row as unknown as Omit<StoredBatch, 'spans'>), spans: this.#spansOf(Number(row['id'])) }));
   }
 
   /** Writes a batch's row and spans, within the caller's transaction; `track` once that is committed. */
   insert(batch: StoredBatch): void {
-    this.#statements.insertBatch.run(batch.id, batch.key, batch.sink, batch.dataset, batch.events, Date.now());
+    this.#statements.insertBatch.run(batch.id, batch.key, batch.owner, batch.dataset, batch.events, Date.now());
     let seq = 0;
     for (const { source, stream, from, to, events, sum, tail, digest, reads } of batch.spans) {
       const row = [source, stream, from, to, events, sum, tail.length, tail.crc, digest, textOfReads(reads)];
@@ -64,7 +64,7 @@ export class Ledger {
   track(batch: StoredBatch): void {
     let followed = 0;
     for (const span of batch.spans) {
-      const mark = this.#streams.markOf(span.stream, batch.sink);
+      const mark = this.#streams.markOf(span.stream, batch.owner);
       if (!mark) continue;
       mark.commit(span, batch.id);
       followed += 1;
@@ -99,14 +99,14 @@ export class Ledger {
     if (this.#remainingSpans.get(batch.id) === 0) this.#pass(batch.id);
     else this.#settled.add(batch.id);
     for (const id of new Set(batch.spans.map((span) => span.stream))) {
-      const mark = this.#streams.markOf(id, batch.sink);
+      const mark = this.#streams.markOf(id, batch.owner);
       if (!mark) continue;
       for (const passed of mark.settle(batch.id)) {
         const remaining = (this.#remainingSpans.get(passed) ?? 1) - 1;
         if (remaining > 0) this.#remainingSpans.set(passed, remaining);
         else this.#pass(passed);
       }
-      this.#streams.noteMoved(mark, batch.sink, id);
+      this.#streams.noteMoved(mark, batch.owner, id);
     }
   }
 

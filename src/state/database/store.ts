@@ -83,16 +83,16 @@ export class State {
 
   /** The datasets that a sink's events went to under these rules (core/owner), beside its own. */
   datasetsOf(base: string): readonly string[] {
-    return this.streams.metUnder(base).flatMap((owner) => datasetOf(owner) ?? []);
+    return this.streams.routedOf(base).flatMap((owner) => datasetOf(owner) ?? []);
   }
 
   /** Adds the low-water marks of a dataset, and saves them before it takes any event; false when the disk refuses. */
   addDataset(base: string, dataset: string): boolean {
     const owner = datasetOwner(base, dataset);
-    this.streams.meet(base, owner);
+    this.streams.addRouted(base, owner);
     this.streams.addNewSinks();
     const isSaved = this.save();
-    if (!isSaved) this.streams.unmeet(base, owner);
+    if (!isSaved) this.streams.removeRouted(base, owner);
     return isSaved;
   }
 

@@ -16,7 +16,8 @@ export interface StoredPart {
 export interface StoredBatch {
   readonly id: number;
   readonly key: string;
-  readonly sink: string;
+  /** Whose marks it moves (core/owner). */
+  readonly owner: string;
   readonly dataset: string;
   readonly events: number;
   readonly spans: readonly StoredSpan[];

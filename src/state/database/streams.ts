@@ -17,7 +17,7 @@ export class Streams {
   /** The owners of the marks that a source moves, without those of routed datasets. */
   readonly #ownersOf: (source: string) => readonly string[];
   /** The owners of routed datasets that events went to so far, by the owner of the sink's own dataset (`sink#rules`). */
-  readonly #met = new Map<string, Set<string>>();
+  readonly #routed = new Map<string, Set<string>>();
   readonly #streams = new Map<string, Stream>();
   readonly #new = new Set<Stream>();
   /** Those of them that begin elsewhere than where they were made. */
@@ -35,19 +35,19 @@ export class Streams {
   }
 
   /** The owners of the other datasets that this sink's events went to under these rules. */
-  metUnder(base: string): readonly string[] {
-    return [...(this.#met.get(base) ?? [])];
+  routedOf(base: string): readonly string[] {
+    return [...(this.#routed.get(base) ?? [])];
   }
 
   /** Adds a mark of each stream for the dataset. */
-  meet(base: string, owner: string): void {
-    const owners = this.#met.get(base) ?? new Set();
-    this.#met.set(base, owners.add(owner));
+  addRouted(base: string, owner: string): void {
+    const owners = this.#routed.get(base) ?? new Set();
+    this.#routed.set(base, owners.add(owner));
   }
 
   /** Removes the dataset and its marks again. */
-  unmeet(base: string, owner: string): void {
-    this.#met.get(base)?.delete(owner);
+  removeRouted(base: string, owner: string): void {
+    this.#routed.get(base)?.delete(owner);
     for (const { marks } of this.#streams.values()) {
       const mark = marks.get(owner);
       marks.delete(owner);
@@ -56,7 +56,7 @@ export class Streams {
   }
 
   #sinksOf(source: string): readonly string[] {
-    return this.#ownersOf(source).flatMap((owner) => [owner, ...this.metUnder(owner)]);
+    return this.#ownersOf(source).flatMap((owner) => [owner, ...this.routedOf(owner)]);
   }
 
   load(database: DatabaseSync): void {
@@ -70,7 +70,7 @@ export class Streams {
       const mark = new Mark(Number(row['settled_to']), tail, contentSum, toPoints(row['points']));
       const owner = String(row['sink']);
       const base = baseOf(owner);
-      if (base !== undefined && base !== owner) this.meet(base, owner);
+      if (base !== undefined && base !== owner) this.addRouted(base, owner);
       this.#streams.get(String(row['stream']))?.marks.set(owner, mark);
     }
   }
