@@ -44,15 +44,9 @@ export interface RequesterOptions {
   readonly onRetry: ((retry: Retry) => void) | undefined;
 }
 
-export interface Requester {
-  readonly headerPrefix: string;
-  /** Resolves with the text of a 2xx. */
-  send(request: ApiRequest): Promise<string>;
-  /** Resolves with what `read` makes of the text; an undefined one, or none at all, is a bad answer: `wanted` says of what. */
-  ask<T>(request: ApiRequest, wanted: string, read: (text: string) => T | undefined): Promise<T>;
-}
+export type Requester = ReturnType<typeof createRequester>;
 
-export function createRequester(options: RequesterOptions): Requester {
+export function createRequester(options: RequesterOptions) {
   const { http, base, edgeBase, token, orgId, headerPrefix, timing } = options;
   const common: Record<string, string> = {
     'user-agent': `tailrace/${version}`,
@@ -93,8 +87,10 @@ export function createRequester(options: RequesterOptions): Requester {
 
   return {
     headerPrefix,
+    /** Resolves with the text of a 2xx. */
     send,
-    async ask(request, wanted, read) {
+    /** Resolves with what `read` makes of the text; an undefined one, or none at all, is a bad answer: `wanted` says of what. */
+    async ask<T>(request: ApiRequest, wanted: string, read: (text: string) => T | undefined): Promise<T> {
       const text = await send(request);
       let reason = '';
       try {

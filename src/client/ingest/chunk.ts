@@ -21,15 +21,9 @@ export function bodyOf(events: readonly SplitEvent[], format: IngestFormat, head
 }
 
 /** Events on their way into a chunk. */
-export interface OpenChunk {
-  readonly isEmpty: boolean;
-  /** Adds an event; returns the events of a full chunk that it did not fit. */
-  add(event: SplitEvent): SplitEvent[] | undefined;
-  /** The events so far; it is empty afterwards. */
-  take(): SplitEvent[];
-}
+export type OpenChunk = ReturnType<typeof openChunk>;
 
-export function openChunk(maxBytes = CLIENT_CHUNK_BYTES, maxEvents = MAX_BATCH_EVENTS): OpenChunk {
+export function openChunk(maxBytes = CLIENT_CHUNK_BYTES, maxEvents = MAX_BATCH_EVENTS) {
   let events: SplitEvent[] = [];
   let bytes = 0;
   const take = (): SplitEvent[] => {
@@ -42,13 +36,15 @@ export function openChunk(maxBytes = CLIENT_CHUNK_BYTES, maxEvents = MAX_BATCH_E
     get isEmpty() {
       return events.length === 0;
     },
-    add(event) {
+    /** Adds an event; returns the events of a full chunk that it did not fit. */
+    add(event: SplitEvent): SplitEvent[] | undefined {
       const isFull = events.length > 0 && (events.length === maxEvents || bytes + event.bytes.length > maxBytes);
       const full = isFull ? take() : undefined;
       events.push(event);
       bytes += event.bytes.length + 1;
       return full;
     },
+    /** The events so far; it is empty afterwards. */
     take,
   };
 }

@@ -28,17 +28,7 @@ export interface Caller {
   require(need: Need, dataset?: string): void;
 }
 
-export interface Auth {
-  readonly credentials: Credentials;
-  readonly users: Users;
-  readonly tokens: Tokens;
-  /** The caller with the bearer token of an `Authorization` header. Throws an `ApiError` 403. */
-  authenticate(authorization: string | undefined): Caller;
-  /** True when the header names this organisation. */
-  isOrg(header: string | undefined): boolean;
-  /** Call it once the credentials are printed: later starts then create no others. */
-  noteTold(): void;
-}
+export type Auth = ReturnType<typeof openAuth>;
 
 /** Set while the first tokens have not been printed. */
 const TOKENS_DUE = 'tokens_due';
@@ -46,7 +36,7 @@ const TOKENS_DUE = 'tokens_due';
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** `env` may give `TAILRACE_API_TOKEN`, `TAILRACE_PERSONAL_TOKEN` and `TAILRACE_ORG_ID`; with `personalIngest` personal tokens may ingest. */
-export function openAuth(metadata: Metadata, env: Environment, now: Date, personalIngest = false): Auth {
+export function openAuth(metadata: Metadata, env: Environment, now: Date, personalIngest = false) {
   const fresh = metadata.fact('owner_id') === undefined || metadata.fact(TOKENS_DUE) === 'yes';
   const { users, tokens, credentials } = metadata.transaction(() => {
     if (fresh) metadata.setFact(TOKENS_DUE, 'yes');
@@ -59,7 +49,8 @@ export function openAuth(metadata: Metadata, env: Environment, now: Date, person
     credentials,
     users,
     tokens,
-    authenticate(authorization) {
+    /** The caller with the bearer token of an `Authorization` header. Throws an `ApiError` 403. */
+    authenticate(authorization: string | undefined): Caller {
       const given = /^Bearer +(\S+) *$/i.exec(authorization ?? '')?.[1];
       if (given === undefined) throw forbidden('no token: send the header "Authorization: Bearer <token>"');
       const token = tokens.find(given);
@@ -74,8 +65,10 @@ export function openAuth(metadata: Metadata, env: Environment, now: Date, person
         token.kind === 'personal' ? capabilitiesOf(user.role, personalIngest) : token.capabilities,
       );
     },
-    isOrg: (header) => header !== undefined && timingSafeEqual(hashOf(header), org),
-    noteTold: () => metadata.setFact(TOKENS_DUE, 'no'),
+    /** True when the header names this organisation. */
+    isOrg: (header: string | undefined): boolean => header !== undefined && timingSafeEqual(hashOf(header), org),
+    /** Call it once the credentials are printed: later starts then create no others. */
+    noteTold: (): void => metadata.setFact(TOKENS_DUE, 'no'),
   };
 }
 
@@ -107,7 +100,7 @@ function callerOf(kind: TokenKind, token: string, user: User, capabilities: Capa
 
 function settleCredentials(
   metadata: Metadata,
-  { users, tokens }: Pick<Auth, 'users' | 'tokens'>,
+  { users, tokens }: { readonly users: Users; readonly tokens: Tokens },
   env: Environment,
   fresh: boolean,
 ): Credentials {

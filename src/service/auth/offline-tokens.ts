@@ -9,29 +9,23 @@ import { openTokens } from './tokens.ts';
 import { openUsers } from './users.ts';
 
 type View = ReturnType<typeof viewOf>;
-
-export interface OfflineTokens {
-  list(): View[];
-  /** `wanted` as the body of a request. Throws an `ApiError`. */
-  create(wanted: object): View & { readonly token: string };
-  /** By id or by a name that only one has. Throws an `ApiError`. */
-  revoke(id: string): void;
-  close(): void;
-}
+export type OfflineTokens = ReturnType<typeof openOfflineTokens>;
 
 /** Throws a `TailraceError`: no service has started on the folder, or one is running on it. */
-export function openOfflineTokens(dataDir: string): OfflineTokens {
+export function openOfflineTokens(dataDir: string) {
   const metadata = openExisting(dataDir, true);
   const users = openUsers(metadata, new Date());
   const tokens = openTokens(metadata);
   return {
-    list: () => tokens.list().map((token) => viewOf(token, users)),
-    create(wanted) {
+    list: (): View[] => tokens.list().map((token) => viewOf(token, users)),
+    /** `wanted` as the body of a request. Throws an `ApiError`. */
+    create(wanted: object): View & { readonly token: string } {
       const caller = { kind: 'personal', token: '', user: users.owner } as const;
       const { token, text } = createToken(readBody(CREATE, wanted, 'name (string)'), caller, tokens, users);
       return { ...viewOf(token, users), token: text };
     },
-    revoke: (id) => tokens.revoke(id),
-    close: () => metadata.close(),
+    /** By id or by a name that only one has. Throws an `ApiError`. */
+    revoke: (id: string): void => tokens.revoke(id),
+    close: (): void => metadata.close(),
   };
 }

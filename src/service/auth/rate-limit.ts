@@ -4,18 +4,16 @@
  */
 import { ApiError } from '../http/api-error.ts';
 
-export interface RateLimit {
-  /** Counts one request; returns the reply's headers. Throws an `ApiError` 429. */
-  count(nowMs: number): Readonly<Record<string, string>>;
-}
+export type RateLimit = ReturnType<typeof rateLimit>;
 
 /** `perSecond` 0: no limit and no headers. */
-export function rateLimit(perSecond: number): RateLimit {
-  if (perSecond === 0) return { count: () => ({}) };
+export function rateLimit(perSecond: number) {
   let second = 0;
   let used = 0;
   return {
-    count(nowMs) {
+    /** Counts one request; returns the reply's headers. Throws an `ApiError` 429. */
+    count(nowMs: number): Readonly<Record<string, string>> {
+      if (perSecond === 0) return {};
       const now = Math.floor(nowMs / 1000);
       if (now !== second) [second, used] = [now, 0];
       used++;

@@ -25,24 +25,7 @@ export interface Token {
   readonly expires: string | null;
 }
 
-export interface Tokens {
-  list(): Token[];
-  /** By id or by a name that only one has. Throws an `ApiError` 404. */
-  get(id: string): Token;
-  /** Creates a token and returns its text, which is not stored. `text` replaces the generated one. */
-  create(token: Omit<Token, 'id' | 'created'>, text?: string, id?: string): { readonly token: Token; readonly text: string };
-  /** Gives the token a new text and these changes. The old text stays valid until `oldExpires`; with null it ends now. */
-  regenerate(
-    id: string,
-    changes: Pick<Token, 'name' | 'description' | 'capabilities' | 'expires'>,
-    oldExpires: string | null,
-  ): { readonly token: Token; readonly text: string };
-  revoke(id: string): void;
-  /** The token with this text; undefined when none has it or it has expired. */
-  find(text: string): Token | undefined;
-  /** Reads the tokens from the database again. */
-  reload(): void;
-}
+export type Tokens = ReturnType<typeof openTokens>;
 
 const PREFIX = { api: 'xaat-', personal: 'xapt-' } as const;
 
@@ -53,7 +36,7 @@ interface Known {
   readonly hash: Buffer;
 }
 
-export function openTokens(metadata: Metadata): Tokens {
+export function openTokens(metadata: Metadata) {
   const { db } = metadata;
   const put = db.prepare('insert or replace into tokens values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)');
   let known: Known[] = [];
@@ -82,16 +65,27 @@ export function openTokens(metadata: Metadata): Tokens {
   };
 
   return {
-    list: () => known.map(({ token }) => token),
-    get: (id) => get(id).token,
-    create(fields, text = `${PREFIX[fields.kind]}${randomUUID()}`, id = randomUUID()) {
+    list: (): Token[] => known.map(({ token }) => token),
+    /** By id or by a name that only one has. Throws an `ApiError` 404. */
+    get: (id: string): Token => get(id).token,
+    /** Creates a token and returns its text, which is not stored. `text` replaces the generated one. */
+    create(
+      fields: Omit<Token, 'id' | 'created'>,
+      text: string = `${PREFIX[fields.kind]}${randomUUID()}`,
+      id: string = randomUUID(),
+    ): { readonly token: Token; readonly text: string } {
       checkRoom();
       const token: Token = { ...fields, id, created: new Date().toISOString() };
       save(token, hashOf(text));
       reload();
       return { token, text };
     },
-    regenerate(id, changes, oldExpires) {
+    /** Gives the token a new text and these changes. The old text stays valid until `oldExpires`; with null it ends now. */
+    regenerate(
+      id: string,
+      changes: Pick<Token, 'name' | 'description' | 'capabilities' | 'expires'>,
+      oldExpires: string | null,
+    ): { readonly token: Token; readonly text: string } {
       const { hash, token: old } = get(id);
       if (oldExpires !== null) checkRoom();
       const text = `${PREFIX[old.kind]}${randomUUID()}`;
@@ -103,16 +97,18 @@ export function openTokens(metadata: Metadata): Tokens {
       reload();
       return { token, text };
     },
-    revoke(id) {
+    revoke(id: string): void {
       db.prepare('delete from tokens where id = ?').run(get(id).token.id);
       reload();
     },
-    find(text) {
+    /** The token with this text; undefined when none has it or it has expired. */
+    find(text: string): Token | undefined {
       const hash = hashOf(text);
       let found: Token | undefined;
       for (const each of known) if (timingSafeEqual(each.hash, hash)) found = each.token;
       return found === undefined || hasExpired(found) ? undefined : found;
     },
+    /** Reads the tokens from the database again. */
     reload,
   };
 }

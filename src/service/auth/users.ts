@@ -13,23 +13,10 @@ export interface User {
   readonly created: string;
 }
 
-export interface Users {
-  /** The owner, created at the first start. */
-  readonly owner: User;
-  list(): User[];
-  find(id: string): User | undefined;
-  /** By id or e-mail address. Throws an `ApiError` 404. */
-  get(idOrEmail: string): User;
-  /** Throws an `ApiError`: 409 when the address is taken. */
-  create(user: Pick<User, 'name' | 'email' | 'role'>): User;
-  /** Throws an `ApiError`: 400 for the first owner. */
-  setRole(id: string, role: Role): User;
-  /** Removes the user and its tokens. Throws an `ApiError`: 400 for the first owner. */
-  remove(id: string): void;
-}
+export type Users = ReturnType<typeof openUsers>;
 
 /** Reads the users; creates the owner on an empty folder. */
-export function openUsers(metadata: Metadata, now: Date): Users {
+export function openUsers(metadata: Metadata, now: Date) {
   const { db } = metadata;
   const insert = db.prepare('insert into users values (?, ?, ?, ?, ?)');
   const users = new Map<string, User>();
@@ -58,17 +45,21 @@ export function openUsers(metadata: Metadata, now: Date): Users {
   };
 
   return {
+    /** The owner, created at the first start. */
     owner,
-    list: () => [...users.values()].sort((a, b) => (a.email < b.email ? -1 : 1)),
-    find: (id) => users.get(id),
+    list: (): User[] => [...users.values()].sort((a, b) => (a.email < b.email ? -1 : 1)),
+    find: (id: string): User | undefined => users.get(id),
+    /** By id or e-mail address. Throws an `ApiError` 404. */
     get,
-    create(user) {
+    /** Throws an `ApiError`: 409 when the address is taken. */
+    create(user: Pick<User, 'name' | 'email' | 'role'>): User {
       if ([...users.values()].some(({ email }) => email === user.email))
         throw new ApiError(409, `user ${quote(user.email)} exists already`);
       if (users.size >= SERVICE_USERS) throw badRequest(`there are ${SERVICE_USERS} users already, the most that this service keeps`);
       return add(randomUUID(), user, new Date().toISOString());
     },
-    setRole(id, role) {
+    /** Throws an `ApiError`: 400 for the first owner. */
+    setRole(id: string, role: Role): User {
       const user = get(id);
       checkChangeable(user);
       db.prepare('update users set role = ? where id = ?').run(role, user.id);
@@ -76,7 +67,8 @@ export function openUsers(metadata: Metadata, now: Date): Users {
       users.set(user.id, changed);
       return changed;
     },
-    remove(id) {
+    /** Removes the user and its tokens. Throws an `ApiError`: 400 for the first owner. */
+    remove(id: string): void {
       const user = get(id);
       checkChangeable(user);
       metadata.transaction(() => {

@@ -5,22 +5,9 @@
 import { SERVICE_HELD_QUERIES } from '../limits.ts';
 import { ApiError } from '../http/api-error.ts';
 
-export interface Arrivals {
-  /**
-   * Resolves once events were stored in the dataset after `since` (a `performance.now()`), `ms` have passed, the dataset is removed or the service
-   * stops. Rejects with the signal's reason; throws an `ApiError` 429 when too many wait.
-   */
-  wait(dataset: number, since: number, ms: number, signal: AbortSignal): Promise<void>;
-  stored(dataset: number): void;
-  /** The dataset is gone. */
-  removed(dataset: number): void;
-  /** How many wait. */
-  readonly waiting: () => number;
-  /** Ends every wait, and those to come. */
-  close(): void;
-}
+export type Arrivals = ReturnType<typeof openArrivals>;
 
-export function openArrivals(): Arrivals {
+export function openArrivals() {
   const waiters = new Map<number, Set<() => void>>();
   /** When events were last stored, by dataset: a query that began before need not wait. */
   const lastStored = new Map<number, number>();
@@ -31,7 +18,7 @@ export function openArrivals(): Arrivals {
     for (const end of [...(waiters.get(dataset) ?? [])]) end();
   };
   return {
-    async wait(dataset, since, ms, signal) {
+    async wait(dataset: number, since: number, ms: number, signal: AbortSignal): Promise<void> {
       signal.throwIfAborted();
       if (isClosed || (lastStored.get(dataset) ?? -1) >= since) return;
       if (waiting >= SERVICE_HELD_QUERIES)
@@ -54,16 +41,19 @@ export function openArrivals(): Arrivals {
       });
       signal.throwIfAborted();
     },
-    stored(dataset) {
+    stored(dataset: number): void {
       lastStored.set(dataset, performance.now());
       wake(dataset);
     },
-    removed(dataset) {
+    /** The dataset is gone. */
+    removed(dataset: number): void {
       wake(dataset);
       lastStored.delete(dataset);
     },
-    waiting: () => waiting,
-    close() {
+    /** How many wait. */
+    waiting: (): number => waiting,
+    /** Ends every wait, and those to come. */
+    close(): void {
       isClosed = true;
       for (const dataset of [...waiters.keys()]) wake(dataset);
     },

@@ -69,27 +69,7 @@ export const newDataset = (id: number, { name, description, created, who }: Fact
   written: [],
 });
 
-export interface Catalog {
-  list(): Dataset[];
-  /** Throws an `ApiError` 404. */
-  get(name: string): Dataset;
-  /** Throws an `ApiError` 400 for a bad name, 409 when it exists. */
-  create(name: string, description: string, who: string): Promise<Dataset>;
-  update(
-    dataset: Dataset,
-    changes: { readonly description?: string; readonly retentionDays?: number; readonly mapFields?: readonly string[] },
-  ): void;
-  /** Waits for the requests that use the dataset, then removes everything of it. */
-  remove(dataset: Dataset): Promise<void>;
-  /** Runs `work` on the dataset; it is not removed meanwhile. Throws an `ApiError` 404. */
-  use<T>(name: string, work: (dataset: Dataset) => Promise<T>): Promise<T>;
-  /** Adds type bits to fields, in memory and in the database (call it inside a transaction where there is one). */
-  noteFields(dataset: Dataset, fields: ReadonlyMap<string, number>): void;
-  /** Gives fields of the dataset columns of their own. Call it while the dataset is in use. */
-  addColumns(dataset: Dataset, wanted: readonly Omit<OwnColumn, 'name'>[]): Promise<void>;
-  /** Says something about a field; what is undefined stays. */
-  describeField(dataset: Dataset, name: string, changes: { readonly [Key in keyof FieldNote]?: FieldNote[Key] | undefined }): void;
-}
+export type Catalog = Awaited<ReturnType<typeof openCatalog>>;
 
 /** The names of the types in the bits, `integer|string`; empty when only nulls were seen. */
 export function typeName(bits: number): string {
@@ -99,7 +79,7 @@ export function typeName(bits: number): string {
     .join('|');
 }
 
-export async function openCatalog(metadata: Metadata, engine: Engine, log: Log): Promise<Catalog> {
+export async function openCatalog(metadata: Metadata, engine: Engine, log: Log) {
   const { db } = metadata;
   const byName = new Map<string, Dataset>();
   /** Requests that use a dataset, by its number. */
@@ -138,14 +118,16 @@ export async function openCatalog(metadata: Metadata, engine: Engine, log: Log):
     );
   };
 
-  const catalog: Catalog = {
-    list: () => [...byName.values()].sort((a, b) => (a.name < b.name ? -1 : 1)),
-    get(name) {
+  const catalog = {
+    list: (): Dataset[] => [...byName.values()].sort((a, b) => (a.name < b.name ? -1 : 1)),
+    /** Throws an `ApiError` 404. */
+    get(name: string): Dataset {
       const dataset = byName.get(name);
       if (!dataset) throw notFound(`dataset ${quote(name)} not found`);
       return dataset;
     },
-    async create(name, description, who) {
+    /** Throws an `ApiError` 400 for a bad name, 409 when it exists. */
+    async create(name: string, description: string, who: string): Promise<Dataset> {
       if (!/^[A-Za-z0-9-]{1,128}$/.test(name))
         throw badRequest(`dataset name ${quote(name)}: wanted 1 to 128 characters of A-Z, a-z, 0-9 and -`);
       if (byName.size >= SERVICE_DATASETS)
@@ -168,19 +150,28 @@ export async function openCatalog(metadata: Metadata, engine: Engine, log: Log):
       byName.set(name, dataset);
       return dataset;
     },
-    update(dataset, { description = dataset.description, retentionDays = dataset.retentionDays, mapFields = dataset.mapFields }) {
+    update(
+      dataset: Dataset,
+      {
+        description = dataset.description,
+        retentionDays = dataset.retentionDays,
+        mapFields = dataset.mapFields,
+      }: { readonly description?: string; readonly retentionDays?: number; readonly mapFields?: readonly string[] },
+    ): void {
       const set = db.prepare('update datasets set description = ?, retention_days = ?, map_fields = ? where id = ?');
       set.run(description, retentionDays, JSON.stringify(mapFields), dataset.id);
       Object.assign(dataset, { description, retentionDays, mapFields });
     },
-    async remove(dataset) {
+    /** Waits for the requests that use the dataset, then removes everything of it. */
+    async remove(dataset: Dataset): Promise<void> {
       byName.delete(dataset.name);
       const running = uses.get(dataset.id);
       if (running) await Promise.allSettled(running);
       uses.delete(dataset.id);
       await forget(dataset.id);
     },
-    async use(name, work) {
+    /** Runs `work` on the dataset; it is not removed meanwhile. Throws an `ApiError` 404. */
+    async use<T>(name: string, work: (dataset: Dataset) => Promise<T>): Promise<T> {
       const dataset = catalog.get(name);
       const running = uses.get(dataset.id) ?? new Set();
       uses.set(dataset.id, running);
@@ -192,7 +183,8 @@ export async function openCatalog(metadata: Metadata, engine: Engine, log: Log):
         running.delete(use);
       }
     },
-    noteFields(dataset, fields) {
+    /** Adds type bits to fields, in memory and in the database (call it inside a transaction where there is one). */
+    noteFields(dataset: Dataset, fields: ReadonlyMap<string, number>): void {
       for (const [name, bits] of fields) {
         const before = dataset.fields.get(name);
         const after = (before ?? 0) | bits;
@@ -201,7 +193,8 @@ export async function openCatalog(metadata: Metadata, engine: Engine, log: Log):
         setField.run(dataset.id, name, after);
       }
     },
-    async addColumns(dataset, wanted) {
+    /** Gives fields of the dataset columns of their own. Call it while the dataset is in use. */
+    async addColumns(dataset: Dataset, wanted: readonly Omit<OwnColumn, 'name'>[]): Promise<void> {
       // Columns of an attempt that failed half-way stay, with their numbers.
       const known = (await engine.ownColumns()).get(dataset.table) ?? [];
       const added = numberColumns(
@@ -215,7 +208,8 @@ export async function openCatalog(metadata: Metadata, engine: Engine, log: Log):
       const running = [...(uses.get(dataset.id) ?? [])];
       void Promise.allSettled(running).then(() => void (dataset.written = columns));
     },
-    describeField(dataset, name, changes) {
+    /** Says something about a field; what is undefined stays. */
+    describeField(dataset: Dataset, name: string, changes: { readonly [Key in keyof FieldNote]?: FieldNote[Key] | undefined }): void {
       const { notes } = dataset;
       const before = notes.get(name) ?? NO_NOTE;
       const { unit = before.unit, hidden = before.hidden, description = before.description } = changes;

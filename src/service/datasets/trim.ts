@@ -14,16 +14,10 @@ const RECLAIM_SHARE = 0.2;
 const SWEEP_MS = 3_600_000;
 const DAY_NS = 86_400_000_000_000n;
 
-export interface Trimmer {
-  /** Deletes the events with a `_time` before `nowNs - keepNs`; returns how many those were, exactly. */
-  trim(dataset: Dataset, keepNs: bigint, nowNs: bigint): Promise<number>;
-  /** Deletes what each dataset's retention says. */
-  sweep(nowNs: bigint): Promise<void>;
-  stop(): Promise<void>;
-}
+export type Trimmer = ReturnType<typeof openTrimmer>;
 
 /** Sweeps at once, then every hour. */
-export function openTrimmer(catalog: Catalog, engine: Engine, log: Log): Trimmer {
+export function openTrimmer(catalog: Catalog, engine: Engine, log: Log) {
   /** Rows deleted since the space was last given back, by dataset. */
   const deletedRows = new Map<number, number>();
 
@@ -59,9 +53,11 @@ export function openTrimmer(catalog: Catalog, engine: Engine, log: Log): Trimmer
   timer.unref();
   tick();
   return {
+    /** Deletes the events with a `_time` before `nowNs - keepNs`; returns how many those were, exactly. */
     trim,
+    /** Deletes what each dataset's retention says. */
     sweep,
-    async stop() {
+    async stop(): Promise<void> {
       clearInterval(timer);
       await running;
     },

@@ -11,14 +11,7 @@ import { SERVICE_INSERT_GROUP_BYTES, SERVICE_INSERT_WAIT_MS } from '../limits.ts
 import type { Extent } from './engine.ts';
 import { namesWith, type OwnColumn } from './own-columns.ts';
 
-export interface InsertGroups {
-  /** Resolves once `store` has stored the block. The first block's `token` names the insert; only blocks with the same columns share one. */
-  add(table: string, block: Buffer, token: string, own?: readonly OwnColumn[], extent?: Extent): Promise<void>;
-  /** Runs other work between two inserts. */
-  between<T>(work: () => Promise<T>): Promise<T>;
-  /** Resolves when nothing waits or runs. */
-  idle(): Promise<void>;
-}
+export type InsertGroups = ReturnType<typeof insertGroups>;
 
 /** Blocks of the Native format, all with the same columns. */
 export interface Insert {
@@ -38,7 +31,7 @@ interface Group {
 }
 
 /** Calls `store` one insert at a time. An insert waits at most `waitMs` for further blocks. */
-export function insertGroups(store: (insert: Insert) => Promise<void>, waitMs = SERVICE_INSERT_WAIT_MS): InsertGroups {
+export function insertGroups(store: (insert: Insert) => Promise<void>, waitMs = SERVICE_INSERT_WAIT_MS) {
   const queue = new PQueue({ concurrency: 1 });
   /** By table and columns, the group that still takes blocks. */
   const waiting = new Map<string, Group>();
@@ -57,7 +50,8 @@ export function insertGroups(store: (insert: Insert) => Promise<void>, waitMs = 
   };
 
   return {
-    add(table, block, token, own = [], extent) {
+    /** Resolves once `store` has stored the block. The first block's `token` names the insert; only blocks with the same columns share one. */
+    add(table: string, block: Buffer, token: string, own: readonly OwnColumn[] = [], extent?: Extent): Promise<void> {
       const shape = `${table} ${namesWith(own)}`;
       const group = waiting.get(shape);
       if (group && group.bytes + block.length <= SERVICE_INSERT_GROUP_BYTES) {
@@ -82,10 +76,12 @@ export function insertGroups(store: (insert: Insert) => Promise<void>, waitMs = 
       });
       return fresh.done;
     },
-    between(work) {
+    /** Runs other work between two inserts. */
+    between<T>(work: () => Promise<T>): Promise<T> {
       begin();
       return queue.add(work);
     },
-    idle: () => queue.onIdle(),
+    /** Resolves when nothing waits or runs. */
+    idle: (): Promise<void> => queue.onIdle(),
   };
 }

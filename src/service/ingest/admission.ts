@@ -3,17 +3,13 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { SERVICE_GUESSED_COMPRESSION, SERVICE_INGEST_BYTES_IN_FLIGHT, SERVICE_INGESTS_IN_FLIGHT } from '../limits.ts';
 import { ApiError } from '../http/api-error.ts';
 
-export interface IngestAdmission {
-  /** Admits a request until the returned function is called. Throws an `ApiError` 429 when too much is under way. */
-  enter(headers: IncomingHttpHeaders): () => void;
-}
-
 /** `bodyBytes` is the most that one body may have. */
-export function ingestAdmission(bodyBytes: number): IngestAdmission {
+export function ingestAdmission(bodyBytes: number) {
   let requests = 0;
   let bytes = 0;
   return {
-    enter(headers) {
+    /** Admits a request until the returned function is called. Throws an `ApiError` 429 when too much is under way. */
+    enter(headers: IncomingHttpHeaders): () => void {
       const weight = Math.min(bodyBytes, guessBytes(headers));
       // One request is always admitted, however large.
       const isFull = requests >= SERVICE_INGESTS_IN_FLIGHT || (requests > 0 && bytes + weight > SERVICE_INGEST_BYTES_IN_FLIGHT);

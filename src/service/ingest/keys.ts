@@ -17,15 +17,7 @@ export interface Range {
   readonly maxTime: bigint;
 }
 
-export interface Keys {
-  /** The kept reply, waiting for a request with the same key that is under way; else what `work` answers. */
-  once(dataset: number, key: string, work: () => Promise<string>): Promise<string>;
-  /** Writes down a range and the reply it will have, before the insert. Synchronous; call it in a transaction. */
-  begin(dataset: number, key: string, range: Range, reply: string): void;
-  finish(dataset: number, key: string): void;
-  /** Deletes the rows of an insert that failed, and the key. */
-  undo(dataset: number, key: string | undefined, range: Range): Promise<void>;
-}
+export type Keys = Awaited<ReturnType<typeof openKeys>>;
 
 interface Unfinished extends Range {
   readonly dataset: number;
@@ -40,7 +32,7 @@ const rowsIn = (range: Range): string =>
 const anyOf = (conditions: readonly string[]): string => `(${conditions.join(') or (')})`;
 
 /** Settles every key that a crash left unfinished, then serves. */
-export async function openKeys(metadata: Metadata, engine: Engine, log: Log): Promise<Keys> {
+export async function openKeys(metadata: Metadata, engine: Engine, log: Log) {
   const { db } = metadata;
   const find = db.prepare('select reply, stored from keys where dataset = ? and key = ?');
   const add = db.prepare(
@@ -109,7 +101,8 @@ export async function openKeys(metadata: Metadata, engine: Engine, log: Log): Pr
   };
 
   return {
-    async once(dataset, key, work) {
+    /** The kept reply, waiting for a request with the same key that is under way; else what `work` answers. */
+    async once(dataset: number, key: string, work: () => Promise<string>): Promise<string> {
       const id = `${dataset} ${key}`;
       for (;;) {
         const running = pending.get(id);
@@ -125,7 +118,8 @@ export async function openKeys(metadata: Metadata, engine: Engine, log: Log): Pr
         pending.delete(id);
       }
     },
-    begin(dataset, key, range, reply) {
+    /** Writes down a range and the reply it will have, before the insert. Synchronous; call it in a transaction. */
+    begin(dataset: number, key: string, range: Range, reply: string): void {
       add.run(dataset, key, range.firstRow, range.rows, range.minTime, range.maxTime, reply, range.rows === 0 ? 1 : 0);
       const n = (counts.get(dataset) ?? (count.get(dataset)?.['n'] as number)) + 1;
       counts.set(dataset, n);
@@ -133,7 +127,8 @@ export async function openKeys(metadata: Metadata, engine: Engine, log: Log): Pr
       prune.run(dataset, dataset, SERVICE_KEPT_KEYS);
       counts.delete(dataset);
     },
-    finish: (dataset, key) => void store.run(dataset, key),
+    finish: (dataset: number, key: string): void => void store.run(dataset, key),
+    /** Deletes the rows of an insert that failed, and the key. */
     undo,
   };
 }

@@ -5,12 +5,7 @@ import type { Log } from '../../core/log.ts';
 import type { Catalog, Dataset } from '../datasets/catalog.ts';
 import { FieldTally } from './field-tally.ts';
 
-export interface OwnFieldChooser {
-  /** What to count the fields of a request with; undefined between two samples. */
-  tallyOf(dataset: Dataset): FieldTally | undefined;
-  /** Call it when a request's events are stored: with enough events seen, adds columns. Never fails: without them all stays in the maps. */
-  choose(dataset: Dataset, events: number): Promise<void>;
-}
+export type OwnFieldChooser = ReturnType<typeof chooseOwnFields>;
 
 interface Sample {
   tally: FieldTally;
@@ -19,16 +14,18 @@ interface Sample {
 }
 
 /** Counts `sample` events of each dataset, then again after a pause. */
-export function chooseOwnFields(catalog: Catalog, log: Log, sample: number): OwnFieldChooser {
+export function chooseOwnFields(catalog: Catalog, log: Log, sample: number) {
   const samples = new Map<number, Sample>();
   return {
-    tallyOf({ id, written }) {
+    /** What to count the fields of a request with; undefined between two samples. */
+    tallyOf({ id, written }: Dataset): FieldTally | undefined {
       if (written.length >= SERVICE_OWN_COLUMNS) return undefined;
       let current = samples.get(id);
       if (!current) samples.set(id, (current = { tally: new FieldTally(), pause: 0 }));
       return current.pause > 0 ? undefined : current.tally;
     },
-    async choose(dataset, events) {
+    /** Call it when a request's events are stored: with enough events seen, adds columns. Never fails: without them all stays in the maps. */
+    async choose(dataset: Dataset, events: number): Promise<void> {
       const current = samples.get(dataset.id);
       if (!current) return;
       if (current.pause > 0) {

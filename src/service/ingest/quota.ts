@@ -5,17 +5,12 @@
 import { ApiError } from '../http/api-error.ts';
 import type { Metadata } from '../metadata.ts';
 
-export interface Quota {
-  /** Throws an `ApiError` 430 when the month's bytes are used up. */
-  check(now: Date): void;
-  /** Counts bytes, or takes back those of a request that failed. */
-  add(bytes: number, now: Date): void;
-}
+export type Quota = ReturnType<typeof openQuota>;
 
 const FACT = 'ingested';
 
 /** `monthlyBytes` 0: any number, and nothing is counted. */
-export function openQuota(metadata: Metadata, monthlyBytes: number): Quota {
+export function openQuota(metadata: Metadata, monthlyBytes: number) {
   if (monthlyBytes === 0) return { check() {}, add() {} };
   let { month, bytes } = JSON.parse(metadata.fact(FACT) ?? '{"month":"","bytes":0}') as { month: string; bytes: number };
   const turn = (now: Date): void => {
@@ -23,7 +18,8 @@ export function openQuota(metadata: Metadata, monthlyBytes: number): Quota {
     if (current !== month) [month, bytes] = [current, 0];
   };
   return {
-    check(now) {
+    /** Throws an `ApiError` 430 when the month's bytes are used up. */
+    check(now: Date): void {
       turn(now);
       if (bytes < monthlyBytes) return;
       const next = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1));
@@ -31,7 +27,8 @@ export function openQuota(metadata: Metadata, monthlyBytes: number): Quota {
         'Retry-After': String(Math.ceil((next.getTime() - now.getTime()) / 1000)),
       });
     },
-    add(more, now) {
+    /** Counts bytes, or takes back those of a request that failed. */
+    add(more: number, now: Date): void {
       turn(now);
       bytes = Math.max(0, bytes + more);
       metadata.setFact(FACT, JSON.stringify({ month, bytes }));

@@ -4,13 +4,7 @@
  */
 import type { NativeLibrary } from './library.ts';
 
-export interface Poll {
-  /** Both do nothing once it is closed: libuv would end the process. */
-  start(): void;
-  stop(): void;
-  /** Resolves once libuv has let go of the descriptor. Idempotent. */
-  close(): Promise<void>;
-}
+export type Poll = ReturnType<typeof createPoll>;
 
 interface Entry {
   /** The `uv_poll_t`; referred to from here, so that it is not collected while libuv has it. */
@@ -32,7 +26,7 @@ const entries = new Map<bigint, Entry>();
 let callbacks: Callbacks | undefined;
 
 /** Not started yet. Throws what libuv says of a descriptor that cannot be polled. */
-export function createPoll(library: NativeLibrary, fd: number, onReadable: () => void): Poll {
+export function createPoll(library: NativeLibrary, fd: number, onReadable: () => void) {
   const { ffi, functions } = library;
   callbacks ??= register(library);
   const { readable, closed } = callbacks;
@@ -45,13 +39,15 @@ export function createPoll(library: NativeLibrary, fd: number, onReadable: () =>
   entries.set(address, entry);
   let closing: Promise<void> | undefined;
   return {
-    start() {
+    /** Like `stop`, does nothing once it is closed: libuv would end the process. */
+    start(): void {
       if (closing === undefined) functions.uv_poll_start(handle, UV_READABLE, readable);
     },
-    stop() {
+    stop(): void {
       if (closing === undefined) functions.uv_poll_stop(handle);
     },
-    close() {
+    /** Resolves once libuv has let go of the descriptor. Idempotent. */
+    close(): Promise<void> {
       closing ??= new Promise((resolve) => {
         entry.closed = resolve;
         functions.uv_close(handle, closed);

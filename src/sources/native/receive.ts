@@ -23,24 +23,13 @@ export interface ReceiverOptions {
   readonly placeBytes: number;
 }
 
-export interface Receiver {
-  /** Datagrams that were received, at most as many as there are places; 0 when there are none now. Throws what the system says. */
-  receive(fd: number): number;
-  /** Of datagram `n` of the last call: the kernel's address, bytes that are there, bytes that it had. */
-  addressOf(n: number): number;
-  lengthOf(n: number): number;
-  sentBytesOf(n: number): number;
-  bytesOf(n: number): Buffer;
-  isSameSender(n: number, m: number): boolean;
-  /** The sender's `sockaddr`, valid until the next call. */
-  nameOf(n: number): Buffer;
-}
+export type Receiver = ReturnType<typeof createReceiver>;
 
 export function receiverBytes(datagrams: number, placeBytes: number): number {
   return datagrams * (HEADER_BYTES + VECTOR_BYTES + NAME_BYTES + placeBytes + SKEW_BYTES);
 }
 
-export function createReceiver({ library, region, datagrams, placeBytes }: ReceiverOptions): Receiver {
+export function createReceiver({ library, region, datagrams, placeBytes }: ReceiverOptions) {
   const { bytes } = region;
   const { recvmmsg } = library.functions;
   const vectorsAt = datagrams * HEADER_BYTES;
@@ -67,7 +56,8 @@ export function createReceiver({ library, region, datagrams, placeBytes }: Recei
   let used = datagrams;
 
   return {
-    receive(fd) {
+    /** Datagrams that were received, at most as many as there are places; 0 when there are none now. Throws what the system says. */
+    receive(fd: number): number {
       for (let n = 0; n < used; n += 1) {
         words[n * headerWords + nameLengthWord] = NAME_BYTES;
         // A sender without a name leaves it as it is.
@@ -83,16 +73,18 @@ export function createReceiver({ library, region, datagrams, placeBytes }: Recei
       if (['EAGAIN', 'EINTR'].includes((error as NodeJS.ErrnoException).code ?? '')) return 0;
       throw error;
     },
-    addressOf: (n) => region.at + placeAt(n),
-    lengthOf: (n) => Math.min(words[n * headerWords + lengthWord]!, placeBytes),
-    sentBytesOf: (n) => words[n * headerWords + lengthWord]!,
-    bytesOf: (n) => bytes.subarray(placeAt(n), placeAt(n) + Math.min(words[n * headerWords + lengthWord]!, placeBytes)),
-    isSameSender(n, m) {
+    /** Of datagram `n` of the last call: the kernel's address, bytes that are there, bytes that it had. */
+    addressOf: (n: number): number => region.at + placeAt(n),
+    lengthOf: (n: number): number => Math.min(words[n * headerWords + lengthWord]!, placeBytes),
+    sentBytesOf: (n: number): number => words[n * headerWords + lengthWord]!,
+    bytesOf: (n: number): Buffer => bytes.subarray(placeAt(n), placeAt(n) + Math.min(words[n * headerWords + lengthWord]!, placeBytes)),
+    isSameSender(n: number, m: number): boolean {
       const a = (namesAt + n * NAME_BYTES) / 4;
       const b = (namesAt + m * NAME_BYTES) / 4;
       for (let word = 0; word < 7; word += 1) if (words[a + word] !== words[b + word]) return false;
       return true;
     },
-    nameOf: (n) => bytes.subarray(namesAt + n * NAME_BYTES, namesAt + (n + 1) * NAME_BYTES),
+    /** The sender's `sockaddr`, valid until the next call. */
+    nameOf: (n: number): Buffer => bytes.subarray(namesAt + n * NAME_BYTES, namesAt + (n + 1) * NAME_BYTES),
   };
 }

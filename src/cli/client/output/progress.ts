@@ -2,15 +2,9 @@
 
 const REDRAW_MS = 100;
 
-export interface Progress {
-  /** `text` is asked for only when it is time to draw. */
-  show(text: () => string): void;
-  /** Writes a line above it. */
-  say(line: string): void;
-  end(): void;
-}
+export type Progress = ReturnType<typeof startProgress>;
 
-export function startProgress(): Progress {
+export function startProgress() {
   const { stderr } = process;
   let drawnAt = -REDRAW_MS;
   let isShown = false;
@@ -19,7 +13,8 @@ export function startProgress(): Progress {
     isShown = false;
   };
   return {
-    show(text) {
+    /** `text` is asked for only when it is time to draw. */
+    show(text: () => string): void {
       if (!stderr.isTTY || performance.now() - drawnAt < REDRAW_MS) return;
       drawnAt = performance.now();
       clear();
@@ -27,7 +22,8 @@ export function startProgress(): Progress {
       stderr.write(text().slice(0, (stderr.columns || 80) - 1));
       isShown = true;
     },
-    say(line) {
+    /** Writes a line above it. */
+    say(line: string): void {
       clear();
       stderr.write(`${line}\n`);
     },

@@ -24,15 +24,10 @@ export interface SecureOptions {
   readonly onReload: (problem: string | undefined) => void;
 }
 
-export interface Secure {
-  /** Begins the handshake. */
-  take(socket: Socket): void;
-  /** Looks at the files, and takes changed ones into use. */
-  refresh(): void;
-}
+export type Secure = ReturnType<typeof createSecure>;
 
 /** Throws `TlsFileError` when the files cannot be used. */
-export function createSecure({ files, clock, onSecure, onFailure, onReload }: SecureOptions): Secure {
+export function createSecure({ files, clock, onSecure, onFailure, onReload }: SecureOptions) {
   let stamp = tlsStampOf(files);
   let lookedAtMs = clock.monotonic();
   const server: Server = createServer({
@@ -60,8 +55,10 @@ export function createSecure({ files, clock, onSecure, onFailure, onReload }: Se
   }
 
   return {
+    /** Takes changed files into use. */
     refresh,
-    take(socket) {
+    /** Begins the handshake. */
+    take(socket: Socket): void {
       if (clock.monotonic() - lookedAtMs >= FRESH_MS) {
         lookedAtMs = clock.monotonic();
         refresh();
