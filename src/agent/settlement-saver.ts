@@ -37,7 +37,7 @@ export class SettlementSaver {
     let waitMs = this.#isCalm() ? 0 : SAVE_SETTLED_MS;
     while (this.#state.hasSettlements && !signal.aborted) {
       const before = this.#state.settlementWrites;
-      // What is settled together is saved together.
+      // One save covers all that is settled together.
       await (waitMs === 0 ? Promise.resolve() : this.#clock.sleep(waitMs, signal));
       waitMs = SAVE_SETTLED_MS;
       // A disk that refuses is asked again once a second, like for everything else.

@@ -48,7 +48,7 @@ export function buffer(action: string, args: ConfigArguments): number {
   return broken === setAside ? 0 : 1;
 }
 
-/** Undefined for a file that is gone: an agent that runs meanwhile has delivered it. What cannot be read now may be whole. */
+/** Undefined for a file that is gone: a running agent has delivered it. A file that cannot be read now may be whole. */
 function readBatch(path: string): (SpoolContent & { readonly isUnread?: boolean }) | undefined {
   try {
     return decodeSpoolFile(readFileSync(path));

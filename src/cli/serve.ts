@@ -76,7 +76,7 @@ export async function serve(args: ServeArgs, log: Log = stderrLog): Promise<numb
   }
 }
 
-/** What the options set, in the units of the service. Throws a `UsageError`. */
+/** The limits that the options set, in the service's units. Throws a `UsageError`. */
 function readLimits(args: ServeArgs): Partial<ServiceLimits> {
   const read = (option: string, text: string | undefined, parse: (text: string) => Parsed, most: number): number | undefined => {
     if (text === undefined) return undefined;
@@ -131,7 +131,7 @@ function announce({ address, credentials }: Service, data: string | undefined, j
   process.stdout.write(`${lines.join('\n')}\n`);
 }
 
-/** Make what the first start made, as a personal token may not ingest. */
+/** Commands that create tokens like those of the first start: a personal token may not ingest. */
 function tokenCommands(data = DEFAULT_DATA): string[] {
   const create = (rights: string): string => `tailrace tokens create NAME ${rights} --data ${shellWord(data)}`;
   return [

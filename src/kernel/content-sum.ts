@@ -13,7 +13,7 @@ interface Exports {
 /** Bytes that the sums need of a memory that they are made in. */
 export const WEIGHTS_BYTES = 4096;
 
-/** Bytes from anywhere else are copied to behind the weights a piece at a time, small enough to stay in the first cache. */
+/** Bytes from anywhere else are copied after the weights a piece at a time, small enough to stay in the first cache. */
 const PIECE_AT = WEIGHTS_BYTES;
 const PIECE_BYTES = 32 * 1024;
 
@@ -21,7 +21,7 @@ let apart: { readonly exports: Exports; readonly piece: Buffer } | undefined;
 /** By the memory whose bytes are summed where they lie. */
 const inPlace = new WeakMap<ArrayBufferLike, Exports>();
 
-/** Takes its memory now, so that no file waits for it when there is none. Throws `TailraceError` `E_KERNEL_MEMORY`. */
+/** Takes its memory now, so that a lack of memory shows at the start. Throws `TailraceError` `E_KERNEL_MEMORY`. */
 export function prepareContentSum(): void {
   apart ??= makeApart();
 }

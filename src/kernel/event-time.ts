@@ -10,7 +10,7 @@ export interface EventTime {
   readonly fraction: string;
 }
 
-/** What a time without a zone or a year depends on. */
+/** The context of a time without a zone or a year. */
 export interface TimeContext {
   readonly zone: Zone;
   /** Wall clock of the read. */
@@ -23,7 +23,7 @@ const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', '
 const MONTH = `(?<name>${MONTHS.join('|')})`;
 const WEEKDAY = '(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)';
 const CLOCK = '(?<hour>\\d\\d):(?<minute>\\d\\d):(?<second>\\d\\d)';
-/** The last one has its year behind the clock. */
+/** The last one has its year after the clock. */
 const FORMS = [
   `(?<year>\\d{4})(?<separator>[-/])(?<month>\\d\\d)\\k<separator>(?<day>\\d\\d)[Tt ]${CLOCK}`,
   `(?:${WEEKDAY}, )?(?<day>\\d\\d?)(?<separator>[-/ ])${MONTH}\\k<separator>(?<year>\\d{4})[: ]${CLOCK}`,
@@ -42,7 +42,7 @@ const DAY_S = 86_400;
 /** 2000-01-01. */
 const EARLIEST_S = 946_684_800;
 
-/** The time that a text begins with. `undefined` where it is none, or out of what `isTaken` allows. */
+/** The time that a text begins with. `undefined` where it begins with none, or `isTaken` refuses it. */
 export function leadingTime(text: string, context: TimeContext): EventTime | undefined {
   const found = readForm(text, matchAt(HEAD, text, 0)?.[0].length ?? 0, context);
   return found && isTaken(found.time, context) ? found.time : undefined;
@@ -95,7 +95,7 @@ function readForm(text: string, from: number, context: TimeContext): Found | und
   return undefined;
 }
 
-/** Reads what stands behind the clock. */
+/** Reads the text after the clock. */
 function finish(text: string, from: number, groups: Readonly<Record<string, string | undefined>>, context: TimeContext): Found | undefined {
   let end = from;
   const [written = '', digits = ''] = matchAt(FRACTION, text, end) ?? [];
@@ -127,7 +127,7 @@ function instantOf(
   return zone.toInstant(wall, readAtMs, offset);
 }
 
-/** The zone's offset in milliseconds, undefined where there is none. Undefined itself where it is no zone that there could be. */
+/** The zone's offset in milliseconds, undefined where there is none. The result is undefined for an impossible zone. */
 function readZone(text: string, at: number): { readonly end: number; readonly offset?: number } | undefined {
   const attached = matchAt(ATTACHED_ZONE, text, at);
   if (attached) {

@@ -29,7 +29,7 @@ const TRAILER_BYTES = 8;
 
 let made: Deflater | undefined;
 
-/** Takes its memory now, so that no body is waited for when there is none. Throws `TailraceError` `E_KERNEL_MEMORY`. */
+/** Takes its memory now, so that a lack of memory shows at the start. Throws `TailraceError` `E_KERNEL_MEMORY`. */
 export function prepareGzip(): void {
   made ??= make();
 }

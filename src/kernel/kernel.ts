@@ -17,7 +17,7 @@ import { copyEvents } from './whole-events.ts';
 import type { WrapResult } from './wrap-result.ts';
 import { type ZoneTable, zoneTable, ZONE_TABLE_BYTES } from './zone-table.ts';
 
-/** A compiled shape: what the kernel writes around and into lines. */
+/** A compiled shape: the bytes that the kernel writes around and into lines. */
 export interface Template {
   readonly shape: EventShape;
 }
@@ -32,9 +32,9 @@ export interface Kernel {
   /**
    * Turns the lines in `input.bytes[start, end)` (each ends in a newline) into NDJSON events (each ends in a newline) at
    * `output.bytes[at, limit)`. Up to KERNEL_SLACK_BYTES beyond `limit` may be overwritten; regions have them
-   * behind their end. Bytes behind the last newline are not consumed. `marks` are added to the one event, which is
+   * behind their end. Bytes after the last newline are not consumed. `marks` are added to the one event, which is
    * then wrapped even if it is JSON. With `ends` an event is not a line but ends at each of these places of `input.bytes`,
-   * the first behind `start`, the last at or behind `end`; in it the lines are joined by newlines, without their CRs and
+   * the first after `start`, the last at or after `end`; in it the lines are joined by newlines, without their CRs and
    * the empty ones around them. Only so many of them may be taken in one call.
    */
   wrap(
@@ -144,7 +144,7 @@ export function createKernel(capacityBytes: number): Kernel {
   let free = REGIONS_AT;
   const gaps = new Gaps();
   let timeMs = Number.NaN;
-  /** What the kernel reads times by. */
+  /** The context that the kernel reads times in. */
   let zone: ZoneTable | undefined;
   let zoneMs = Number.NaN;
   let loaded: Template | undefined;

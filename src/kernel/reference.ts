@@ -184,7 +184,7 @@ function scalarAt(text: string, at: number): string | undefined {
   return STRING_OR_NUMBER.exec(text)?.[0];
 }
 
-/** Where the next character that is no white space stands. */
+/** The place of the next character that is not white space. */
 function nextToken(text: string, at: number): number {
   while (text[at] === ' ' || text[at] === '\t' || text[at] === '\r') at++;
   return at;

@@ -7,7 +7,7 @@ import { FACILITIES, SEVERITIES } from '../core/syslog-priority.ts';
 import { timeText } from './reference.ts';
 import { checkRange } from './range.ts';
 
-/** What one call did. The object is reused by the next call. */
+/** The result of one call. The object is reused by the next call. */
 export interface SyslogResult {
   /** Where it stopped in the input: before the first message, or entry, that is not used up. */
   at: number;
@@ -28,7 +28,7 @@ export interface SyslogLoops {
   /**
    * The messages of a stream in `input.bytes[start, end)` to events, each ended by `suffix`, at `output.bytes[at, limit)`.
    * `framing` says whether the stream's last message was counted, and is kept up to date. Stops before a message that is
-   * not whole. The byte behind the input must be writable.
+   * not whole. The byte after the input must be writable.
    */
   stream(
     suffix: Buffer,
@@ -40,7 +40,7 @@ export interface SyslogLoops {
     at: number,
     limit: number,
   ): SyslogResult;
-  /** The same for the entries of a table from `start` on. The byte behind each message must be writable. */
+  /** The same for the entries of a table from `start` on. The byte after each message must be writable. */
   table(table: MessageTable, start: number, output: Region, at: number, limit: number): SyslogResult;
   /** The last message that was read, without its framing; valid until the next call. */
   message(): Buffer;
@@ -48,7 +48,7 @@ export interface SyslogLoops {
   suffix(): Buffer;
   /** The time that the last call stopped for: `Oct 11 22:14:15`, `2026-10-11T22:14:15` or `2026-10-11 22:14:15`. */
   unknownTime(): string;
-  /** What it stands for, as `2026-10-11T22:14:15` in UTC; undefined makes messages with it slow. */
+  /** That time, as `2026-10-11T22:14:15` in UTC; undefined makes messages with it slow. */
   learnTime(value: string | undefined): void;
 }
 
@@ -63,7 +63,7 @@ export interface MessageTable {
   addDatagram(address: number, length: number): void;
   /** A message of a stream. */
   addFramed(address: number, length: number): void;
-  /** What ends the events of the messages behind it. */
+  /** The end of the events of the messages after it. */
   addSuffix(address: number, length: number): void;
 }
 

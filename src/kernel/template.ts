@@ -86,7 +86,7 @@ export function timesOf({ time }: EventShape, timestampField: string | undefined
   return timestampField === undefined ? time : undefined;
 }
 
-/** What stands behind a wrapped line's escaped text: its closing quote, the further keys, `}` and the newline. */
+/** The bytes after a wrapped line's escaped text: its closing quote, the further keys, `}` and the newline. */
 function wrapSuffix(shape: EventShape, marks: Marks | undefined): string {
   const own: [string, JsonValue][] = [];
   if (shape.format === 'json') own.push(['parse_error', NOT_AN_OBJECT]);

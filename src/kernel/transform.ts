@@ -1,6 +1,6 @@
 /**
  * The typed door to pipelines over bytes (assembly/transform.ts, built to transform.wasm). It has a memory of its own, small enough to stay in
- * the cache: events are copied in, and what became of them lies there until the next call.
+ * the cache: events are copied in, and the results stay there until the next call.
  */
 import { createMemory, instantiate, PAGE_BYTES } from './web-assembly.ts';
 
@@ -11,7 +11,7 @@ interface Exports {
 }
 
 export interface TransformRun {
-  /** The first event that nothing became of, and where it begins in what was loaded. */
+  /** The first event that was not handled, and where it begins in the loaded bytes. */
   readonly event: number;
   readonly reached: number;
   /** Those that are sent, and their bytes, valid until the next call. */
@@ -34,7 +34,7 @@ export const TRANSFORM_IMAGE_BYTES = 64 * 1024;
 const SENT_AT = TRANSFORM_IMAGE_AT + TRANSFORM_IMAGE_BYTES;
 const MOST_SENT = 4096;
 const INPUT_AT = SENT_AT + 8 * MOST_SENT;
-/** Events of so many bytes are taken at a time. */
+/** Bytes of events that are taken at a time. */
 export const TRANSFORM_INPUT_BYTES = 128 * 1024;
 const OUTPUT_AT = INPUT_AT + TRANSFORM_INPUT_BYTES + SLACK_BYTES;
 const OUTPUT_BYTES = TRANSFORM_INPUT_BYTES + TRANSFORM_IMAGE_BYTES + SLACK_BYTES;
@@ -72,7 +72,7 @@ export function loadEvents(bytes: Buffer, from: number, to: number): void {
   bytes.copy((instance ??= makeInstance()).bytes, INPUT_AT, from, to);
 }
 
-/** Runs the program over what was loaded, from `from` up to `to`; `first` is the number of the event there. */
+/** Runs the program over the loaded bytes, from `from` up to `to`; `first` is the number of the event there. */
 export function runTransform(image: Buffer, from: number, to: number, first: number): TransformRun {
   const { kernel, bytes, results } = (instance ??= makeInstance());
   if (image !== loaded) {

@@ -1,6 +1,4 @@
-/** The result of one call of the kernel. */
-
-/** What one call did. The object is reused by the next call. */
+/** The result of one call of the kernel. The object is reused by the next call. */
 export interface WrapResult {
   /** Input bytes used up: whole lines. */
   consumed: number;

@@ -12,7 +12,7 @@ const MAX_ENTRIES = 256;
 export const ZONE_TABLE_BYTES = MAX_ENTRIES * ENTRY_BYTES;
 
 const DAY_MS = 86_400_000;
-/** No zone changes its offset twice within so long. */
+/** No zone changes its offset twice within this time. */
 const STEP_MS = 14 * DAY_MS;
 /** Times before 2000 are not taken. */
 const FROM_MS = Date.UTC(1999, 11, 1);

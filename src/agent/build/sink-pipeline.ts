@@ -30,7 +30,7 @@ import { createSwappableSink, type SwappableSink } from './swappable-sink.ts';
 const COMMIT_EVERY_MS = 4;
 
 export interface SinkPipeline {
-  /** What is in force; `inputs` is empty once a reload removed the sink, until it is drained. */
+  /** The configuration in force; `inputs` is empty once a reload removed the sink, until it is drained. */
   readonly config: SinkConfig;
   readonly sink: SwappableSink;
   readonly budget: MemoryBudget;

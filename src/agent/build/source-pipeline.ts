@@ -51,7 +51,7 @@ export async function createSourcePipeline({
   routed,
   create = createSource,
 }: SourcePipelineOptions): Promise<SourcePipeline> {
-  // Events are numbered in the order of acceptance, so what goes another way has accounting of its own.
+  // Events are numbered in the order of acceptance, so rescued and replayed events have accounting of their own.
   const accounting = former?.accounting ?? components.formerAccounting.get(config.id) ?? new Accounting(config.id);
   const rescueAccounting = former?.rescue.accounting ?? new Accounting(config.id);
   const replayed = former?.replayed ?? new Accounting(config.id);

@@ -12,7 +12,7 @@ import { createIngestSink } from '../../sinks/ingest/sink.ts';
 /** A service that answers later than this is taken for one that does not. */
 const PATIENCE_MS = 10_000;
 
-/** What the answer means. No dataset is created. */
+/** Interprets the answer. No dataset is created. */
 export async function askService(config: IngestSinkConfig, dataset: string): Promise<Outcome> {
   const sink = createIngestSink({ ...config, createDataset: false, timeoutMs: Math.min(config.timeoutMs, PATIENCE_MS) }, systemClock);
   try {

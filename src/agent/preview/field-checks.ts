@@ -17,7 +17,7 @@ const MIN_EVENTS = 5;
 /** Names of the events' fields that a misspelt one is compared with, and how deep to search for them. */
 const MAX_NAMES = 1000;
 const MAX_DEPTH = 4;
-/** What the agent gives events itself, where there is a reason to. */
+/** Fields that the agent itself adds, where there is a reason to. */
 const AGENT_FIELDS = [
   ...['_time', 'message', 'host', 'file', 'container_name', 'parse_error', 'time_error', 'transform_error'],
   ...['truncated', 'original_bytes', 'part', 'part_last'],

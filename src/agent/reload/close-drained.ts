@@ -1,4 +1,4 @@
-/** Closes what a reload removed once nothing of it is held any more. */
+/** Closes sinks that a reload removed, once they hold no events. */
 import type { Config } from '../../config/model.ts';
 import { messageOf } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';

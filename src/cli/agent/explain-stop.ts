@@ -1,4 +1,4 @@
-/** Logs what a stop left undelivered. */
+/** Logs the events that a stop left undelivered. */
 import type { StopReport } from '../../agent/stop.ts';
 import type { Log } from '../../core/log.ts';
 

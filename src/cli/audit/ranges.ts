@@ -23,7 +23,7 @@ export interface Extent {
 }
 
 export interface Holders {
-  /** True while an agent runs: it holds or counts what is in no file. */
+  /** True while an agent runs: it holds or counts events that are in no file. */
   readonly isRunning: boolean;
   /** True where the disk buffer has the batch. */
   readonly isSpooled: (key: string) => boolean;

@@ -35,13 +35,13 @@ export interface StreamAudit {
 
 export interface Report {
   readonly streams: readonly StreamAudit[];
-  /** What cannot be read, and is needed for the proof. */
+  /** Files that the proof needs and that cannot be read. */
   readonly problems: readonly string[];
 }
 
 type AgentCount = 'accepted' | 'delivered' | 'dead_lettered' | 'dropped' | 'filtered' | 'held' | 'lost_bytes';
 
-/** What the agent that runs counted since it started. */
+/** The counts of the running agent since its start. */
 export interface AuditedAgent {
   readonly pid: number;
   readonly balanced: boolean;
@@ -111,7 +111,7 @@ function auditFile(row: AuditedStream, { config, letters, spooled, locator, isRu
 
 type LiveSpan = Readonly<Record<'source' | 'stream' | 'sink' | 'dataset', string> & Record<'from' | 'to', number>>;
 
-/** Connections and runs, of which only what is in hand is known; and dead letters of streams that are forgotten. */
+/** Connections and runs, of which only unsettled events are known; and dead letters of streams that are forgotten. */
 function auditOthers(spans: readonly LiveSpan[], files: ReadonlySet<string>, { config, letters }: Found): StreamAudit[] {
   const byPlace = Map.groupBy(
     spans.filter(({ stream }) => !files.has(stream)),

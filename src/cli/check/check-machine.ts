@@ -122,7 +122,7 @@ async function checkGlobs(source: FileSourceConfig, locate: Locate): Promise<Pro
 }
 
 function noFile(glob: string): [message: string, fix: string] {
-  // With a slash behind it only a folder is there.
+  // With a slash after it only a folder exists.
   if (existsSync(`${glob}/`)) {
     const folder = glob.replace(/\/+$/, '');
     return [

@@ -28,7 +28,7 @@ export interface Connection {
   readonly client: Client;
   readonly url: string;
   readonly token: string;
-  /** What the user called it: `--token`, `TAILRACE_TOKEN`, …. */
+  /** Its name for the user: `--token`, `TAILRACE_TOKEN`, …. */
   readonly tokenFrom: string;
   readonly orgId: string | undefined;
 }

@@ -8,7 +8,7 @@ import { messageOf, TailraceError, UsageError } from '../../core/errors.ts';
 export interface Input {
   /** As messages name it. */
   readonly name: string;
-  /** Undefined for what is no plain file. */
+  /** Undefined for anything but a plain file. */
   readonly bytes: number | undefined;
   open(): AsyncIterable<Uint8Array>;
 }

@@ -65,7 +65,7 @@ export function revokeToken(id: string, args: TokenArguments): Promise<number> {
   });
 }
 
-/** What the options ask for. Throws `UsageError`. */
+/** The token that the options describe. Throws `UsageError`. */
 function newToken(name: string, args: TokenArguments, nowMs: number): NewToken {
   const { description, personal, user, expires, manageDatasets, manageTokens } = args;
   const datasets: Record<string, Record<string, Action[]>> = {};

@@ -8,7 +8,7 @@ import { systemAuthorities } from '../../config/connect/tls-files.ts';
 import { messageOf, TailraceError } from '../../core/errors.ts';
 import { MAX_CONNECT_MS } from '../../core/limits.ts';
 
-/** A server that sends nothing for so long is given up. */
+/** A server that sends nothing for this long is given up. */
 const SILENCE_MS = 60_000;
 const MAX_BYTES = 2 * 1024 ** 3;
 

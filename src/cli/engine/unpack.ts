@@ -1,6 +1,6 @@
 /**
- * Unpacks a package of the npm registry: regular files, and nothing outside of the folder. Promises: what is no plain file, has a path that
- * leads elsewhere, comes twice or is cut off is refused; at most MAX_FILES files and MAX_BYTES are written.
+ * Unpacks a package of the npm registry: regular files, and nothing outside of the folder. Promises: an entry that is not a plain file, has a path
+ * that leads elsewhere, comes twice or is cut off is refused; at most MAX_FILES files and MAX_BYTES are written.
  */
 import { mkdir, open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';

@@ -25,7 +25,7 @@ interface Described {
   readonly examples: readonly string[];
 }
 
-/** What goes into the configuration. */
+/** The parts of the configuration. */
 interface Answers {
   readonly described: readonly Described[];
   readonly hasJournal: boolean;

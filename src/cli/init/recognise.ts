@@ -132,7 +132,7 @@ const TIMES = [
   String.raw`^(?:\[?[A-Z]{3,8}\]?:? )\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d`,
 ];
 
-/** Lines without a time behind such with one, or indented lines, belong to the line before. */
+/** Lines without a time after one with a time, or indented lines, belong to the line before. */
 function joinedLines(lines: readonly TriedEvent[]): Choice | undefined {
   const [first] = lines;
   const later = lines.filter(({ hasOwnTime, text }) => !hasOwnTime && !isObject(text)).length;

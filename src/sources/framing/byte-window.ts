@@ -10,7 +10,7 @@ import { tailOf } from '../../core/tail.ts';
 import { contentSum } from '../../kernel/content-sum.ts';
 import { BYTE_ORDER_MARKS, type Encoding } from '../../parsers/text/encoding.ts';
 
-/** What the window knows of a block; the source adds stream, shape and time. */
+/** The window's part of a block; the source adds stream, shape and time. */
 export type WindowBlock = Pick<Block, 'window' | 'start' | 'end' | 'offset' | 'single' | 'ends' | 'made'>;
 
 export interface GiveOptions {
@@ -26,7 +26,7 @@ export const LONGEST_BOM_BYTES = 3;
 
 const NO_BOM = Buffer.alloc(0);
 
-/** The content sum of a byte order mark at `offset`, or nothing, and of the bytes behind it. */
+/** The content sum of a byte order mark at `offset`, or nothing, and of the bytes after it. */
 export function sumWithBom(bom: Buffer, bytes: Buffer, offset: number): number {
   return addSums(contentSum(bom, offset), contentSum(bytes, offset + bom.length));
 }
@@ -79,7 +79,7 @@ export class ByteWindow {
     this.remember(before);
   }
 
-  /** What comes next is not the stream's beginning, wherever it is. */
+  /** The next bytes are not the stream's beginning, whatever their offset. */
   settleEncoding(): void {
     this.#isEncodingKnown = true;
   }
@@ -95,7 +95,7 @@ export class ByteWindow {
     return waiting - (waiting % this.encoding.unitBytes);
   }
 
-  /** Moves what waits to the window's beginning; returns by how much. */
+  /** Moves the waiting bytes to the window's beginning; returns by how much. */
   compact(): number {
     const shift = this.head;
     if (shift > 0) this.bytes.copyWithin(0, shift, this.fill);
@@ -138,7 +138,7 @@ export class ByteWindow {
     return sumWithBom(this.bom ?? NO_BOM, given, this.offset);
   }
 
-  /** Hands out `[head, end)`, as one event where it is marked, unfinished or behind a byte order mark. */
+  /** Hands out `[head, end)`, as one event where it is marked, unfinished or after a byte order mark. */
   give(end: number, { isUnfinished = false, marks, ends }: GiveOptions = {}): WindowBlock {
     const { head, offset, bom } = this;
     const given = this.bytes.subarray(head, end);

@@ -1,4 +1,4 @@
-/** The parser and the joining of a format, or of several. What they need is loaded here. */
+/** The parser and the joining of a format, or of several. Their modules are loaded here. */
 import type { FormatChoice, LineConfig } from '../../config/model.ts';
 import type { ReadContainerLine, ReadLineHead } from '../../parsers/formats/container-line.ts';
 import type { Grouping, GroupingLimits } from '../../parsers/text/grouping.ts';

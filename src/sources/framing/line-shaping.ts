@@ -24,7 +24,7 @@ export interface LineShaping {
   readonly parser: ((errors: ValueErrors) => LineParser) | undefined;
   /** Bytes of a stream's beginning that must be known to read its middle. */
   readonly headBytes: number;
-  /** What the path of a file gives its events. */
+  /** The fields that a file's path gives its events. */
   readonly fieldsOf?: (path: string) => Readonly<Record<string, string>>;
   /** All of it that shapes events, for their digest; undefined for plain lines. */
   readonly name: string | undefined;
@@ -39,7 +39,7 @@ export const plainLines: LineShaping = {
   name: undefined,
 };
 
-/** The shape of a stream's events. `wrapFields`: what a line gets that is no object of its own. */
+/** The shape of a stream's events. `wrapFields`: added to a line that is not an object. */
 export function shapeOf(config: LineConfig, shaping: LineShaping, wrapFields: Readonly<Record<string, JsonValue>>): EventShape {
   const { file } = wrapFields;
   const fields = { ...(typeof file === 'string' ? shaping.fieldsOf?.(file) : {}), ...config.fields };
@@ -47,7 +47,7 @@ export function shapeOf(config: LineConfig, shaping: LineShaping, wrapFields: Re
   const makesObjects = parser !== undefined && !keepsLines(config);
   const times = eventTimes(config.time, makesObjects);
   const more = { ...(name === undefined ? {} : { shaping: name }), ...(times ? { time: times } : {}) };
-  // What a parser makes are objects, and of the same standing as a wrapped line.
+  // A parser makes objects, which are treated as wrapped lines.
   if (makesObjects) return { format: 'auto', wrapFields: {}, fields: { ...wrapFields, ...fields }, ...more };
   return { format: config.format === 'json' || config.format === 'text' ? config.format : 'auto', wrapFields, fields, ...more };
 }

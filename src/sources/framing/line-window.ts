@@ -28,7 +28,7 @@ export class LineWindow {
   readonly #safeBytes: number;
   readonly #long: LongLine;
   readonly #groups: LineGroups | undefined;
-  /** The end of the whole lines that are known, where that is behind the head; none of `[#linesEnd, #scanned)` is a newline. */
+  /** The end of the whole lines that are known, where that is after the head; none of `[#linesEnd, #scanned)` is a newline. */
   #linesEnd = 0;
   #scanned = 0;
 

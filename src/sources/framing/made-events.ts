@@ -64,7 +64,7 @@ export class MadeEvents {
     return { block: { ...this.#block(offset), made: { from: bytes.subarray(start, at), used: Uint32Array.from(this.#used) } }, next: at };
   }
 
-  /** A line over the limit, which is not parsed, or one that is unfinished or behind a byte order mark. */
+  /** A line over the limit, which is not parsed, or one that is unfinished or after a byte order mark. */
   #makeSingle(raw: WindowBlock, encoding: Encoding, bom: Buffer | undefined): WindowBlock {
     const { single, window, start, end } = raw;
     const text = this.#decode(window.bytes.subarray(start, end - encoding.endingBytes(window.bytes, end)), encoding);

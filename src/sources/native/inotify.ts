@@ -7,7 +7,7 @@ import { closeSync, readSync } from 'node:fs';
 import type { NativeLibrary } from './library.ts';
 import { createPoll, type Poll } from './poll.ts';
 
-/** `isEntry`: the name came, went or was renamed; else what it stands for changed. */
+/** `isEntry`: the name came, went or was renamed; else its file changed. */
 export type Changed = (name: string | undefined, isEntry: boolean) => void;
 
 export interface InotifyWatch {
@@ -45,7 +45,7 @@ const READ_PAUSE_MS = 5;
 
 let current: Inotify | undefined;
 
-/** Throws what the system says. */
+/** Throws the system's error. */
 export function watchInotify(library: NativeLibrary, path: string, changed: Changed): InotifyWatch {
   current ??= new Inotify(library);
   return current.watch(path, changed);

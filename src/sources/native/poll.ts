@@ -25,7 +25,7 @@ const UV_READABLE = 1;
 const entries = new Map<bigint, Entry>();
 let callbacks: Callbacks | undefined;
 
-/** Not started yet. Throws what libuv says of a descriptor that cannot be polled. */
+/** Not started yet. Throws libuv's error for a descriptor that cannot be polled. */
 export function createPoll(library: NativeLibrary, fd: number, onReadable: () => void) {
   const { ffi, functions } = library;
   callbacks ??= register(library);

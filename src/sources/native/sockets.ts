@@ -27,11 +27,11 @@ export interface BoundSocket {
   readonly fd: number;
   /** The port that the system chose, when 0 was asked for. */
   readonly port: number;
-  /** What the system granted; it reserves twice of it. */
+  /** Granted by the system, which reserves twice as much. */
   readonly receiveBufferBytes: number;
 }
 
-/** A UDP socket; throws what the system says. A name is looked up. */
+/** A UDP socket; throws the system's error. A name is resolved. */
 export async function bindUdp(library: NativeLibrary, host: string, port: number, receiveBufferBytes: number): Promise<BoundSocket> {
   const { address, family } = await lookup(host);
   const domain = family === 6 ? AF_INET6 : AF_INET;
@@ -61,7 +61,7 @@ export function isUnixTaken(library: NativeLibrary, path: string): boolean {
   return isConnected;
 }
 
-/** Sends one datagram to a unix socket, never waiting; throws what the system says. A path that begins with `@` is in the abstract namespace. */
+/** Sends one datagram to a unix socket, never waiting; throws the system's error. A path that begins with `@` is in the abstract namespace. */
 export function sendUnix(library: NativeLibrary, path: string, text: string): void {
   const { functions } = library;
   const fd = functions.socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -76,7 +76,7 @@ export function sendUnix(library: NativeLibrary, path: string, text: string): vo
   }
 }
 
-/** What kind of socket a descriptor is that someone else has opened; undefined when it is none that can be listened on. */
+/** The kind of a socket that another program opened; undefined when it cannot be listened on. */
 export function kindOf(library: NativeLibrary, fd: number): 'tcp' | 'unix' | 'udp' | 'unixgram' | undefined {
   try {
     const isUnix = readOption(library, fd, SO_DOMAIN) === AF_UNIX;
@@ -167,7 +167,7 @@ function readOption(library: NativeLibrary, fd: number, option: number): number 
   return bytes.readInt32LE();
 }
 
-/** `getaddrinfo` writes an interface's name or number behind a link-local address. */
+/** `getaddrinfo` writes an interface's name or number after a link-local address. */
 function scopeId(scope: string): number {
   if (/^\d+$/.test(scope)) return Number(scope);
   return Object.values(networkInterfaces()[scope] ?? []).find((each) => each.family === 'IPv6')?.scopeid ?? 0;

@@ -65,7 +65,7 @@ export function createStdinSource(
     const read = new AbortController();
     const count = reading.finally(() => read.abort());
     await clock.sleep(shaping.groupTimeoutMs, read.signal);
-    // What was asked for comes into a part of the window that this does not touch.
+    // A pending read fills a part of the window that this does not touch.
     if (!read.signal.aborted) await acceptAll(() => lines.flushOpenEvent());
     return count;
   }

@@ -27,7 +27,7 @@ export async function flush(): Promise<void> {
   await new Promise((resolve) => process.stdout.write('', resolve));
 }
 
-/** The columns of the terminal; undefined where stdout is none, or one that does not know its size and says 0: nothing is cut. */
+/** The columns of the terminal; undefined where stdout is not a terminal, or one without a size: nothing is cut. */
 export function terminalColumns(): number | undefined {
   return (process.stdout.isTTY && process.stdout.columns) || undefined;
 }

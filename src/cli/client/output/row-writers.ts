@@ -14,7 +14,7 @@ export function rowWriter(output: Exclude<Output, 'json'>): WriteRows {
   return output === 'csv' ? csvWriter() : tableWriter();
 }
 
-/** One object a row; what is null is left out, as a field that the event does not have. */
+/** One object a row; null values are left out, like fields that the event does not have. */
 async function writeNdjson({ columns, rows }: Rows): Promise<void> {
   const objectOf = (row: readonly unknown[]): object =>
     Object.fromEntries(columns.map((column, index) => [column, row[index]]).filter(([, value]) => value !== null && value !== undefined));

@@ -56,7 +56,7 @@ export interface CollectorOptions {
   readonly maxEventBytes: number;
   readonly shape: EventShape;
   readonly clock: Clock;
-  /** Hears of what the lane did not take any more. */
+  /** Called with what the lane refused. */
   readonly lost: (events: number, bytes: number) => void;
   /** Called when the window has space again after `isFull`. */
   readonly freed: () => void;

@@ -107,7 +107,7 @@ export class Intake {
     }
   }
 
-  /** Notes what a call did; true when there is nothing more to do in its input. */
+  /** Counts the results of a call; true when its input is used up. */
   #note(cursor: Cursor, { written, events, stop }: SyslogResult): boolean {
     const { collector, clock, zone } = this.#options;
     if (events > 0) collector.wrote(cursor, written, events);

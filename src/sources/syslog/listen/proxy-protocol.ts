@@ -1,6 +1,6 @@
 /**
  * The PROXY protocol's header, versions 1 and 2, as a load balancer writes it before a connection's own bytes: who the sender is.
- * Pure: what a connection's first bytes say. https://www.haproxy.org/download/3.0/doc/proxy-protocol.txt
+ * Pure: parses a connection's first bytes. https://www.haproxy.org/download/3.0/doc/proxy-protocol.txt
  */
 import { isIP } from 'node:net';
 import { formatPeer } from './addresses.ts';

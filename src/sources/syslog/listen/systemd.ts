@@ -1,4 +1,4 @@
-/** Descriptors that systemd has opened for this process (sd_listen_fds): which there are, and what they are called. */
+/** Descriptors that systemd has opened for this process (sd_listen_fds): their numbers and names. */
 
 const FIRST = 3;
 

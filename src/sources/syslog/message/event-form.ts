@@ -34,7 +34,7 @@ const OWN_NAMES = new Set([
 
 export interface EventForm {
   readonly shape: EventShape;
-  /** What stands at the end of each event of a sender. */
+  /** The end of each event of a sender. */
   endingOf(origin: Origin): Readonly<Record<string, JsonValue>>;
 }
 

@@ -1,4 +1,4 @@
-/** JSON in a message, by the rules of `parse_json`: behind the cookie `@cee:`, or as the message itself. */
+/** JSON in a message, by the rules of `parse_json`: after the cookie `@cee:`, or as the message itself. */
 
 export type ParseJson = 'none' | 'cee' | 'all' | 'fields';
 

@@ -2,7 +2,7 @@
 import type { JsonValue } from '../../../core/block.ts';
 import { FACILITIES, SEVERITIES } from '../../../core/syslog-priority.ts';
 
-/** The parts found behind the priority; a missing one is undefined. */
+/** The parts found after the priority; a missing one is undefined. */
 export interface Parsed {
   /** RFC 3339 with the digits it was sent with. Undefined: take the time of receipt. */
   time?: string | undefined;

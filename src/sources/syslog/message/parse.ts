@@ -14,7 +14,7 @@ import { looksLikeRfc5424, parseRfc5424 } from './rfc5424.ts';
 import type { Ending } from './sender.ts';
 import type { Zone } from '../../../core/time/zone.ts';
 
-/** What the message itself does not say. */
+/** Facts that are not in the message itself. */
 export interface Receipt {
   readonly receivedAtMs: number;
   /** The members that end the event. */

@@ -1,6 +1,6 @@
 /**
  * RFC 3164 as it is sent in the wild: a time in one of many forms, a host, a tag with a process id, a message; each of the
- * first three may be missing. Nothing behind a valid priority is an error here: unrecognised parts stay in the message.
+ * first three may be missing. Nothing after a valid priority is an error here: unrecognised parts stay in the message.
  */
 import type { Parsed } from './message.ts';
 import { isTimestamp } from './rfc5424.ts';
@@ -9,7 +9,7 @@ import { createZone } from '../../../core/time/zone.ts';
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 /**
- * `Oct  1 22:14:15 `, with a year before or behind the clock, a fraction, and what Cisco adds: a sequence number, the host
+ * `Oct  1 22:14:15 `, with a year before or after the clock, a fraction, and Cisco's additions: a sequence number, the host
  * (`logging origin-id`), a mark for a clock that is not set, a zone (before `: %`, or it would be a tag), a colon that says
  * no host follows.
  */
@@ -22,7 +22,7 @@ const TAG = /([^\s[\]:"'{}=,;<>|\\]{1,128})(?:\[([^\][\s]{0,128})\]:?|:(?=\s|$))
 const UTC_NAMES = new Set(['UTC', 'GMT', 'Z']);
 const utc = createZone('UTC');
 
-/** Parses what stands at `at`, behind the priority. Times without a zone are in `zone`, without a year near `receivedAtMs`. */
+/** Parses the text at `at`, after the priority. Times without a zone are in `zone`, without a year near `receivedAtMs`. */
 export function parseRfc3164(text: string, at: number, receivedAtMs: number, zone: Zone): Parsed {
   const header = readBsdTime(text, at, receivedAtMs, zone) ?? readIsoTime(text, at, receivedAtMs, zone);
   if (header === undefined) return readTag(text, at, undefined, undefined);

@@ -11,13 +11,13 @@ const OPEN = 91;
 const BACKSLASH = 92;
 const CLOSE = 93;
 
-/** Whether what stands at `at`, behind the priority, wants to be RFC 5424. */
+/** Whether the text at `at`, after the priority, claims to be RFC 5424. */
 export function looksLikeRfc5424(text: string, at: number): boolean {
   LOOKS_LIKE.lastIndex = at;
   return LOOKS_LIKE.test(text);
 }
 
-/** Parses what stands at `at`, behind the priority; a string says why it is not RFC 5424. */
+/** Parses the text at `at`, after the priority; a string says why it is not RFC 5424. */
 export function parseRfc5424(text: string, at: number): Parsed | string {
   const header: (string | undefined)[] = [];
   let from = at;
@@ -92,7 +92,7 @@ function nameEnd(text: string, start: number): number {
   return at;
 }
 
-/** Where the quote stands that ends the value, or -1. A backslash hides the character behind it. */
+/** Where the quote stands that ends the value, or -1. A backslash escapes the character after it. */
 function quoteEnd(text: string, start: number): number {
   for (let at = start; at < text.length; at += 1) {
     const code = text.charCodeAt(at);

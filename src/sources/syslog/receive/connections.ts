@@ -27,7 +27,7 @@ export interface ConnectionsOptions extends Reception {
   readonly input: Region;
   readonly maxEventBytes: number;
   readonly splits: boolean;
-  /** A connection that brings nothing for so long is closed; Infinity: never. */
+  /** A connection that is idle this long is closed; Infinity: never. */
   readonly idleTimeoutMs: number;
   /** Called with the number of open connections when it changes. */
   readonly changed: (open: number) => void;

@@ -1,5 +1,5 @@
 /**
- * Received datagrams to events: what one call of the system brought (native/receive.ts) becomes one call of the kernel. Owns the
+ * Received datagrams to events: one system call (native/receive.ts) becomes one call of the kernel. Owns the
  * buffers that all datagram sockets of a source are read into. Promises: order; stops reading while datagrams wait for the
  * window, so that the system's buffer fills instead of memory.
  */
@@ -33,7 +33,7 @@ export class Datagrams implements Reader {
   readonly #suffixes: Region;
   readonly #known = new Map<string, Buffer>();
   #cursor: Cursor | undefined;
-  /** What the senders of the last call are called, where they have no address. */
+  /** The name of the last call's senders, where they have no address. */
   #unnamed: Buffer | undefined;
   /** Of the last call: its datagrams, those that are in the table or taken, entries of the table that are taken. */
   #count = 0;
@@ -63,7 +63,7 @@ export class Datagrams implements Reader {
 
   /**
    * Reads what the socket has now, as many as one call gives. `unnamed` ends the events of all where senders have no address. Returns
-   * whether there may be more. Throws what the system says.
+   * whether there may be more. Throws the system's error.
    */
   read(fd: number, cursorOf: () => Cursor, unnamed: Buffer | undefined): boolean {
     const { received, batch, flow } = this.#options;

@@ -39,7 +39,7 @@ export class Framer {
   #mode: 'start' | 'line' | 'count' = 'start';
   /** Bytes of the counted message that have not come yet. */
   #missing = 0;
-  /** Whether the last message was counted: then a number is taken for a count even without a PRI behind it. */
+  /** Whether the last message was counted: then a number is taken for a count even without a PRI after it. */
   isCounting = false;
   /** The beginning of the unfinished message, at most `maxEventBytes` and one (which tells where UTF-8 may be cut). */
   #kept: Buffer = EMPTY;
@@ -213,7 +213,7 @@ export class Framer {
     const trailers = countTrailers(part);
     this.#trailers = trailers === part.length ? this.#trailers + trailers : trailers;
     this.#length += part.length;
-    // Once something was skipped, nothing may be added behind it.
+    // Once something was skipped, nothing may be added after it.
     if (this.#keptLength < this.#length - part.length) return;
     this.#grow(this.#keptLength + part.length);
     this.#keptLength += part.copy(this.#kept, this.#keptLength);

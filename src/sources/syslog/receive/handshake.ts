@@ -25,7 +25,7 @@ export interface Entry {
   readonly isSecure: boolean;
   /** Whether a PROXY header may come first: not over unix sockets. */
   readonly isNetwork: boolean;
-  /** What the sender is called where it has no address. */
+  /** The sender's name where it has no address. */
   readonly name?: string;
 }
 
@@ -72,7 +72,7 @@ export class Handshakes {
     for (const { socket } of this.#waiting.values()) socket.destroy();
   }
 
-  /** `ahead`: bytes that were read behind a PROXY header. */
+  /** `ahead`: bytes that were read after a PROXY header. */
   #proceed(socket: Socket, entry: Entry, origin: Origin, ahead: Buffer | undefined): void {
     if (!entry.isSecure || this.#secure === undefined)
       return this.#options.connections.accept({ socket, isPlain: true, origin, ...(ahead && { ahead }) });
@@ -136,7 +136,7 @@ export class Handshakes {
   }
 }
 
-/** What a connection and its TLS side have in common. */
+/** Shared by a connection and its TLS side. */
 function keyOf({ remoteAddress, remotePort, localAddress, localPort }: Socket): string {
   return `${remoteAddress} ${remotePort} ${localAddress} ${localPort}`;
 }
