@@ -51,7 +51,7 @@ const relations: readonly (readonly [claim: string, holds: boolean])[] = [
   ['open files shrink to fewer', file.MIN_OPEN_FILES < file.MAX_OPEN_FILES],
   ['a listing settles before it is too old', file.LISTING_SETTLES_MS < file.MAX_LISTING_AGE_MS],
   ['a parked watch waits longer each time', file.PARK_MS < file.MAX_PARK_MS],
-  ['names are looked up more often than content', file.NAMES_LOOK_MS < file.APPEND_LOOK_MS],
+  ['names are looked up more often than content', file.NAMES_CHECK_MS < file.APPEND_CHECK_MS],
   ['a file that may be a copy is kept open until that is decided', file.DECIDE_COPY_MS <= file.KEEP_OPEN_MS],
   ['a lost file is remembered for longer than it is kept open', file.KEEP_OPEN_MS < file.FORGET_AFTER_MS],
   ['scans are apart less than they may be late', config.MAX_SCAN_INTERVAL_MS < file.SCAN_GRACE_MS],

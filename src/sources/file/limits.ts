@@ -51,17 +51,17 @@ export const PARK_MS = 1_000;
 /** … up to this. */
 export const MAX_PARK_MS = 8_000;
 /** Shortest time between two checks of a folder for appended bytes: a shorter one costs more CPU than it saves time. */
-export const APPEND_LOOK_MS = 250;
+export const APPEND_CHECK_MS = 250;
 /** The same for a polled folder: reading and sending less at a time costs more CPU an event. */
-export const HOT_LOOK_MS = 500;
+export const HOT_CHECK_MS = 500;
 /** Shortest time between two listings of a folder, while files come and go. */
-export const NAMES_LOOK_MS = 20;
+export const NAMES_CHECK_MS = 20;
 /** A polled folder that grows by so many bytes a second is listed at least … */
 export const FAST_GROWTH_BYTES = 1024 * 1024;
 /** … this often: a log that fills fast is rotated fast. */
-export const FAST_NAMES_LOOK_MS = 100;
+export const FAST_NAMES_CHECK_MS = 100;
 /** Milliseconds of pause for each file after checking a folder: about twenty times the cost of the check. */
-export const LOOK_PAUSE_MS_PER_FILE = 0.1;
+export const CHECK_PAUSE_MS_PER_FILE = 0.1;
 /** A change found by a full scan counts as missed if its watch did not report it within this time. */
 export const TELL_MS = 1_000;
 /** A watch that could not be set up is tried again after this long. */

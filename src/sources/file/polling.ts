@@ -1,12 +1,12 @@
 /**
- * When to look and when to read. Scanning, reading, and reading what was deleted go on side by side: a rotation is seen while
+ * When to scan and when to read. Scanning, reading, and reading deleted files go on side by side: a rotation is seen while
  * the reader waits for the sinks, and what has no name any more waits for the disk alone.
  */
 import type { FileSourceConfig } from '../../config/model.ts';
 import type { Lane } from '../../core/block.ts';
 import type { Clock } from '../../core/time/clock.ts';
 import { codeOf } from '../../core/errors.ts';
-import { LOOK_EVERY_MS, LOOK_PAUSE_MS_PER_FILE, NAMES_LOOK_MS } from './limits.ts';
+import { LOOK_EVERY_MS, CHECK_PAUSE_MS_PER_FILE, NAMES_CHECK_MS } from './limits.ts';
 import type { Rescue } from '../../core/source.ts';
 import type { StepDeadline } from '../../core/time/step-deadline.ts';
 import { type CompressedReader, takeCompressed } from './compressed/compressed-reader.ts';
@@ -18,7 +18,7 @@ import type { WatchedFolder } from './watch/folder-watch.ts';
 import type { Notices } from './scan/notices.ts';
 import { finishDeleted, type FinishOptions } from './read/finish-deleted.ts';
 import type { Reader } from './read/reader.ts';
-import { ScanPace, untilNextLookMs } from './watch/scan-pace.ts';
+import { ScanPace, untilNextCheckMs } from './watch/scan-pace.ts';
 import type { TrackedFile } from './known/tracked-file.ts';
 import type { Tracker } from './match/tracker.ts';
 
@@ -49,7 +49,7 @@ export class Polling {
   /** End the readers' waits for something to read. */
   readonly #wakers = new Set<() => void>();
   #running: Promise<void> = Promise.resolve();
-  /** Files are followed: before that, a look would take up what `start_at` leaves out. */
+  /** Files are followed: before that, a scan would follow what `start_at` leaves out. */
   #hasRun = false;
   #yieldedAtMs = 0;
 
@@ -150,7 +150,7 @@ export class Polling {
       const isDone = (): void => this.#stopping.abort();
       await Promise.all([
         this.#scanUntilStopped(),
-        this.#lookUntilStopped(),
+        this.#checkUntilStopped(),
         this.#readUntilStopped(holdings.queue, () => this.readRound()).finally(isDone),
         this.#readUntilStopped(holdings.deleted, () => this.rescueRound()).finally(isDone),
         this.#readCompressedUntilStopped().finally(isDone),
@@ -216,9 +216,9 @@ export class Polling {
           scannedMs = beganMs;
           const endedMs = clock.monotonic();
           nextMs = endedMs + pace.intervalMs;
-          restsUntilMs = endedMs + generations.holdings.files.size * LOOK_PAUSE_MS_PER_FILE + NAMES_LOOK_MS;
+          restsUntilMs = endedMs + generations.holdings.files.size * CHECK_PAUSE_MS_PER_FILE + NAMES_CHECK_MS;
         }
-        for (const folder of watches.takeDue()) if (!(await this.#lookInto(folder))) watches.addScan();
+        for (const folder of watches.takeDue()) if (!(await this.#check(folder))) watches.addScan();
         const missed = watches.takeMissed();
         if (missed === 0) continue;
         stats.missedChanges = (stats.missedChanges ?? 0) + missed;
@@ -232,14 +232,14 @@ export class Polling {
   }
 
   /** Checks what a folder's watch reported. False where only a full scan can sort it out. */
-  async #lookInto(folder: WatchedFolder): Promise<boolean> {
+  async #check(folder: WatchedFolder): Promise<boolean> {
     const { finder, tracker, fileSystem, clock, compressedReader, rescue } = this.#options;
-    const look = folder.take(clock.monotonic());
-    const mtimeMs = look.kind === 'names' ? NaN : (statIfAny(fileSystem, folder.path)?.mtimeMs ?? NaN);
-    if (look.kind === 'entries' && !folder.hasChanged(mtimeMs)) return true;
+    const check = folder.take(clock.monotonic());
+    const mtimeMs = check.kind === 'names' ? NaN : (statIfAny(fileSystem, folder.path)?.mtimeMs ?? NaN);
+    if (check.kind === 'entries' && !folder.hasChanged(mtimeMs)) return true;
     tracker.apply.takeChanged();
-    if (look.kind === 'names') {
-      if (!tracker.lookAt(look.names)) folder.addWhole();
+    if (check.kind === 'names') {
+      if (!tracker.lookAt(check.names)) folder.addWhole();
       this.#wake();
       return true;
     }
@@ -249,17 +249,17 @@ export class Polling {
     takeCompressed(found);
     await tracker.scan(found, this.#scanPause, folder.path);
     rescue?.flush();
-    folder.looked(clock.monotonic(), mtimeMs, found.size, tracker.apply.takeChanged().grownBytes);
+    folder.checked(clock.monotonic(), mtimeMs, found.size, tracker.apply.takeChanged().grownBytes);
     this.#wake();
     return true;
   }
 
-  /** Where scans are far apart, what cannot wait for them is looked at in between. */
-  async #lookUntilStopped(): Promise<void> {
+  /** Where scans are far apart, checks open files that cannot wait for the next one. */
+  async #checkUntilStopped(): Promise<void> {
     const { config, clock, tracker } = this.#options;
     while (config.maxScanIntervalMs > LOOK_EVERY_MS && !this.#isStopping) {
       // Idle files cost nothing: there is nothing open then.
-      if (tracker.needsLooks) await clock.sleep(untilNextLookMs(clock.monotonic()), this.#stopping.signal);
+      if (tracker.needsLooks) await clock.sleep(untilNextCheckMs(clock.monotonic()), this.#stopping.signal);
       else await this.#untilWoken();
       if (this.#isStopping) return;
       tracker.look();

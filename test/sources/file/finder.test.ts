@@ -102,7 +102,7 @@ test('finder names a folder that cannot be read once, looks again, and names it 
   const { find, log } = makeFinder([`${root}/**/*.log`], [], fileSystem);
   expect(await find()).toEqual([`${root}/a.log`]);
   await find();
-  expect(log).toEqual([`warn ${root}/closed cannot look at path, trying again at every scan; check its permissions`]);
+  expect(log).toEqual([`warn ${root}/closed cannot stat path, trying again at every scan; check its permissions`]);
   isClosed = false;
   expect(await find()).toContain(`${root}/closed/b.log`);
   isClosed = true;

@@ -14,7 +14,7 @@ import {
 } from 'node:fs';
 import { expect, onTestFinished, test } from 'vitest';
 import { MAX_SCAN_INTERVAL_MS } from '../../../src/config/limits.ts';
-import { HOT_EVENTS, HOT_LOOK_MS, LOOK_EVERY_MS, MAX_PARK_MS, NAMES_LOOK_MS } from '../../../src/sources/file/limits.ts';
+import { HOT_EVENTS, HOT_CHECK_MS, LOOK_EVERY_MS, MAX_PARK_MS, NAMES_CHECK_MS } from '../../../src/sources/file/limits.ts';
 import type { FileSystem } from '../../../src/sources/file/scan/file-system.ts';
 import { type FolderChanged, watchFolder } from '../../../src/sources/file/scan/watch-folder.ts';
 import { settleTurns, until } from '../../support/until.ts';
@@ -86,7 +86,7 @@ async function startWatched(watch?: (real: Watch) => Watch, options: object = {}
     seconds,
     async arrive(lines) {
       // More than the time between two looks.
-      rig.clock.advance(HOT_LOOK_MS);
+      rig.clock.advance(HOT_CHECK_MS);
       await until(`the lines ${lines.join(', ')} arrive`, () => {
         rig.clock.advance(0);
         return lines.every((line) => rig.texts.includes(line));
@@ -225,7 +225,7 @@ test('the watch of a busy folder is closed, its files are looked at in turns, an
   const before = fullScans();
   for (const line of ['two', 'three']) {
     appendFileSync(rig.path('a.log'), `${line}\n`);
-    rig.clock.advance(HOT_LOOK_MS);
+    rig.clock.advance(HOT_CHECK_MS);
     await settleTurns();
     expect(rig.texts).toContain(line);
   }
@@ -253,14 +253,14 @@ test('while a folder is busy its watch tells of new files, which are opened at o
   };
   park();
   await settleTurns();
-  rig.clock.advance(HOT_LOOK_MS);
+  rig.clock.advance(HOT_CHECK_MS);
   await settleTurns();
   const [before, scans] = [told, fullScans()];
   for (let n = 0; n < 100; n += 1) appendFileSync(rig.path('a.log'), 'more\n');
   const active = rig.source.stats.files['active']!;
   await rig.play`mv a.log a.log.1; write a.log two`;
   // Less than the time between two looks at a busy folder, which find what was appended.
-  rig.clock.advance(NAMES_LOOK_MS);
+  rig.clock.advance(NAMES_CHECK_MS);
   await until('the new file is known', () => {
     rig.clock.advance(0);
     return rig.source.stats.files['active']! > active || rig.texts.includes('two');
@@ -309,7 +309,7 @@ test('looks at a busy folder leave its deleted files out, and what is still writ
   writeSync(fd, 'one\n');
   await arrive(['one']);
   rmSync(path);
-  rig.clock.advance(HOT_LOOK_MS);
+  rig.clock.advance(HOT_CHECK_MS);
   await until('the delete is noticed', () => {
     rig.clock.advance(0);
     return rig.source.stats.files['deleted'] === 1;

@@ -51,7 +51,7 @@ export class Finder {
   readonly #options: FinderOptions;
   readonly #rules: readonly { readonly rule: IncludeRule; readonly listings: FolderListings }[];
   readonly #isExcluded: (path: string) => boolean;
-  #looked = 0;
+  #checked = 0;
   #visited: Visited = { folders: new Map(), links: new Set(), missing: new Set() };
 
   constructor(options: FinderOptions) {
@@ -88,14 +88,14 @@ export class Finder {
     if (!stat || inodeKey(stat) !== this.#visited.folders.get(folder)) return undefined;
     for (const { rule, listings } of this.#rules) {
       if (rule.isLiteral) {
-        if (parentOf(rule.base) === folder && !this.#isExcluded(rule.base)) this.#look(rule.base, found);
+        if (parentOf(rule.base) === folder && !this.#isExcluded(rule.base)) this.#check(rule.base, found);
         continue;
       }
       const kept = listings.kept(folder);
       if (!kept) continue;
       const listing = this.#list(listings, { path: folder, level: kept.level, isLinked: false }, stat);
       if (!listing || !hasSameFolders(listing, kept.listing)) return undefined;
-      await this.#lookAtAll(listing.matches, found);
+      await this.#checkAll(listing.matches, found);
     }
     return found;
   }
@@ -140,7 +140,7 @@ export class Finder {
 
   /** A pattern without wildcards. */
   #visitFile(path: string, found: Map<string, FoundFile>, visited: Visited): void {
-    this.#look(path, found);
+    this.#check(path, found);
     const folder = parentOf(path);
     const stat = this.#stat(folder);
     if (stat) visited.folders.set(folder, inodeKey(stat));
@@ -180,15 +180,15 @@ export class Finder {
         (isLinked ? links : folders).push({ path, level: folder.level + 1, isLinked });
       }
       for (const link of listing?.links ?? []) visited.links.add(link);
-      await this.#lookAtAll(listing?.matches ?? [], found);
+      await this.#checkAll(listing?.matches ?? [], found);
     }
     listings.retain(paths);
   }
 
-  async #lookAtAll(paths: readonly string[], found: Map<string, FoundFile>): Promise<void> {
+  async #checkAll(paths: readonly string[], found: Map<string, FoundFile>): Promise<void> {
     for (const path of paths) {
-      this.#look(path, found);
-      if ((this.#looked += 1) % SCAN_SLICE_FILES !== 0) continue;
+      this.#check(path, found);
+      if ((this.#checked += 1) % SCAN_SLICE_FILES !== 0) continue;
       this.#options.progressed?.();
       await setImmediate();
     }
@@ -205,7 +205,7 @@ export class Finder {
     }
   }
 
-  #look(path: string, found: Map<string, FoundFile>): void {
+  #check(path: string, found: Map<string, FoundFile>): void {
     if (found.has(path)) return;
     const { notices } = this.#options;
     if (found.size >= MAX_FILES) {
@@ -238,7 +238,7 @@ export class Finder {
 
   #sayUnreadable(path: string, error: unknown): void {
     const fields = { path, code: codeOf(error), reason: messageOf(error) };
-    this.#options.notices.trouble('warn', path, fields, 'cannot look at path, trying again at every scan; check its permissions');
+    this.#options.notices.trouble('warn', path, fields, 'cannot stat path, trying again at every scan; check its permissions');
   }
 }
 
@@ -261,7 +261,7 @@ function pathsTo(path: string, base: string): string[] {
   return paths;
 }
 
-/** All matches on this machine, for commands that only look; trouble with folders goes to `log`. */
+/** All matches on this machine, for commands that only read; trouble with folders goes to `log`. */
 export function findFiles(
   { include, exclude }: Pick<FinderOptions, 'include' | 'exclude'>,
   log: Log = silentLog,

@@ -4,20 +4,20 @@
  * names alone; where the system has no such mode, the watch is closed and the folder polled.
  */
 import {
-  APPEND_LOOK_MS,
+  APPEND_CHECK_MS,
   FAST_GROWTH_BYTES,
-  FAST_NAMES_LOOK_MS,
+  FAST_NAMES_CHECK_MS,
   HOT_EVENTS,
-  HOT_LOOK_MS,
-  LOOK_PAUSE_MS_PER_FILE,
+  HOT_CHECK_MS,
+  CHECK_PAUSE_MS_PER_FILE,
   MAX_PARK_MS,
-  NAMES_LOOK_MS,
+  NAMES_CHECK_MS,
   PARK_MS,
 } from '../limits.ts';
 import type { FolderWatch as Handle } from '../scan/watch-folder.ts';
 
 /** `names`: check these files. `whole`: check every file of the folder. `entries`: check the folder's own time for names that came or went. */
-export type Look =
+export type Check =
   | { readonly kind: 'names'; readonly names: readonly string[] }
   | { readonly kind: 'whole' }
   | { readonly kind: 'entries' };
@@ -36,14 +36,14 @@ export class WatchedFolder {
   #eventAtMs = -Infinity;
   #armedAtMs = 0;
   /** When it was last checked for appended bytes, and for names. */
-  #appendLookMs = -Infinity;
-  #namesLookMs = -Infinity;
+  #appendCheckMs = -Infinity;
+  #namesCheckMs = -Infinity;
   /** No check before this: the last one took long. */
   #restsUntilMs = -Infinity;
   #parkMs = PARK_MS;
   #parkedUntilMs = 0;
-  #namesEveryMs = NAMES_LOOK_MS;
-  #namesMostMs = HOT_LOOK_MS;
+  #namesEveryMs = NAMES_CHECK_MS;
+  #namesMostMs = HOT_CHECK_MS;
   #grewSinceMs = 0;
   #mtimeMs = NaN;
 
@@ -107,10 +107,10 @@ export class WatchedFolder {
   /** When to check it next (monotonic); Infinity while nothing was reported. */
   get dueMs(): number {
     let dueMs = Infinity;
-    if (this.#isWhole) dueMs = this.#namesLookMs + NAMES_LOOK_MS;
-    if (this.#names.size > 0) dueMs = Math.min(dueMs, this.#appendLookMs + APPEND_LOOK_MS);
+    if (this.#isWhole) dueMs = this.#namesCheckMs + NAMES_CHECK_MS;
+    if (this.#names.size > 0) dueMs = Math.min(dueMs, this.#appendCheckMs + APPEND_CHECK_MS);
     if (this.isParked) dueMs = Math.min(dueMs, this.#nextHotMs);
-    if (this.#handle === undefined) dueMs = Math.min(dueMs, this.#namesLookMs + this.#namesEveryMs);
+    if (this.#handle === undefined) dueMs = Math.min(dueMs, this.#namesCheckMs + this.#namesEveryMs);
     return Math.max(dueMs, this.#restsUntilMs);
   }
 
@@ -120,37 +120,37 @@ export class WatchedFolder {
   }
 
   /** What to check, now that it is due. */
-  take(nowMs: number): Look {
+  take(nowMs: number): Check {
     if (this.#isWhole || (this.isParked && nowMs >= this.#nextHotMs)) {
       this.#isWhole = false;
       this.#names.clear();
-      this.#namesLookMs = this.#appendLookMs = nowMs;
+      this.#namesCheckMs = this.#appendCheckMs = nowMs;
       return { kind: 'whole' };
     }
     if (this.isParked) {
-      this.#namesLookMs = nowMs;
+      this.#namesCheckMs = nowMs;
       return { kind: 'entries' };
     }
     const names = [...this.#names];
     this.#names.clear();
-    this.#appendLookMs = nowMs;
+    this.#appendCheckMs = nowMs;
     return { kind: 'names', names };
   }
 
   /** A check of all of it found this many files, which grew by this many bytes. The folder's own time was `mtimeMs` just before. */
-  looked(nowMs: number, mtimeMs: number, files: number, grownBytes: number): void {
+  checked(nowMs: number, mtimeMs: number, files: number, grownBytes: number): void {
     this.#mtimeMs = mtimeMs;
-    this.#restsUntilMs = nowMs + files * LOOK_PAUSE_MS_PER_FILE;
-    const elapsedMs = Math.max(NAMES_LOOK_MS, nowMs - this.#grewSinceMs);
+    this.#restsUntilMs = nowMs + files * CHECK_PAUSE_MS_PER_FILE;
+    const elapsedMs = Math.max(NAMES_CHECK_MS, nowMs - this.#grewSinceMs);
     this.#grewSinceMs = nowMs;
     // A log that fills fast is rotated fast.
-    this.#namesMostMs = (grownBytes * 1000) / elapsedMs >= FAST_GROWTH_BYTES ? FAST_NAMES_LOOK_MS : HOT_LOOK_MS;
+    this.#namesMostMs = (grownBytes * 1000) / elapsedMs >= FAST_GROWTH_BYTES ? FAST_NAMES_CHECK_MS : HOT_CHECK_MS;
   }
 
   /** Takes the folder's current time. True when names came or went since the last check of all of it. */
   hasChanged(mtimeMs: number): boolean {
     const isEntry = mtimeMs !== this.#mtimeMs;
-    this.#namesEveryMs = isEntry ? NAMES_LOOK_MS : Math.min(this.#namesMostMs, this.#namesEveryMs * 2);
+    this.#namesEveryMs = isEntry ? NAMES_CHECK_MS : Math.min(this.#namesMostMs, this.#namesEveryMs * 2);
     return isEntry;
   }
 
@@ -158,7 +158,7 @@ export class WatchedFolder {
     // As busy again as it was before its watch was parked last.
     this.#parkMs = nowMs - this.#armedAtMs < PARK_MS ? Math.min(MAX_PARK_MS, this.#parkMs * 2) : PARK_MS;
     this.#parkedUntilMs = nowMs + this.#parkMs;
-    this.#namesEveryMs = NAMES_LOOK_MS;
+    this.#namesEveryMs = NAMES_CHECK_MS;
     // Nothing reports appends any more.
     this.#names.clear();
     this.#isWhole = true;
@@ -169,6 +169,6 @@ export class WatchedFolder {
 
   /** Check all busy folders together: waking the process costs as much as several checks. */
   get #nextHotMs(): number {
-    return (Math.floor(this.#appendLookMs / HOT_LOOK_MS) + 1) * HOT_LOOK_MS;
+    return (Math.floor(this.#appendCheckMs / HOT_CHECK_MS) + 1) * HOT_CHECK_MS;
   }
 }

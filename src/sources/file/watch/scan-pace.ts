@@ -46,6 +46,6 @@ export class ScanPace {
 const TIMER_SLACK_MS = 10;
 
 /** Until the next check between scans. Checks share their times with those of busy folders: waking the process costs more than a check. */
-export function untilNextLookMs(nowMs: number): number {
+export function untilNextCheckMs(nowMs: number): number {
   return (Math.floor((nowMs + TIMER_SLACK_MS) / LOOK_EVERY_MS) + 1) * LOOK_EVERY_MS - nowMs;
 }

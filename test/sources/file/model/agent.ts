@@ -12,7 +12,7 @@ import { createSourcePipeline } from '../../../../src/agent/build/source-pipelin
 import { stopComponents } from '../../../../src/agent/stop.ts';
 import type { FileSourceConfig } from '../../../../src/config/model.ts';
 import type { Region } from '../../../../src/core/block.ts';
-import { APPEND_LOOK_MS } from '../../../../src/sources/file/limits.ts';
+import { APPEND_CHECK_MS } from '../../../../src/sources/file/limits.ts';
 import type { Log } from '../../../../src/core/log.ts';
 import type { Sink } from '../../../../src/core/sink.ts';
 import { createKernel, type Kernel } from '../../../../src/kernel/kernel.ts';
@@ -131,7 +131,7 @@ export class ModelAgent {
   /** The watches tell of these changes, and what they tell of is looked at. */
   async wake(changes: readonly Parameters<FolderChanged>[]): Promise<void> {
     for (const change of changes) for (const changed of this.#watches) changed(...change);
-    await this.#clock.advance(APPEND_LOOK_MS);
+    await this.#clock.advance(APPEND_CHECK_MS);
     await this.#work();
   }
 
