@@ -5,7 +5,16 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { lineAt, listFiles, readText } from './files.ts';
-import { clockUsers, maxFilesInFolder, maxLinesInFile, packageDoors, relatesLimits, rooms, runsInBrowsers } from './layers.ts';
+import {
+  clockUsers,
+  maxFilesInFolder,
+  maxLinesInFile,
+  maxMutableFields,
+  packageDoors,
+  relatesLimits,
+  rooms,
+  runsInBrowsers,
+} from './layers.ts';
 
 /** One import of one file. */
 interface Import {
@@ -44,6 +53,7 @@ export function checkLayers(root: string): string[] {
       root,
       all.filter((file) => file.startsWith('src/')),
     ),
+    ...sources.flatMap((file) => findLargeRecords(file, readText(root, file))),
     ...findClockUsers(root, sources),
     ...findDead(files, imports),
   ];
@@ -85,6 +95,20 @@ function findClockUsers(root: string, sources: readonly string[]): string[] {
     }
   }
   return withoutKnown(root, violations, 'clockUsers', Object.keys(clockUsers));
+}
+
+const RECORD = /^(?:export )?(?:abstract )?(?:class|interface) (\w+)[^\n]*\{\n([\s\S]*?)^\}/gm;
+const MUTABLE_FIELD = /^ {2}(?!(?:readonly|static|get|set|async) )#?\w+[?!]?(?::| =)/gm;
+
+/** Classes and interfaces with too many fields that change. */
+function findLargeRecords(file: string, text: string): string[] {
+  return [...text.matchAll(RECORD)].flatMap(({ 1: name, 2: body = '', index }) => {
+    const fields = body.match(MUTABLE_FIELD)?.length ?? 0;
+    if (fields <= maxMutableFields) return [];
+    return [
+      `${file}:${lineAt(text, index)}: ${name} has ${fields} fields that change, more than ${maxMutableFields}; group them by what changes together`,
+    ];
+  });
 }
 
 /** Folders with too many files, and files with too many lines. */

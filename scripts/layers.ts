@@ -57,6 +57,8 @@ export const relatesLimits = 'src/cli/limit-relations.ts';
 export const maxFilesInFolder = 15;
 /** Under src, a file has at most this many lines. */
 export const maxLinesInFile = 300;
+/** A class or interface with more fields that change is several things. */
+export const maxMutableFields = 15;
 
 /**
  * Who asks the system for the time, waits by it or draws numbers at random, and why. Everything else takes a Clock or a `random`, so that

@@ -56,7 +56,7 @@ export function settleEvents(batch: Batch, refused: ReadonlyMap<number, { readon
       const refusal = refused.get(index);
       return refusal === undefined ? 'delivered' : refusal.fate === 'dropped' ? 'dropped' : 'dead_lettered';
     };
-    const rest = unsent === 'none' ? 'filtered' : unsent === 'dead_lettered' ? batch.withheldFate : unsent;
+    const rest = unsent === 'none' ? 'filtered' : unsent === 'dead_lettered' ? batch.withheld.fate : unsent;
     const outcomeOf = (event: number): SettledAs => {
       let worst: SettledAs = rest;
       for (let sub = 0; sub < sent; sub++) worst = worseOf(worst, fateOf(firstSent + event * sent + sub));
@@ -100,7 +100,7 @@ export function* originsOfWithheld(batch: Batch): Generator<{ withheld: Withheld
   const spans = batch.spans.values();
   let span = spans.next().value;
   let before = 0;
-  for (const withheld of batch.withheld) {
+  for (const withheld of batch.withheld.events) {
     while (span && withheld.event - before >= span.events) {
       before += span.events;
       span = spans.next().value;

@@ -1,16 +1,16 @@
 /** A batch: the events of one request, from its first line to its settlement, and the spans that name them. */
 import { hash } from 'node:crypto';
 import type { Block, Region, Span, StreamRange } from '../core/block.ts';
-import type { BodyForm } from '../core/sink.ts';
 import { MAX_SPAN_READS } from './limits.ts';
-import type { Withheld } from '../core/shaping.ts';
 import { addSums } from '../core/sums.ts';
 import { NO_TAIL, tailOf } from '../core/tail.ts';
 import type { StoredBatch, StoredSpan } from '../state/database/stored-batch.ts';
 import { streamRange, streamTail, sumOf } from './block-events.ts';
 import type { Accounting } from './accounting.ts';
 import { Fates } from './fates.ts';
+import { Payload } from './payload.ts';
 import { CONTINUES, type HeldSpan } from './span.ts';
+import { WithheldEvents } from './withheld-events.ts';
 
 /**
  * Where its bytes come from. `file`: its events can be made again from its spans. `once`: from files, but a transform may make other
@@ -23,6 +23,8 @@ export class Batch {
   /** Whose marks it moves: a sink, or one of its datasets (core/owner). */
   readonly owner: string;
   readonly dataset: string;
+  readonly payload: Payload;
+  readonly withheld = new WithheldEvents();
   /** Turns from `file` to `orphan` when its file is deleted. */
   origin: Origin;
   /** `committed`: its key and spans are in the database, or need not be. */
@@ -30,38 +32,18 @@ export class Batch {
   /** While it is condensed, one for each run of events of a source, with counts alone. */
   spans: HeldSpan[] = [];
   #isCondensed = false;
-  /** Events in `body`. */
+  /** Events in the payload. */
   events = 0;
   /** Events that its spans count: those before shaping. */
   accepted = 0;
-  /** Bytes of NDJSON in `body`. */
-  bytes = 0;
   /** When its first event was read, wall clock in milliseconds; undefined where nobody knows any more. */
   readAtMs: number | undefined;
   key = '';
-  /** Bytes of memory this batch counts for. */
-  memory: number;
-  slot: Region | undefined;
-  body: Uint8Array;
-  /** The checksum of the events in `body` as they were written, where that was wanted. */
-  bodyCrc: number | undefined;
-  encoding: 'gzip' | 'zstd' | 'identity' = 'identity';
-  /** The form in which it is sent; undefined until it is closed. */
-  form: BodyForm | undefined;
-  /** Compression does not make it smaller. */
-  isDense = false;
   attempts = 0;
   /** Set when its one event is not to be sent: why it goes to the dead letters. */
   refusal: string | undefined;
   /** What shaping made of its events; undefined where each is sent as it was accepted. */
   fates: Fates | undefined;
-  /** Events that a transform failed on and that must not be sent: dead letters before the batch is sent. `event` counts the accepted ones. */
-  withheld: readonly Withheld[] = [];
-  /** It has such events, also while they are on disk alone. */
-  withholds = false;
-  /** Bytes of memory of `withheld`, beside `memory`. */
-  withheldBytes = 0;
-  withheldFate: 'dead_lettered' | 'dropped' = 'dropped';
   /** Events that went to the dead letters, once it is settled. */
   refusedEvents = 0;
   /** Its file in the disk buffer, once it is there. */
@@ -78,9 +60,7 @@ export class Batch {
     this.owner = owner;
     this.dataset = dataset;
     this.origin = origin;
-    this.slot = storage.slot;
-    this.body = storage.body;
-    this.memory = this.body.length;
+    this.payload = new Payload(storage);
   }
 
   /** Notes that `events` events and `consumed` window bytes from `start` on were added, numbered from `firstEvent`. `shaped`: what shaping made of them. */
@@ -137,13 +117,13 @@ export class Batch {
     this.#noteFates(events, shaped?.fates);
     this.accepted += events;
     this.events += shaped?.sent ?? events;
-    this.bytes += written;
+    this.payload.bytes += written;
   }
 
   /** Adds the events of a batch, but for their bytes; spans that were cut between the two are one again. */
-  append({ spans, events, accepted, bytes, fates, withheld, readAtMs, refusal }: Batch): void {
+  append({ spans, events, accepted, payload, fates, withheld, readAtMs, refusal }: Batch): void {
     const before = this.accepted;
-    if (withheld.length > 0) this.withhold(withheld.map((each) => ({ ...each, event: before + each.event })));
+    if (withheld.isAny) this.withheld.add(withheld.events.map((each) => ({ ...each, event: before + each.event })));
     for (const span of spans) {
       const last = this.spans.at(-1);
       if (!last || last.closed || span.closed || last.stream !== span.stream || last.to !== span.from || last.digest !== span.digest) {
@@ -160,7 +140,7 @@ export class Batch {
     this.#noteFates(accepted, fates);
     this.accepted += accepted;
     this.events += events;
-    this.bytes += bytes;
+    this.payload.bytes += payload.bytes;
   }
 
   #noteFates(events: number, fates: Fates | undefined): void {
@@ -178,22 +158,10 @@ export class Batch {
     this.spans.push({ accounting, firstEvent, source, stream, digest: `${digest}${CONTINUES}`, ...content, closed: true });
   }
 
-  /** Gives back the memory that it counts for. */
+  /** Gives back the memory that it takes. */
   release(budget: { release(bytes: number, slot: Region | undefined): void }): void {
-    budget.release(this.memory, this.slot);
-    budget.release(this.withheldBytes, undefined);
-    this.memory = 0;
-    this.withheldBytes = 0;
-    this.slot = undefined;
-  }
-
-  /** Adds events that must not be sent; returns the bytes of memory that they take. */
-  withhold(withheld: readonly Withheld[]): number {
-    this.withheld = [...this.withheld, ...withheld];
-    this.withholds = true;
-    const bytes = withheld.reduce((sum, { text }) => sum + 2 * text.length, 0);
-    this.withheldBytes += bytes;
-    return bytes;
+    this.payload.release(budget);
+    this.withheld.release(budget);
   }
 
   /**

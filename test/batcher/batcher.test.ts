@@ -33,7 +33,7 @@ test('batcher closes a batch before it would be larger than max_bytes', async ()
   const rig = makeRig({ maxBytes: 10 * each, slots: 20 });
   await rig.take(blockOf(bytes));
   rig.batcher.flush();
-  for (const batch of rig.sealed) expect(batch.bytes).toBeLessThanOrEqual(10 * each);
+  for (const batch of rig.sealed) expect(batch.payload.bytes).toBeLessThanOrEqual(10 * each);
   // Full ones hold ten: no room is wasted.
   expect(rig.sealed.slice(1, -1).every(({ events }) => events === 10)).toBe(true);
   expect(Buffer.concat(rig.sealed.map(bodyOf)).equals(Buffer.concat(eventsOf(bytes)))).toBe(true);
@@ -104,7 +104,7 @@ test('batcher knows the checksum of what goes to the disk buffer as it is, howev
     ['live', 7],
     ['file', 3],
   ]);
-  for (const batch of rig.sealed) expect(batch.bodyCrc).toBe(batch.origin === 'file' ? undefined : crc32(batch.body));
+  for (const batch of rig.sealed) expect(batch.payload.bodyCrc).toBe(batch.origin === 'file' ? undefined : crc32(batch.payload.body));
 });
 
 test('batcher counts empty lines as no events and still covers their bytes', async ({ rig }) => {
@@ -131,7 +131,7 @@ test('batcher counts empty lines as no events and still covers their bytes', asy
 test('batcher seals a batch of nothing but empty lines, so that its bytes are settled', async ({ rig }) => {
   await rig.take(blockOf(Buffer.from('\n\n')));
   rig.batcher.flush();
-  expect(rig.sealed).toMatchObject([{ events: 0, bytes: 0, spans: [{ from: 0, to: 2, events: 0 }] }]);
+  expect(rig.sealed).toMatchObject([{ events: 0, payload: { bytes: 0 }, spans: [{ from: 0, to: 2, events: 0 }] }]);
 });
 
 test('batcher gives an event larger than a batch one of its own, in its place', async () => {
@@ -146,11 +146,11 @@ test('batcher gives an event larger than a batch one of its own, in its place', 
   await rig.take(blockOf(bytes));
   rig.batcher.flush();
   expect(rig.sealed.map(({ events }) => events)).toEqual([3, 1, 3, 1, 1]);
-  expect(rig.sealed.map(({ slot }) => slot !== undefined)).toEqual([true, false, true, false, true]);
+  expect(rig.sealed.map(({ payload }) => payload.slot !== undefined)).toEqual([true, false, true, false, true]);
   expect(Buffer.concat(rig.sealed.map(bodyOf)).equals(Buffer.concat(eventsOf(bytes)))).toBe(true);
   checkSpans(rig.sealed, new Map([['s1', bytes]]));
   // An empty batch that was open for nothing gave its memory back.
-  const memory = rig.sealed.reduce((sum, batch) => sum + batch.memory, 0);
+  const memory = rig.sealed.reduce((sum, batch) => sum + batch.payload.memory, 0);
   expect(rig.budget.usedBytes).toBe(memory);
   expect(rig.accounting.accepted).toBe(9);
 });
@@ -163,7 +163,7 @@ test('batcher lets one event that is larger than all memory in when it is alone'
   await settleTurns();
   expect(rig.sealed).toHaveLength(1);
   const [first] = rig.sealed;
-  rig.budget.release(first!.memory, first!.slot);
+  first!.payload.release(rig.budget);
   await taken;
   expect(rig.sealed[1]).toMatchObject({ events: 1 });
   expect(rig.waits).toHaveLength(1);
@@ -285,7 +285,7 @@ test('batcher waits for memory, says how long, and goes on when some comes free'
     await until(`batch ${n}`, () => rig.sealed.length > n);
     // Memory never exceeds its budget.
     expect(rig.budget.usedBytes).toBeLessThanOrEqual(rig.budget.budgetBytes);
-    rig.budget.release(rig.sealed[n]!.memory, rig.sealed[n]!.slot);
+    rig.sealed[n]!.payload.release(rig.budget);
     // One slot at a time, however many turns the batcher takes to go on.
     await settleTurns();
   }
@@ -406,8 +406,8 @@ test('batcher loses, repeats and reorders nothing for any lines, blocks and limi
         rig.sealed.push = (batch) => {
           bodies.push(bodyOf(batch));
           expect(batch.events).toBeLessThanOrEqual(maxEvents);
-          if (batch.slot || batch.events !== 1) expect(batch.bytes).toBeLessThanOrEqual(maxBytes);
-          queueMicrotask(() => rig.budget.release(batch.memory, batch.slot));
+          if (batch.payload.slot || batch.events !== 1) expect(batch.payload.bytes).toBeLessThanOrEqual(maxBytes);
+          queueMicrotask(() => rig.budget.release(batch.payload.memory, batch.payload.slot));
           return push(batch);
         };
         const streams = new Map<string, Buffer>();

@@ -115,7 +115,7 @@ export function makeRig(
 
 /** The batch's NDJSON. */
 export function bodyOf(batch: Batch): Buffer {
-  return Buffer.from(batch.body.subarray(0, batch.bytes));
+  return Buffer.from(batch.payload.body.subarray(0, batch.payload.bytes));
 }
 
 /** What must hold for the spans of any batches of streams whose bytes are known. Throws at the first difference. */

@@ -89,7 +89,7 @@ export class DeliveryRig extends SinkRig {
     });
     this.accounting.accept(events.length, 1);
     batch.events = events.length;
-    batch.bytes = body.length;
+    batch.payload.bytes = body.length;
     batch.key = keyOf(batch.owner, batch.dataset, batch.spans);
     this.#names.set(batch.key, name);
     this.delivery.enqueue(batch);

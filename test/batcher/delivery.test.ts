@@ -53,7 +53,7 @@ test.for(['gzip', 'zstd'] as const)(
     const request = await rig.next();
     expect(request.parcel.encoding).toBe(compression);
     expect(request.events).toEqual(events);
-    expect(request.parcel.body.buffer).toBe(batch.body.buffer);
+    expect(request.parcel.body.buffer).toBe(batch.payload.body.buffer);
     expect(rig.budget.usedBytes).toBe(before);
     await request.answer(retry('network'), 0);
     await rig.clock.advance(1000);
@@ -72,7 +72,7 @@ test('delivery compresses a batch once, whoever else asks for it meanwhile', asy
   const batch = rig.seal('a', events.length, { events });
   // In every turn until it is done, so that some would begin just before.
   const asked: Promise<void>[] = [];
-  while (batch.encoding === 'identity') {
+  while (batch.payload.encoding === 'identity') {
     asked.push(rig.delivery.prepare(batch));
     await settleTurns(1);
   }
@@ -768,7 +768,7 @@ for (const full of [false, true])
     rig.accounting.accept(1, 1);
     batch.accepted = 3;
     batch.fates = new Fates([2, 1, 0, 1, 0, 3]);
-    rig.budget.takeAnyway(batch.withhold([{ event: 2, sub: 0, reason: 'it failed', text: '{"secret":1}' }]));
+    rig.budget.takeAnyway(batch.withheld.add([{ event: 2, sub: 0, reason: 'it failed', text: '{"secret":1}' }]));
     await (await rig.next()).answer(delivered(2));
     expect(rig.trace).toEqual(['commit a', 'bury 1', 'send a', 'settle a']);
     expect(rig.accounting.settled).toMatchObject(full ? { delivered: 2, dropped: 1 } : { delivered: 2, dead_lettered: 1 });

@@ -47,11 +47,14 @@ test.for(['none', 'gzip', 'zstd'] as const)(
     await rig.written();
     const first = await rig.next();
     // What is being sent, and the next one.
-    expect(rig.delivery.held().filter(({ body }) => body.length > 0)).toHaveLength(2);
+    expect(rig.delivery.held().filter(({ payload }) => payload.body.length > 0)).toHaveLength(2);
     await first.answer(pause(), 403);
-    await until('all are out of memory but the next', () => rig.delivery.held().filter(({ body }) => body.length > 0).length <= 1);
+    await until(
+      'all are out of memory but the next',
+      () => rig.delivery.held().filter(({ payload }) => payload.body.length > 0).length <= 1,
+    );
     const { usedBytes } = rig.budget;
-    expect(usedBytes).toBe(rig.delivery.held().reduce((sum, { memory }) => sum + memory, 0));
+    expect(usedBytes).toBe(rig.delivery.held().reduce((sum, { payload }) => sum + payload.memory, 0));
     rig.checkBalance();
     rig.respond = stores;
     await rig.clock.advance(1000);
@@ -86,7 +89,11 @@ test.for(['before', 'after'] as const)(
     await first.answer(pause(), 403);
     await until('they wait', () => rig.delivery.pauses.size === 1 && rig.delivery.held().length === 3);
     const [, , many] = rig.delivery.held();
-    expect([many!.body.length, ...many!.spans.map(({ source, events: count }) => [source, count])]).toEqual([0, ['a', 30], ['b', 60]]);
+    expect([many!.payload.body.length, ...many!.spans.map(({ source, events: count }) => [source, count])]).toEqual([
+      0,
+      ['a', 30],
+      ['b', 60],
+    ]);
     rig.checkBalance();
     // The 46th event is the 16th of `a`.
     const failures = [{ index: 45, timestamp: '', error: 'not this one' }];
@@ -135,8 +142,8 @@ test('disk buffer keeps nothing in memory that is on disk while there is no slot
   await rig.written();
   await until('two are on their way', () => rig.open.length === 2);
   // Those were loaded from their files.
-  expect(rig.delivery.held().map(({ body }) => body.length > 0)).toEqual([true, true, false, false, false, false]);
-  expect(rig.budget.usedBytes).toBe(rig.delivery.held().reduce((sum, { memory }) => sum + memory, 0));
+  expect(rig.delivery.held().map(({ payload }) => payload.body.length > 0)).toEqual([true, true, false, false, false, false]);
+  expect(rig.budget.usedBytes).toBe(rig.delivery.held().reduce((sum, { payload }) => sum + payload.memory, 0));
   rig.respond = stores;
   for (const request of rig.open.splice(0)) await request.answer(delivered(1));
   await until('all arrive', () => rig.accounting.get('net')!.settled.delivered === 6);
@@ -154,7 +161,7 @@ test('disk buffer brings a batch back in the encoding of its file', async ({ fol
   const rig = new DiskRig(folder, { compression: 'gzip' });
   await rig.buffer.recover();
   await (await rig.next()).answer(pause(), 403);
-  expect(rig.delivery.held()[0]!.body).toHaveLength(0);
+  expect(rig.delivery.held()[0]!.payload.body).toHaveLength(0);
   await rig.clock.advance(1000);
   const again = await rig.next();
   expect([nameIn(again.body), countEvents(again.body)]).toEqual(['a', 2]);
@@ -481,7 +488,7 @@ test('disk buffer leaves a batch of a file in memory while it is being sent, and
   const first = await rig.next();
   rig.buffer.spill(batch);
   await until('it is on disk', () => batch.spoolName !== undefined);
-  expect([batch.body.length > 0, rig.budget.usedBytes]).toEqual([true, batch.memory]);
+  expect([batch.payload.body.length > 0, rig.budget.usedBytes]).toEqual([true, batch.payload.memory]);
   await first.answer(retry('network'), 0);
   await rig.clock.advance(1000);
   const again = await rig.next();

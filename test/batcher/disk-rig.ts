@@ -118,7 +118,7 @@ export class DiskRig extends SinkRig {
       accounting.accept(span.events, 1);
     }
     batch.events = count;
-    batch.bytes = body.length;
+    batch.payload.bytes = body.length;
     this.bodies.set(keyOf(batch.owner, batch.dataset, batch.spans), body.toString());
     // There is no database here to commit it to.
     if (options.isOfFile) batch.state = 'committed';

@@ -161,7 +161,7 @@ test('lane counts what one sink has and another waits for as held, at every mome
     await until(`batch ${n}`, () => rigs[1]!.sealed.length > 0);
     const batch = rigs[1]!.sealed.shift()!;
     for (const { firstEvent, events } of batch.spans) accounting.settle(firstEvent, firstEvent + events, 'delivered');
-    rigs[1]!.budget.release(batch.memory, batch.slot);
+    rigs[1]!.budget.release(batch.payload.memory, batch.payload.slot);
     await settleTurns();
     expect(accounting.settled.delivered + held()).toBe(20);
   }
@@ -184,7 +184,7 @@ test('lane counts a wait while it lasts, and says for which sink it waits', asyn
   let isDone = false;
   void accepted.then(() => (isDone = true));
   await until('all is taken', () => {
-    for (const batch of rig.sealed.splice(0)) rig.budget.release(batch.memory, batch.slot);
+    for (const batch of rig.sealed.splice(0)) rig.budget.release(batch.payload.memory, batch.payload.slot);
     return isDone;
   });
   expect(lane.waiting).toBeUndefined();
@@ -201,7 +201,7 @@ test('lane lets blocks of one source in one after the other', async () => {
     await until(`batch ${n}`, () => rig.sealed.length > n);
     // The second block must not have begun before the first one is in.
     if (rig.sealed[n]!.spans.some(({ stream }) => stream === 's2')) expect(order).toContain('first');
-    rig.budget.release(rig.sealed[n]!.memory, rig.sealed[n]!.slot);
+    rig.sealed[n]!.payload.release(rig.budget);
   }
   await Promise.all([first, second]);
   expect(order).toEqual(['first', 'second']);

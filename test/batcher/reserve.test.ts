@@ -17,8 +17,7 @@ async function fullRig(): Promise<Rig> {
 
 /** As the disk buffer does once the batch is written. */
 function evictLast({ sealed, budget }: Rig): void {
-  const { memory, slot } = sealed.at(-1)!;
-  budget.release(memory, slot);
+  sealed.at(-1)!.payload.release(budget);
 }
 
 test('what cannot be read again gets the reserve where files have every slot, and files never do', async () => {

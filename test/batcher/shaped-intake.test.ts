@@ -33,7 +33,7 @@ function settleAll(batches: readonly Batch[], refused: readonly number[] = []): 
     for (let n = 0; n < batch.events; n++, index++)
       if (refused.includes(index)) shipment.refused.set(n, { reason: 'rejected', detail: '', status: 400, key: '', fate: 'kept' });
     shipment.parts.length = 0;
-    batch.withheldFate = 'dead_lettered';
+    batch.withheld.fate = 'dead_lettered';
     settleShipment(shipment);
   }
 }
@@ -56,7 +56,7 @@ test('shaped intake of which everything is filtered is one batch without events 
   const bytes = bytesOf(Array.from({ length: 2000 }, () => 'filtered'));
   await rig.take(blockOf(bytes), { shaper: testShaper(shapeAsTold) });
   rig.batcher.flush();
-  expect(rig.sealed.map(({ events, bytes: size, fates }) => [events, size, fates?.runCount])).toEqual([[0, 0, 1]]);
+  expect(rig.sealed.map(({ events, payload, fates }) => [events, payload.bytes, fates?.runCount])).toEqual([[0, 0, 1]]);
   expect(rig.sealed[0]!.spans.map(({ from, to, events }) => [from, to, events])).toEqual([[0, bytes.length, 2000]]);
   settleAll(rig.sealed);
   expect(rig.accounting.settled.filtered).toBe(2000);
@@ -65,7 +65,7 @@ test('shaped intake of which everything is filtered is one batch without events 
 test('shaped intake of nothing but empty lines settles their bytes', async ({ rig }) => {
   await rig.take(blockOf(Buffer.from('\n\r\n')), { shaper: testShaper(shapeAsTold) });
   rig.batcher.flush();
-  expect(rig.sealed).toMatchObject([{ events: 0, bytes: 0, spans: [{ from: 0, to: 3, events: 0 }] }]);
+  expect(rig.sealed).toMatchObject([{ events: 0, payload: { bytes: 0 }, spans: [{ from: 0, to: 3, events: 0 }] }]);
 });
 
 test('event of which siblings are refused counts once, as the worst of them', async ({ rig }) => {
@@ -165,7 +165,7 @@ test('checksum of a body is that of all its events, shaped or not', async ({ rig
     shaper: testShaper(shapeAsTold),
   });
   rig.batcher.flush();
-  expect(rig.sealed[0]!.bodyCrc).toBe(crc32(bodyOf(rig.sealed[0]!)));
+  expect(rig.sealed[0]!.payload.bodyCrc).toBe(crc32(bodyOf(rig.sealed[0]!)));
 });
 
 test('changed shaper gives another digest, and so another key', async () => {

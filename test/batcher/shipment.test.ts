@@ -25,7 +25,7 @@ function batchOf(counts: readonly number[], key = 'key'): Batch {
     accounting.accept(count, 1);
   });
   batch.events = events;
-  batch.bytes = body.length;
+  batch.payload.bytes = body.length;
   batch.key = key;
   return batch;
 }

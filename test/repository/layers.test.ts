@@ -57,6 +57,13 @@ test.each([
     },
     'does not run in a browser',
   ],
+  [
+    'a class with more than 15 fields that change',
+    {
+      'src/core/limits.ts': `export class A {\n  readonly a = 1;\n${Array.from({ length: 16 }, (_, n) => `  #b${n}${n % 2 ? ': number | undefined' : ' = 0'};\n`).join('')}  run(): void {}\n}\nexport const limit = new A();\n`,
+    },
+    'src/core/limits.ts:1: A has 16 fields that change',
+  ],
   ['a page file that no page imports', { 'src/pages/status/a.tsx': 'export const a = 1;\n' }, 'src/pages/status/a.tsx: nothing imports it'],
   [
     'a room without rules',

@@ -99,7 +99,7 @@ export class Replay {
     const batch = new Batch(this.#options.nextBatchId(), sink.config.id, dataset, 'live', { body });
     // Hash the letter's time into the key, so that the service does not repeat its earlier refusal.
     batch.key = keyFrom(['replay', id, first.time, ...(through === undefined ? [] : [through])]);
-    batch.bytes = body.length;
+    batch.payload.bytes = body.length;
     batch.events = letters.length;
     batch.state = 'committed';
     letters.forEach(({ about }, index) => {

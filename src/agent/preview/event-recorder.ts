@@ -167,7 +167,7 @@ export class EventRecorder implements Lane {
       wantsMore: () => true,
       seal: (batch) => {
         this.#sealed.push(openBatch(batch));
-        budget.release(batch.memory + batch.withheldBytes, batch.slot);
+        budget.release(batch.payload.memory + batch.withheld.bytes, batch.payload.slot);
       },
     });
   }
@@ -183,13 +183,13 @@ interface SealedBatch {
   readonly isDropped: boolean;
 }
 
-function openBatch({ accepted, body, bytes, refusal, withheld, fates }: Batch): SealedBatch {
+function openBatch({ accepted, payload: { body, bytes }, refusal, withheld, fates }: Batch): SealedBatch {
   const text = Buffer.from(body.buffer, body.byteOffset, bytes).toString();
   return {
     accepted,
     lines: text.split('\n').slice(0, -1),
     refusal,
-    withheld: withheld.map(({ reason }) => reason),
+    withheld: withheld.events.map(({ reason }) => reason),
     isDropped: [...(fates?.runs() ?? [])].some(({ unsent }) => unsent === 'dropped'),
   };
 }

@@ -86,7 +86,7 @@ export class Batcher {
       }
       const step = this.#wrap(batch, intake, start, firstEvent);
       // Never of a block that ends in a whole line; it would go round for ever.
-      if (step.consumed === 0 && !step.tooLarge && !(step.full && batch.bytes > 0))
+      if (step.consumed === 0 && !step.tooLarge && !(step.full && batch.payload.bytes > 0))
         throw new Error(`nothing of the last ${intake.end - start} bytes of a block can be taken: it does not end in a whole line`);
       start += step.consumed;
       firstEvent += step.events;
@@ -94,7 +94,7 @@ export class Batcher {
         this.#open.close(name);
         start += await this.#takeLarge(intake, start, firstEvent);
         firstEvent += 1;
-      } else if (step.full || batch.events >= limits.maxEvents || batch.bytes >= limits.maxBytes) {
+      } else if (step.full || batch.events >= limits.maxEvents || batch.payload.bytes >= limits.maxBytes) {
         this.#open.closeFull(name);
       }
     }
@@ -158,8 +158,8 @@ export class Batcher {
       block.window,
       start,
       intake.end,
-      batch.slot!,
-      batch.bytes,
+      batch.payload.slot!,
+      batch.payload.bytes,
       limits.maxBytes,
       limits.maxEvents - batch.events,
       block.single?.marks,
@@ -186,7 +186,7 @@ export class Batcher {
   /** Adds the bytes just written to the batch's checksum. */
   #sumBody(batch: Batch, written: number): void {
     if (this.#options.sumsLive === true && !batch.canBeRebuilt)
-      batch.bodyCrc = crc32(batch.body.subarray(batch.bytes, batch.bytes + written), batch.bodyCrc);
+      batch.payload.bodyCrc = crc32(batch.payload.body.subarray(batch.payload.bytes, batch.payload.bytes + written), batch.payload.bodyCrc);
   }
 
   #shapedIntake(intake: Intake, shaper: Shaper): ShapedIntakeOptions {
@@ -250,7 +250,7 @@ export class Batcher {
   #newBatch(intake: Intake, storage: { body: Buffer; slot: Region | undefined }): Batch {
     const owner = intake.owner ?? this.#options.sink;
     const batch = new Batch(this.#options.nextBatchId(), owner, intake.dataset, originOf(intake), storage);
-    batch.form = this.#options.form?.body;
+    batch.payload.form = this.#options.form?.body;
     return batch;
   }
 
@@ -276,7 +276,7 @@ export class Batcher {
 
   /** Closes the open batch that has the reserve, so that it is spooled now and frees the reserve for the next one. */
   #closeReserve(): void {
-    this.#open.closeWhere(({ slot }) => this.#options.budget.isReserve(slot));
+    this.#open.closeWhere(({ payload }) => this.#options.budget.isReserve(payload.slot));
   }
 
   #closed(batch: Batch): void {

@@ -47,7 +47,7 @@ export class OpenBatches {
     const batch = this.get(name);
     if (!batch) return;
     this.#open.delete(name);
-    batch.body = batch.body.subarray(0, batch.bytes);
+    batch.payload.body = batch.payload.body.subarray(0, batch.payload.bytes);
     this.#closed(batch);
   }
 

@@ -73,15 +73,15 @@ async function placeChunk(options: ShapedIntakeOptions, intake: Intake, chunk: S
     // Look the batch up in the turn that fills it: another intake may close it in between.
     while (!(batch = options.openBatch())) await options.waitForBatch(position);
     const limits = options.limits();
-    const to = fitting(chunk, from, limits.maxBytes - batch.bytes, limits.maxEvents - batch.events);
+    const to = fitting(chunk, from, limits.maxBytes - batch.payload.bytes, limits.maxEvents - batch.events);
     const isFull = to < chunk.events;
     if (to > from || chunk.events === 0) {
-      const written = shaped.bytes.copy(batch.body, batch.bytes, base, startOf(shaped, to));
+      const written = shaped.bytes.copy(batch.payload.body, batch.payload.bytes, base, startOf(shaped, to));
       options.sumBody(batch, written);
       add(batch, to);
     }
-    const isHeavy = batch.withheldBytes >= limits.maxBytes || (batch.fates?.runCount ?? 0) >= MAX_FATE_RUNS;
-    if (isFull || isHeavy || batch.bytes >= limits.maxBytes || batch.events >= limits.maxEvents) options.close();
+    const isHeavy = batch.withheld.bytes >= limits.maxBytes || (batch.fates?.runCount ?? 0) >= MAX_FATE_RUNS;
+    if (isFull || isHeavy || batch.payload.bytes >= limits.maxBytes || batch.events >= limits.maxEvents) options.close();
   } while (from < chunk.events);
 }
 
@@ -106,7 +106,7 @@ function addEvents(
   const fates = fatesOf(shaped, from, to);
   const digest = options.digestOf(start, end) + (shaped.isRepeatable ? '' : ONCE);
   batch.extend(accounting, block, digest, start, end - start, to - from, written, firstEvent + from, { sent, fates });
-  if (withheld.length > 0) options.takeMemory(batch.withhold(withheld));
+  if (withheld.length > 0) options.takeMemory(batch.withheld.add(withheld));
 }
 
 /** Offset of an event's first byte in the shaped bytes. */

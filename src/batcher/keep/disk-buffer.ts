@@ -52,7 +52,7 @@ export class DiskBuffer {
   admit(batch: Batch): void {
     const { delivery, budget } = this.#options;
     // A batch that sends nothing has nothing to keep.
-    if (!batch.canBeRebuilt && (batch.events > 0 || batch.withholds)) return this.take(batch);
+    if (!batch.canBeRebuilt && (batch.events > 0 || batch.withheld.isAny)) return this.take(batch);
     delivery.enqueue(batch);
     if (this.#policy.spillFiles && !(delivery.wantsMore(batch.dataset) && budget.hasSlot())) this.spill(batch);
   }
@@ -147,7 +147,7 @@ export class DiskBuffer {
     for (const batch of delivery.held()) {
       if (batch.canBeRebuilt || batch.isDurable) continue;
       try {
-        batch.spoolName = await spool.write(headerOf(batch, delivery.partsOf(batch)), batch.body);
+        batch.spoolName = await spool.write(headerOf(batch, delivery.partsOf(batch)), batch.payload.body);
       } catch (error) {
         log.error(
           { sink, events: batch.events, reason: messageOf(error) },

@@ -77,7 +77,7 @@ export class FileSpooler {
     const { spool, policy, delivery, budget, keeper, stopping } = this.#options;
     await delivery.prepare(batch);
     if (batch.state === 'settled' || batch.spoolName !== undefined) return true;
-    const isFull = (): boolean => spool.bytes + batch.body.length > policy.maxBytes;
+    const isFull = (): boolean => spool.bytes + batch.payload.body.length > policy.maxBytes;
     // At a stop, a file that is there is read again by the next process.
     if (!isDeleted && (stopping.aborted || isFull())) return false;
     // So that its other streams are not read again after a restart.
@@ -85,7 +85,7 @@ export class FileSpooler {
     // At a stop, over the limit.
     if (isFull() && !stopping.aborted) return false;
     // Its memory may be given to another batch while this one is written.
-    const name = await spool.write(headerOf(batch), Buffer.from(batch.body));
+    const name = await spool.write(headerOf(batch), Buffer.from(batch.payload.body));
     if (keeper.isSettled(batch) || batch.spoolName !== undefined) await spool.remove(name);
     else {
       batch.spoolName = name;

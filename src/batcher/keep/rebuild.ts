@@ -95,7 +95,7 @@ class RestoreLane implements Lane {
     this.#owner = owner;
     this.#shaper = target.shaperOf?.(owner.accounting.source);
     this.#batcher = target.batcher.rebuilder(slot, (batch) => {
-      this.#body.push(Buffer.from(batch.body));
+      this.#body.push(Buffer.from(batch.payload.body));
       this.#made.append(batch);
     });
   }

@@ -120,8 +120,8 @@ async function restore(options: RestoreOptions, target: RestoreTarget, stored: S
     );
 
   if (spans.some(isMadeOnce)) batch.origin = 'once';
-  batch.body = body;
-  batch.memory = body.length;
+  batch.payload.body = body;
+  batch.payload.memory = body.length;
   batch.key = row.key;
   batch.state = 'committed';
   for (const { accounting, invalidCharacters } of rebuilt) accounting.invalidCharacters += invalidCharacters;
@@ -129,7 +129,7 @@ async function restore(options: RestoreOptions, target: RestoreTarget, stored: S
     span.firstEvent = span.accounting.accepted;
     span.accounting.accept(span.events, 1);
   }
-  target.budget.takeAnyway(batch.withheldBytes);
+  target.budget.takeAnyway(batch.withheld.bytes);
   // Such an event is alone in its batch.
   if (batch.accepted !== 1) batch.refusal = undefined;
   if (batch.origin === 'once' && target.buffer) target.buffer.take(batch);

@@ -17,27 +17,27 @@ export class SpoolKeeper {
   }
 
   async commitParts(batch: Batch, parts: readonly StoredPart[]): Promise<void> {
-    if (batch.spoolName !== undefined) await this.#spool.rewrite(batch.spoolName, headerOf(batch, parts), batch.body);
+    if (batch.spoolName !== undefined) await this.#spool.rewrite(batch.spoolName, headerOf(batch, parts), batch.payload.body);
   }
 
   async load(batch: Batch): Promise<void> {
-    const isWhole = (batch.body.length > 0 || batch.events === 0) && batch.withholds === batch.withheld.length > 0;
+    const isWhole = (batch.payload.body.length > 0 || batch.events === 0) && batch.withheld.isAny === batch.withheld.events.length > 0;
     if (batch.spoolName === undefined || isWhole) return;
     const { header, body } = await this.#spool.read(batch.spoolName);
-    batch.body = body;
+    batch.payload.body = body;
     batch.recall(header.spans);
     // It may have been compressed in memory after it was written.
-    batch.encoding = header.encoding;
-    batch.memory = body.length;
+    batch.payload.encoding = header.encoding;
+    batch.payload.memory = body.length;
     this.#budget.takeAnyway(body.length);
-    if (header.withheld) this.#budget.takeAnyway(batch.withhold(header.withheld));
+    if (header.withheld) this.#budget.takeAnyway(batch.withheld.add(header.withheld));
   }
 
   evict(batch: Batch): void {
-    if (batch.spoolName === undefined || (batch.memory === 0 && batch.withheldBytes === 0)) return;
+    if (batch.spoolName === undefined || (batch.payload.memory === 0 && batch.withheld.bytes === 0)) return;
     batch.release(this.#budget);
-    batch.withheld = [];
-    batch.body = EMPTY;
+    batch.withheld.events = [];
+    batch.payload.body = EMPTY;
     batch.condense();
   }
 

@@ -45,7 +45,7 @@ export class SpoolWriter {
   /** False while what waits takes half of the memory: a flood of live events must leave files the other half. */
   wantsMore(): boolean {
     const { budget } = this.#options;
-    return this.held().reduce((sum, { memory }) => sum + memory, 0) < budget.budgetBytes / 2;
+    return this.held().reduce((sum, { payload }) => sum + payload.memory, 0) < budget.budgetBytes / 2;
   }
 
   /** True while the disk takes nothing more: for readiness. */
@@ -68,7 +68,7 @@ export class SpoolWriter {
       budget.wake();
       if (kept[n] !== true) continue;
       // Whoever waits for memory gets it: a worker that waits for the service must not stop the reading.
-      if (!budget.hasSlot() || budget.isReserve(batch.slot)) keeper.evict(batch);
+      if (!budget.hasSlot() || budget.isReserve(batch.payload.slot)) keeper.evict(batch);
       // Delivery takes over in the same turn, so that the batch is always somewhere.
       delivery.enqueue(batch);
       if (!delivery.isNext(batch)) keeper.evict(batch);
@@ -84,7 +84,7 @@ export class SpoolWriter {
     const { maxBytes, whenFull } = policy;
     let bytes = spool.bytes;
     return waiting.slice(0, whenFull === 'block' && !this.#isFull ? MAX_SPOOL_WRITES : 1).filter((batch, n) => {
-      bytes += batch.body.length;
+      bytes += batch.payload.body.length;
       return n === 0 || bytes <= maxBytes;
     });
   }
@@ -112,8 +112,12 @@ export class SpoolWriter {
       const whenFull = batch.origin === 'once' ? 'block' : policy.whenFull;
       const isStopping = stopping.aborted;
       try {
-        if (spool.bytes + batch.body.length <= policy.maxBytes || isStopping) {
-          batch.spoolName = await spool.write(headerOf(batch), batch.body, batch.encoding === 'identity' ? batch.bodyCrc : undefined);
+        if (spool.bytes + batch.payload.body.length <= policy.maxBytes || isStopping) {
+          batch.spoolName = await spool.write(
+            headerOf(batch),
+            batch.payload.body,
+            batch.payload.encoding === 'identity' ? batch.payload.bodyCrc : undefined,
+          );
           this.#noteRoom();
           return true;
         }

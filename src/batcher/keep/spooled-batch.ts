@@ -13,7 +13,8 @@ export const EMPTY = Buffer.alloc(0);
 /** `parts` are those still to be sent of a batch that was split. */
 export function headerOf(batch: Batch, parts?: readonly StoredPart[]): SpoolHeader {
   const { key, owner, dataset, events, spans } = batch.toStored();
-  const { bytes, encoding, form, readAtMs, refusal, fates, withheld } = batch;
+  const { readAtMs, refusal, fates, withheld } = batch;
+  const { bytes, encoding, form } = batch.payload;
   return {
     key,
     sink: owner,
@@ -27,7 +28,7 @@ export function headerOf(batch: Batch, parts?: readonly StoredPart[]): SpoolHead
     ...(parts ? { parts } : {}),
     ...(refusal === undefined ? {} : { refusal }),
     ...(fates ? { fates: fates.toStored() } : {}),
-    ...(withheld.length > 0 ? { withheld } : {}),
+    ...(withheld.events.length > 0 ? { withheld: withheld.events } : {}),
   };
 }
 
@@ -42,15 +43,15 @@ export function restoreSpooled(
   const batch = new Batch(id, header.sink, header.dataset, origin, { body: EMPTY });
   batch.key = header.key;
   batch.events = header.events;
-  batch.bytes = header.bytes;
-  batch.encoding = header.encoding;
-  batch.form = header.form;
+  batch.payload.bytes = header.bytes;
+  batch.payload.encoding = header.encoding;
+  batch.payload.form = header.form;
   batch.spoolName = name;
   batch.readAtMs = header.readAtMs;
   batch.state = 'committed';
   batch.refusal = header.refusal;
   if (header.fates) batch.fates = new Fates(header.fates);
-  batch.withholds = header.withheld !== undefined;
+  batch.withheld.isAny = header.withheld !== undefined;
   batch.accepted = header.spans.reduce((sum, { events }) => sum + events, 0);
   for (const span of header.spans) {
     const accounting = accountingOf(span.source);

@@ -83,7 +83,7 @@ export class Delivery {
     let waiting = 0;
     let pausedBytes = 0;
     for (const batch of this.#closed) {
-      if (this.#pauses.has(batch.dataset)) pausedBytes += batch.memory;
+      if (this.#pauses.has(batch.dataset)) pausedBytes += batch.payload.memory;
       // What is on disk need not be waited for.
       if (batch.isTracked && batch.spoolName === undefined && (isPaused ? batch.dataset === dataset : !this.#pauses.has(batch.dataset)))
         waiting += 1;
@@ -128,7 +128,7 @@ export class Delivery {
   /** Gives a batch the key and the form that it has to its end. */
   #name(batch: Batch): void {
     batch.key ||= keyOf(batch.owner, batch.dataset, batch.spans);
-    batch.form ??= this.#options.form;
+    batch.payload.form ??= this.#options.form;
   }
 
   /** Commits the spans and keys of all batches that wait for it, and of these, that come later, now. Throws when the disk refuses. */
@@ -263,7 +263,7 @@ export class Delivery {
     if (!(await this.#preparation.commit(batch))) return false;
     const shipment = this.#shipments.get(batch) ?? new Shipment(batch);
     this.#shipments.set(batch, shipment);
-    if (batch.withheld.length > 0 && !(await this.#refusals.keepWithheld(shipment))) return false;
+    if (batch.withheld.events.length > 0 && !(await this.#refusals.keepWithheld(shipment))) return false;
     while (shipment.parts.length > 0 && batch.events > 0) {
       await this.#dispatch.waitForTurn();
       if (this.#abort.signal.aborted) return false;
@@ -271,7 +271,7 @@ export class Delivery {
     }
     settleShipment(shipment);
     this.#leave(batch);
-    if (batch.events > 0) this.#observer.batch(this.#options.sink.id, batch.events, batch.bytes);
+    if (batch.events > 0) this.#observer.batch(this.#options.sink.id, batch.events, batch.payload.bytes);
     return true;
   }
 
@@ -283,7 +283,7 @@ export class Delivery {
 
   /** Only whole NDJSON batches: a re-encoded one keeps its NDJSON for splitting and for the disk buffer. */
   async #compress(batch: Batch): Promise<void> {
-    const isEncoded = batch.form !== undefined && this.#options.encoderOf?.(batch.form) !== undefined;
+    const isEncoded = batch.payload.form !== undefined && this.#options.encoderOf?.(batch.payload.form) !== undefined;
     if (!isEncoded && !this.#shipments.has(batch)) await compressBatch(batch, this.#dispatch.compression);
   }
 

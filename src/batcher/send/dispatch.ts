@@ -89,13 +89,13 @@ export class Dispatch {
   /** Sends one part once, unless it is refused, and acts on the answer. False when the batch has to wait for a probe or a restart. */
   async send(shipment: Shipment, part: Part): Promise<boolean> {
     const { clock, sink, budget, signal, stats, observer, encoderOf, refusals } = this.#options;
-    const { refusal, form } = shipment.batch;
+    const { refusal, payload } = shipment.batch;
     if (refusal !== undefined) return refusals.refuse(shipment, part, { reason: 'too_large', detail: refusal, status: 0 });
-    const parcel = await shipment.parcelOf(part, this.compression, form && encoderOf?.(form));
+    const parcel = await shipment.parcelOf(part, this.compression, payload.form && encoderOf?.(payload.form));
     shipment.batch.attempts += 1;
     shipment.firstSentMs ??= clock.monotonic();
     // A part or a re-encoded body takes extra memory while it is in flight.
-    const ownBytes = parcel.body === shipment.batch.body ? 0 : parcel.body.length + shipment.decodedBytes;
+    const ownBytes = parcel.body === shipment.batch.payload.body ? 0 : parcel.body.length + shipment.decodedBytes;
     budget.takeAnyway(ownBytes);
     let sent: SendResult;
     this.underWay += 1;

@@ -78,10 +78,10 @@ export async function compressBatch(batch: Batch, compression: Compression): Pro
 }
 
 async function compressNow(batch: Batch, compression: Exclude<Compression, 'none'>): Promise<void> {
-  if (batch.encoding !== 'identity' || batch.isDense || batch.events === 0 || batch.key === '') return;
-  const body = await compressInPlace(batch.body, compression);
-  batch.isDense = body === undefined;
+  if (batch.payload.encoding !== 'identity' || batch.payload.isDense || batch.events === 0 || batch.key === '') return;
+  const body = await compressInPlace(batch.payload.body, compression);
+  batch.payload.isDense = body === undefined;
   if (!body) return;
-  batch.body = body;
-  batch.encoding = compression;
+  batch.payload.body = body;
+  batch.payload.encoding = compression;
 }

@@ -83,12 +83,12 @@ export class Refusals {
   async keepWithheld(shipment: Shipment): Promise<boolean> {
     const { log, sink, stats } = this.#options;
     const { batch } = shipment;
-    if (batch.withheldFate === 'dead_lettered') return true;
+    if (batch.withheld.fate === 'dead_lettered') return true;
     const letters = withheldLetters(shipment);
     const refused = 'events that a transform failed on cannot be kept as dead letters, so their batch waits';
     const fate = await this.#keep(`${batch.key}-transform`, letters, refused);
     if (!fate) return false;
-    batch.withheldFate = fate === 'kept' ? 'dead_lettered' : 'dropped';
+    batch.withheld.fate = fate === 'kept' ? 'dead_lettered' : 'dropped';
     if (fate === 'kept') addTo(stats.deadLetters, 'transform_failed', letters.length);
     log.warn(
       { sink: sink.id, dataset: batch.dataset, events: letters.length, reason: letters[0]?.detail },

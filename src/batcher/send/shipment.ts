@@ -51,13 +51,13 @@ export class Shipment {
 
   /** The batch's NDJSON before compression. */
   plain(): Buffer {
-    this.#plain ??= decode(this.batch.body, this.batch.encoding);
+    this.#plain ??= decode(this.batch.payload.body, this.batch.payload.encoding);
     return this.#plain;
   }
 
   /** Bytes of memory that `plain` took beside the batch's own. */
   get decodedBytes(): number {
-    return this.batch.encoding === 'identity' ? 0 : (this.#plain?.length ?? 0);
+    return this.batch.payload.encoding === 'identity' ? 0 : (this.#plain?.length ?? 0);
   }
 
   /** Drops decoded bytes: the batch leaves memory. */
@@ -73,7 +73,8 @@ export class Shipment {
   /** What is sent for the part, encoded and compressed as wanted. */
   async parcelOf(part: Part, compression: 'gzip' | 'zstd' | 'none', encode?: (ndjson: Buffer) => Uint8Array): Promise<Parcel> {
     const wanted: Encoding = compression === 'none' ? 'identity' : compression;
-    const { dataset, events, body: whole, encoding, isDense, form } = this.batch;
+    const { dataset, events, payload } = this.batch;
+    const { body: whole, encoding, isDense, form } = payload;
     if (!encode && part.count === events && (encoding === wanted || (isDense && encoding === 'identity')))
       return { key: part.key, dataset, events, body: whole, encoding, form };
     const plain = encode ? encode(this.plainOf(part)) : this.plainOf(part);

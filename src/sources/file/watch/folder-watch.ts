@@ -31,8 +31,8 @@ export class WatchedFolder {
   #isParked = true;
   readonly #names = new Set<string>();
   #isWhole = true;
-  #events = 0;
-  #countedSinceMs = 0;
+  /** Events, and since when they are counted: a second at most. */
+  readonly #recent = { events: 0, sinceMs: 0 };
   #eventAtMs = -Infinity;
   #armedAtMs = 0;
   /** When it was last checked for appended bytes, and for names. */
@@ -71,8 +71,8 @@ export class WatchedFolder {
     if (this.#handle) this.#handle.setAppends?.(true);
     else this.#handle = watch();
     this.#isParked = false;
-    this.#armedAtMs = this.#countedSinceMs = nowMs;
-    this.#events = 0;
+    this.#armedAtMs = this.#recent.sinceMs = nowMs;
+    this.#recent.events = 0;
     this.#isWhole = true;
   }
 
@@ -85,12 +85,12 @@ export class WatchedFolder {
   /** The watch reported a change. */
   tell(nowMs: number): void {
     this.#eventAtMs = nowMs;
-    if (nowMs - this.#countedSinceMs >= 1000) {
-      this.#countedSinceMs = nowMs;
-      this.#events = 0;
+    if (nowMs - this.#recent.sinceMs >= 1000) {
+      this.#recent.sinceMs = nowMs;
+      this.#recent.events = 0;
     }
-    this.#events += 1;
-    if (this.#events >= HOT_EVENTS && !this.isParked) this.#park(nowMs);
+    this.#recent.events += 1;
+    if (this.#recent.events >= HOT_EVENTS && !this.isParked) this.#park(nowMs);
   }
 
   /** Check one of its files. */

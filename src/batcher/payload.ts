@@ -1,0 +1,32 @@
+/** The bytes of a batch: its events as they are sent, and the memory that they take. */
+import type { Region } from '../core/block.ts';
+import type { BodyForm } from '../core/sink.ts';
+
+export class Payload {
+  /** Bytes of NDJSON in `body` before it is encoded. */
+  bytes = 0;
+  /** Bytes of memory that it counts for. */
+  memory: number;
+  slot: Region | undefined;
+  body: Uint8Array;
+  /** The checksum of the events in `body` as they were written, where that was wanted. */
+  bodyCrc: number | undefined;
+  encoding: 'gzip' | 'zstd' | 'identity' = 'identity';
+  /** The form in which it is sent; undefined until the batch is closed. */
+  form: BodyForm | undefined;
+  /** Compression does not make it smaller. */
+  isDense = false;
+
+  constructor({ body, slot }: { readonly body: Uint8Array; readonly slot?: Region | undefined }) {
+    this.slot = slot;
+    this.body = body;
+    this.memory = body.length;
+  }
+
+  /** Gives back its memory. */
+  release(budget: { release(bytes: number, slot: Region | undefined): void }): void {
+    budget.release(this.memory, this.slot);
+    this.memory = 0;
+    this.slot = undefined;
+  }
+}
