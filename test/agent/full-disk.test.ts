@@ -8,26 +8,16 @@ import { makeTree } from '../support/temp-tree.ts';
 import { fillDisk, mountTmpfs } from '../support/tmpfs.ts';
 import { until } from '../support/until.ts';
 import { startRun } from './run-child.ts';
-import { metricsOf } from '../support/shipping.ts';
+import { addressOf, metricsOf, startShipping } from '../support/shipping.ts';
 
 /** An agent that reads files, with its `data_dir` on a disk of so many KiB. */
 async function runOn(kibibytes: number) {
   const service = await FakeIngest.start();
-  service.respond = (request, response) => service.storeAll(request, response);
   const data = mountTmpfs(kibibytes);
   const folder = makeTree({ 'logs/.keep': '' });
+  const options = { data, sink: 'token: t, batch: {max_age: 50ms}' };
+  const run = startShipping({ folder, url: service.url }, options);
   const config = join(folder, 'tailrace.yaml');
-  writeFileSync(
-    config,
-    `data_dir: ${data}
-telemetry: {listen: "127.0.0.1:0"}
-sources:
-  app: {type: file, include: ["${folder}/logs/*.log"], scan_interval: 200ms}
-sinks:
-  store: {type: ingest, url: "${service.url}", token: t, dataset: logs, batch: {max_age: 50ms}}
-`,
-  );
-  const run = startProgram(['run', '-c', config]);
   return { service, data, folder, config, run };
 }
 
@@ -35,7 +25,7 @@ sinks:
 // positions were not saved counted as lost, whatever its source. Fix: what can be read again counts as kept.
 test('run that is stopped while it cannot save the positions of a file calls its events kept, and the next one sends them', async () => {
   const { service, data, folder, config, run } = await runOn(512);
-  const { telemetry } = JSON.parse(await run.says('tailrace runs')) as { telemetry: string };
+  const telemetry = await addressOf(run);
   const free = fillDisk(data);
   // More spans than fit into the pages that the database holds already.
   for (let file = 0; file < 300; file++) writeFileSync(join(folder, 'logs', `${file}.log`), `{"n":${file}}\n`);
@@ -79,7 +69,7 @@ test('run that can neither deliver nor write what it read from a pipe ends with 
   const run = startRun(folder, {
     url: service.url,
     data,
-    sink: '    buffer: {max_memory: 2MiB}\n    compression: none\n    concurrency: 1',
+    sink: 'buffer: {max_memory: 2MiB}, compression: none, concurrency: 1',
     top: 'shutdown_timeout: 2s',
   });
   await run.says('tailrace runs');

@@ -1,8 +1,8 @@
 /** `include_config` as every command sees it, with a running agent and the real binary. */
 import { appendFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
-import { FakeIngest } from '../support/fake-ingest.ts';
+import { expect, onTestFinished } from 'vitest';
+import { test } from '../support/fake-ingest.ts';
 import { startProgram } from '../support/program.ts';
 import { makeTree } from '../support/temp-tree.ts';
 import { until } from '../support/until.ts';
@@ -16,8 +16,7 @@ async function run(...args: string[]): Promise<{ readonly code: unknown; readonl
   return { code, out: program.stdout(), error: program.stderr() };
 }
 
-test('every command includes the files, and a reload takes added, changed and removed ones into force', async () => {
-  const service = await FakeIngest.start();
+test('every command includes the files, and a reload takes added, changed and removed ones into force', async ({ service }) => {
   const folder = makeTree({ 'a.log': '', 'b.log': '{"n":0}\n', 'conf.d/none': '' });
   const config = join(folder, 'tailrace.yaml');
   const included = (name: string): string => join(folder, 'conf.d', name);

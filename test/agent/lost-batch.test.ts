@@ -1,11 +1,10 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { startAgent } from '../../src/agent/start-agent.ts';
 import { Delivery } from '../../src/batcher/send/delivery.ts';
 import { loadConfig } from '../../src/config/load/load.ts';
 import { FakeIngest } from '../support/fake-ingest.ts';
 import { MemoryLog } from '../support/memory-log.ts';
+import { configure } from '../support/shipping.ts';
 import { makeTree } from '../support/temp-tree.ts';
 import { until } from '../support/until.ts';
 
@@ -15,14 +14,10 @@ afterEach(() => vi.restoreAllMocks());
 async function start() {
   const service = await FakeIngest.start();
   const folder = makeTree({ 'app.log': Array.from({ length: 100 }, (_, i) => `line ${i}\n`).join('') });
-  const yaml = `data_dir: data
-telemetry: {listen: "127.0.0.1:0"}
-sources: {app: {type: file, include: [app.log]}}
-sinks: {store: {type: ingest, url: "${service.url}", token: t, dataset: logs, batch: {max_events: 10, max_age: 20ms}}}
-`;
-  writeFileSync(join(folder, 'tailrace.yaml'), yaml);
+  const options = { sources: { app: '{type: file, include: [app.log]}' }, sink: 'token: t, batch: {max_events: 10, max_age: 20ms}' };
+  const config = loadConfig(configure({ folder, url: service.url }, options), {});
   const log = new MemoryLog();
-  const agent = await startAgent({ config: loadConfig(join(folder, 'tailrace.yaml'), {}), once: false, log });
+  const agent = await startAgent({ config, once: false, log });
   onTestFinished(async () => void (await agent.stop(AbortSignal.abort())));
   const health = async (): Promise<{ status: number; text: string }> => {
     const reply = await fetch(`${agent.telemetry!.address}/healthz`);

@@ -1,12 +1,13 @@
 /** What systemd is told (sd_notify): recorded by a socket of Python's, as Node has none that receives datagrams on a path. */
 import { spawn } from 'node:child_process';
-import { appendFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect, onTestFinished, test } from 'vitest';
 import { FakeIngest } from '../support/fake-ingest.ts';
 import { findProgram } from '../support/installed.ts';
 import { startProgram } from '../support/program.ts';
+import { configure } from '../support/shipping.ts';
 import { makeTree } from '../support/temp-tree.ts';
 import { until } from '../support/until.ts';
 
@@ -42,27 +43,21 @@ test.skipIf(python === undefined)(
   async () => {
     const service = await FakeIngest.start();
     const folder = makeTree({ 'a.log': '' });
-    const config = join(folder, 'tailrace.yaml');
-    const configure = (more: string): void =>
-      writeFileSync(
-        config,
-        `data_dir: ${folder}/data
-telemetry: {listen: none}
-sources: {a: {type: file, include: ["${folder}/a.log"], scan_interval: 100ms${more}}}
-sinks: {store: {type: ingest, url: "${service.url}", token: t, dataset: logs, batch: {max_age: 50ms}, retry: {initial_backoff: 50ms, max_backoff: 100ms}}}
-`,
-      );
-    configure('');
+    const configureWith = (more: string): string => {
+      const a = `{type: file, include: ["${folder}/a.log"], scan_interval: 100ms${more}}`;
+      const sink = 'token: t, batch: {max_age: 50ms}, retry: {initial_backoff: 50ms, max_backoff: 100ms}';
+      return configure({ folder, url: service.url }, { sources: { a }, sink });
+    };
+    const config = configureWith('');
     const told = await record(join(folder, 'notify'));
     const texts = (): string[] => told.map(({ text }) => text);
     const program = startProgram(['run', '--config', config], { NOTIFY_SOCKET: join(folder, 'notify'), WATCHDOG_USEC: '1500000' });
-    onTestFinished(async () => void (await program.end('SIGKILL')));
     await until('it is ready, or has ended', () => told.length > 0 || program.process.exitCode !== null);
     expect(texts()[0], program.stderr()).toMatch(/^READY=1 \| STATUS=.*store/);
     const ready = (): number => texts().filter((text) => text.startsWith('READY=1')).length;
 
     for (const [n, more] of [', fields: {n: 1}', ', no_such_key: 1'].entries()) {
-      configure(more);
+      configureWith(more);
       program.process.kill('SIGHUP');
       await until('it is ready again', () => ready() === n + 2);
       const order = told.filter(({ text }) => /^(READY|RELOADING)=1/.test(text));

@@ -1,11 +1,11 @@
 /** Reloads that leave untouched what did not change. */
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { freePort, takenPort } from '../support/free-port.ts';
 import { parsePrometheus, valueOf } from '../support/prometheus-text.ts';
 import { until } from '../support/until.ts';
-import { type Rig, openConnection, type Parts, startRig } from './reload-rig.ts';
+import { openConnection, type Parts, type Rig, startRig, test } from './reload-rig.ts';
 
 const arrives = ({ messages }: Rig, text: string): Promise<void> => until(`"${text}" is stored`, () => messages().includes(text));
 
@@ -35,8 +35,7 @@ test.each<readonly [string, (rig: Rig) => Parts]>([
   expect(await program.end('SIGTERM')).toBe(0);
 });
 
-test('a reload that cannot be in force leaves connections open', async () => {
-  const rig = await startRig();
+test('a reload that cannot be in force leaves connections open', async ({ rig }) => {
   const { configure, reload, program, net, file } = rig;
   const { send, isClosed } = await openConnection(rig);
   configure({ sources: `${net}\n${file('a')}\n  other: {type: syslog, listen: ["tcp://127.0.0.1:${await takenPort()}"]}` });
@@ -47,8 +46,7 @@ test('a reload that cannot be in force leaves connections open', async () => {
   expect(await program.end('SIGTERM')).toBe(0);
 });
 
-test('what takes a restart of the agent is said, and loses nothing', async () => {
-  const rig = await startRig();
+test('what takes a restart of the agent is said, and loses nothing', async ({ rig }) => {
   const { configure, reload, program, net } = rig;
   const { send } = await openConnection(rig);
   send('before');
@@ -61,8 +59,7 @@ test('what takes a restart of the agent is said, and loses nothing', async () =>
   expect(await program.end('SIGTERM')).toBe(0);
 });
 
-test('telemetry is moved and switched while connections stay open and counters go on', async () => {
-  const rig = await startRig();
+test('telemetry is moved and switched while connections stay open and counters go on', async ({ rig }) => {
   const { configure, reload, program, telemetry } = rig;
   const { send, isClosed } = await openConnection(rig);
   send('before');
@@ -104,8 +101,7 @@ test('telemetry is moved and switched while connections stay open and counters g
   expect(await program.end('SIGTERM')).toBe(0);
 });
 
-test('limits of dead letters and disk buffer, and tests, change without a restart', async () => {
-  const rig = await startRig();
+test('limits of dead letters and disk buffer, and tests, change without a restart', async ({ rig }) => {
   const { configure, reload, program } = rig;
   const { isClosed } = await openConnection(rig);
   const top =
@@ -129,8 +125,7 @@ test('another data_dir is refused with the remedy', async () => {
   expect(await program.end('SIGTERM')).toBe(0);
 });
 
-test('a sink whose address was wrong delivers what it held under the same keys once a reload puts it right', async () => {
-  const rig = await startRig();
+test('a sink whose address was wrong delivers what it held under the same keys once a reload puts it right', async ({ rig }) => {
   const { service, folder, configure, reload, program, messages } = rig;
   let isAway = true;
   service.respond = (request, response) => (isAway ? void response.writeHead(401).end() : service.storeAll(request, response));
@@ -148,8 +143,7 @@ test('a sink whose address was wrong delivers what it held under the same keys o
   expect(await program.end('SIGTERM')).toBe(0);
 });
 
-test('a sink that was removed still delivers what it has', async () => {
-  const rig = await startRig();
+test('a sink that was removed still delivers what it has', async ({ rig }) => {
   const { service, folder, configure, reload, program, messages } = rig;
   let isAway = true;
   service.respond = (request, response) => (isAway ? void response.writeHead(503).end() : service.storeAll(request, response));

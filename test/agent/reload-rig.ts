@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
-import { expect, onTestFinished } from 'vitest';
+import { expect, onTestFinished, test as base } from 'vitest';
 import { askAgent } from '../../src/agent/control/control.ts';
 import { FakeIngest } from '../support/fake-ingest.ts';
 import { freePorts } from '../support/free-port.ts';
@@ -76,6 +76,9 @@ function messageOf(event: string): string {
 }
 
 export type Rig = Awaited<ReturnType<typeof startRig>>;
+
+/** Tests that begin with such a run. */
+export const test = base.extend('rig', () => startRig());
 
 export async function openConnection({ port }: Rig): Promise<{ socket: Socket; send: (text: string) => void; isClosed: () => boolean }> {
   const socket = connect(port, '127.0.0.1');

@@ -1,10 +1,10 @@
 /** Reloads that change the form of what a sink sends, how many requests it has at once, and its memory, while events are under way. */
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { startProgram } from '../support/program.ts';
 import { until } from '../support/until.ts';
-import { openConnection, type Parts, type Rig, startRig } from './reload-rig.ts';
+import { openConnection, type Parts, type Rig, startRig, test } from './reload-rig.ts';
 
 const IN_PLACE = { code: 0, ok: true, error: '', restarted: undefined };
 
@@ -84,8 +84,7 @@ test.each(FORMS.map(([what, keys, wire], n) => ({ what, keys, wire, before: FORM
   },
 );
 
-test('what the disk buffer holds keeps its form and its key over a kill and a start with another encoding', async () => {
-  const rig = await startRig();
+test('what the disk buffer holds keeps its form and its key over a kill and a start with another encoding', async ({ rig }) => {
   const { service, folder, configure, program, messages } = rig;
   const { send } = await openConnection(rig);
   let isAway = true;
@@ -107,8 +106,7 @@ test('what the disk buffer holds keeps its form and its key over a kill and a st
   expect(await again.end('SIGTERM')).toBe(0);
 });
 
-test('requests at once grow and shrink in place, and a shrink waits for those under way', async () => {
-  const rig = await startRig();
+test('requests at once grow and shrink in place, and a shrink waits for those under way', async ({ rig }) => {
   const { folder, configure, reload, program, messages } = rig;
   const { waiting, answer } = hold(rig);
   const requests = (concurrency: number): Parts => ({ store: `, concurrency: ${concurrency}, timeout: 5m`, batch: ', max_events: 10' });
@@ -136,8 +134,7 @@ test('requests at once grow and shrink in place, and a shrink waits for those un
   expect(await program.end('SIGTERM')).toBe(0);
 });
 
-test('memory grows and shrinks in place while it is full, and nothing of it is lost or sent twice', async () => {
-  const rig = await startRig();
+test('memory grows and shrinks in place while it is full, and nothing of it is lost or sent twice', async ({ rig }) => {
   const { service, folder, configure, reload, program, samples, messages } = rig;
   const memory = (bytes: string, batch: string, concurrency: number): Parts => ({
     store: `, compression: none, buffer: {max_memory: ${bytes}, disk: {max_bytes: 1MiB}}, concurrency: ${concurrency}, timeout: 5m`,
@@ -183,8 +180,7 @@ test('memory grows and shrinks in place while it is full, and nothing of it is l
   expect(await program.end('SIGTERM')).toBe(0);
 });
 
-test('where to_dataset says where events go, a sink’s form, requests and memory change in place', async () => {
-  const rig = await startRig();
+test('where to_dataset says where events go, a sink’s form, requests and memory change in place', async ({ rig }) => {
   const { service, configure, reload, program, messages, telemetry } = rig;
   const top = `telemetry: {listen: "127.0.0.1:${telemetry}"}\ntransform: 'to_dataset("routed")'`;
   configure({ top });
@@ -204,8 +200,7 @@ test('where to_dataset says where events go, a sink’s form, requests and memor
   expect(await program.end('SIGTERM')).toBe(0);
 });
 
-test('a reload just after a kill waits for what the last process left, and changes in place', async () => {
-  const rig = await startRig();
+test('a reload just after a kill waits for what the last process left, and changes in place', async ({ rig }) => {
   const { service, folder, configure, reload, program, messages } = rig;
   let isAway = true;
   service.respond = (request, response) => (isAway ? void response.writeHead(500).end() : service.storeAll(request, response));

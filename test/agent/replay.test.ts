@@ -10,6 +10,7 @@ import { DeadLetters } from '../../src/state/dead-letters.ts';
 import { findImbalance } from '../../src/telemetry/observed.ts';
 import { FakeIngest, type ReceivedRequest, replyWith } from '../support/fake-ingest.ts';
 import { MemoryLog } from '../support/memory-log.ts';
+import { configure, QUICK } from '../support/shipping.ts';
 import { makeTree } from '../support/temp-tree.ts';
 import { until } from '../support/until.ts';
 
@@ -56,12 +57,10 @@ class Home {
   }
 
   configure(sink: string, source = 'app', batch = 'max_age: 20ms'): void {
-    const yaml = `data_dir: data
-telemetry: {listen: none}
-sources: {${source}: {type: file, include: [app.log]}}
-sinks: {${sink}: {type: ingest, url: "${this.service.url}", token: t, dataset: logs, compression: none, batch: {${batch}}, retry: {initial_backoff: 5ms, max_backoff: 20ms}}}
-`;
-    writeFileSync(join(this.folder, 'tailrace.yaml'), yaml);
+    configure(
+      { folder: this.folder, url: this.service.url, sinkId: sink },
+      { sources: { [source]: '{type: file, include: [app.log]}' }, sink: `token: t, compression: none, batch: {${batch}}, ${QUICK}` },
+    );
   }
 
   async start(sinksOnly = false): Promise<Agent> {
@@ -72,7 +71,7 @@ sinks: {${sink}: {type: ingest, url: "${this.service.url}", token: t, dataset: l
   }
 
   get letters(): DeadLetters {
-    return new DeadLetters(join(this.folder, 'data/dead-letters'), Infinity);
+    return new DeadLetters(join(this.folder, 'agent/dead-letters'), Infinity);
   }
 
   /** Every letter: what it is about and its event. */
@@ -114,7 +113,7 @@ test('replay sends the exact bytes of refused events again, once, and removes th
   home.mend();
   expect(await agent.replay([])).toEqual({ replayed: 2, refused: 0, skipped: [], unreadable: [] });
   expect(home.service.requests.slice(before).map(({ lines }) => lines)).toEqual([[BAD, WORSE]]);
-  expect([home.list(), readdirSync(join(home.folder, 'data/dead-letters'))]).toEqual([[], []]);
+  expect([home.list(), readdirSync(join(home.folder, 'agent/dead-letters'))]).toEqual([[], []]);
   expect(accountingOf(agent)).toEqual({ accepted: 6, delivered: 4, dead: 2 });
   // There is nothing left to send.
   expect(await agent.replay([])).toEqual({ replayed: 0, refused: 0, skipped: [], unreadable: [] });
@@ -187,13 +186,13 @@ test('replay skips ids that are not there, damaged letters and those of a sink t
   agent,
 }) => {
   const { id } = home.list()[0]!;
-  writeFileSync(join(home.folder, 'data/dead-letters/damaged.ndjson'), 'damaged\n');
-  writeFileSync(join(home.folder, 'data/dead-letters/empty.ndjson'), '');
+  writeFileSync(join(home.folder, 'agent/dead-letters/damaged.ndjson'), 'damaged\n');
+  writeFileSync(join(home.folder, 'agent/dead-letters/empty.ndjson'), '');
   home.mend();
   const result = await agent.replay([id, 'damaged', 'empty', 'missing', '../../tailrace']);
   expect(result).toEqual({ replayed: 2, refused: 0, skipped: ['empty', 'missing', '../../tailrace'], unreadable: ['damaged'] });
   expect(home.log.find('error', 'cannot be read')).toHaveLength(1);
-  expect(readdirSync(join(home.folder, 'data/dead-letters')).sort()).toEqual(['damaged.ndjson', 'empty.ndjson']);
+  expect(readdirSync(join(home.folder, 'agent/dead-letters')).sort()).toEqual(['damaged.ndjson', 'empty.ndjson']);
 });
 
 // Symptom: after a replay that was refused again the metric counted the same events twice as refused, and so did the log. Fix: it says
@@ -225,7 +224,7 @@ test('replay through another sink goes where that sink sends the source’s even
 });
 
 test('replay through another sink keeps what is refused there as that sink’s letter', async ({ home, agent }) => {
-  const data = join(home.folder, 'data');
+  const data = join(home.folder, 'agent');
   await agent.stop(AbortSignal.timeout(10_000));
   home.configure('another');
   await home.start();
@@ -255,7 +254,7 @@ test('replay keeps the letters of a sink that is not configured, and replays tho
 
 test('replay and drop of a running agent are reached by its control socket', async ({ home, agent }) => {
   const { id } = home.list()[0]!;
-  const data = join(home.folder, 'data');
+  const data = join(home.folder, 'agent');
   const replayed = await askAgent(data, { command: 'replay', args: [id] });
   expect(replayed?.result as ReplayResult).toEqual({ replayed: 2, refused: 2, skipped: [], unreadable: [] });
   expect(await askAgent(data, { command: 'drop', args: ['missing'] })).toEqual({ result: { removed: 0 } });

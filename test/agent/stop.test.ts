@@ -1,10 +1,10 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { Components } from '../../src/agent/build/components.ts';
 import type { SourcePipeline } from '../../src/agent/build/components.ts';
 import { stopComponents } from '../../src/agent/stop.ts';
-import { FakeIngest } from '../support/fake-ingest.ts';
+import { test } from '../support/fake-ingest.ts';
 import { MemoryLog } from '../support/memory-log.ts';
 import { valueOf } from '../support/prometheus-text.ts';
 import { makeTree } from '../support/temp-tree.ts';
@@ -31,13 +31,12 @@ test('stop leaves a source behind that never ends, and says which; one that fail
 
 // Symptom: lines that had been read from a pipe were turned away at the deadline of a stop and lost. Cause: the disk buffer was
 // full, and nothing else could take them. Fix: from the beginning of a stop it goes over its limit.
-test('run that is stopped with lines of a pipe in hand keeps them over the limit of the disk buffer', async () => {
-  const service = await FakeIngest.start();
+test('run that is stopped with lines of a pipe in hand keeps them over the limit of the disk buffer', async ({ service }) => {
   service.respond = () => {};
   const folder = makeTree({});
   const run = startRun(folder, {
     url: service.url,
-    sink: '    buffer: {max_memory: 2MiB, disk: {max_bytes: 1MiB}, when_full: block}\n    compression: none\n    concurrency: 1',
+    sink: 'buffer: {max_memory: 2MiB, disk: {max_bytes: 1MiB}, when_full: block}, compression: none, concurrency: 1',
     top: 'shutdown_timeout: 4s',
   });
   // Much more than memory and pipe hold; it is written as far as it is read.
@@ -58,10 +57,10 @@ test('run that is stopped with lines of a pipe in hand keeps them over the limit
   const [totals] = sources as [{ accepted: number; delivered: number; held: number }];
   expect(keptEvents).toBe(totals.accepted);
   expect(totals.held).toBe(totals.accepted - totals.delivered);
-  expect(readdirSync(join(folder, 'data/spool/store')).length).toBeGreaterThan(1);
+  expect(readdirSync(join(folder, 'agent/spool/store')).length).toBeGreaterThan(1);
   expect(run.stderr()).not.toContain('are lost with this process"}');
 
-  const again = startRun(folder, { url: service.url, sink: '    compression: none' });
+  const again = startRun(folder, { url: service.url, sink: 'compression: none' });
   service.respond = (request, response) => service.storeAll(request, response);
   again.close();
   expect(await again.exited).toBe(0);
@@ -75,12 +74,11 @@ test('run that is stopped with lines of a pipe in hand keeps them over the limit
 
 // Symptom: with a filter and a service that is away, the counts of the last line did not add up. Cause: filtered events are held with the
 // others of their batch, and no count of the line had those.
-test('stop accounts for filtered events whose batch is not delivered', async () => {
-  const service = await FakeIngest.start();
+test('stop accounts for filtered events whose batch is not delivered', async ({ service }) => {
   service.respond = () => {};
   const run = startRun(makeTree({}), {
     url: service.url,
-    sink: '    compression: none\n    transform: where n > 3',
+    sink: 'compression: none, transform: where n > 3',
     top: 'shutdown_timeout: 1s',
   });
   await run.write(Array.from({ length: 10 }, (_, n) => `{"n":${n}}`));

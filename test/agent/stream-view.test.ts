@@ -1,15 +1,16 @@
 import { readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { startAgent } from '../../src/agent/start-agent.ts';
 import { createStreamView } from '../../src/agent/build/stream-view.ts';
 import { loadConfig } from '../../src/config/load/load.ts';
 import { DeadLetters } from '../../src/state/dead-letters.ts';
 import { openState } from '../../src/state/database/store.ts';
 import { batch, span } from '../state/batches.ts';
-import { FakeIngest, replyWith } from '../support/fake-ingest.ts';
+import { FakeIngest, replyWith, test } from '../support/fake-ingest.ts';
 import { MemoryLog } from '../support/memory-log.ts';
 import { SteppedClock } from '../support/stepped-clock.ts';
+import { configure } from '../support/shipping.ts';
 import { makeTree } from '../support/temp-tree.ts';
 import { until } from '../support/until.ts';
 
@@ -38,14 +39,10 @@ test('stream is settled for its source once nothing of it is open, nor committed
 /** Follows `app.log` with batches that stay open for an hour, on a clock that the test moves. */
 async function follow(service: FakeIngest) {
   const folder = makeTree({ 'app.log': 'one\n' });
-  const yaml = `data_dir: data
-telemetry: {listen: none}
-sources: {app: {type: file, include: [app.log]}}
-sinks: {store: {type: ingest, url: "${service.url}", token: t, dataset: logs, compression: none, batch: {max_age: 1h}}}
-`;
-  writeFileSync(join(folder, 'tailrace.yaml'), yaml);
+  const options = { sources: { app: '{type: file, include: [app.log]}' }, sink: 'token: t, compression: none, batch: {max_age: 1h}' };
+  const config = loadConfig(configure({ folder, url: service.url }, options), {});
   const clock = new SteppedClock();
-  const agent = await startAgent({ config: loadConfig(join(folder, 'tailrace.yaml'), {}), once: false, log: new MemoryLog(), clock });
+  const agent = await startAgent({ config, once: false, log: new MemoryLog(), clock });
   onTestFinished(async () => void (await agent.stop(AbortSignal.abort())));
   const pass = async (seconds: number): Promise<void> => {
     for (let i = 0; i < seconds; i++) await clock.advance(1000);
@@ -66,24 +63,23 @@ test('stream of a removed file is not forgotten while its lines are not settled,
   const { folder, agent, pass, file } = await follow(service);
   rmSync(file);
   await pass(200);
-  expect(readdirSync(join(folder, 'data/spool/store'))).toHaveLength(1);
+  expect(readdirSync(join(folder, 'agent/spool/store'))).toHaveLength(1);
   service.respond = (_, response) => replyWith(response, 400, 'no');
   await pass(60);
   const stopping = agent.stop(AbortSignal.timeout(600_000));
   await until('it is refused', () => agent.observe().sources[0]!.settled.dead_lettered === 1);
   await stopping;
-  const letters = new DeadLetters(join(folder, 'data/dead-letters'), Infinity);
+  const letters = new DeadLetters(join(folder, 'agent/dead-letters'), Infinity);
   expect(
     letters
       .files()
       .flatMap(({ id }) => letters.read(id)!)
       .map(({ about }) => about.file),
   ).toEqual([file]);
-  expect(readdirSync(join(folder, 'data/spool/store'))).toEqual([]);
+  expect(readdirSync(join(folder, 'agent/spool/store'))).toEqual([]);
 });
 
-test('file that comes back while its lines are in an open batch goes on where it was', async () => {
-  const service = await FakeIngest.start();
+test('file that comes back while its lines are in an open batch goes on where it was', async ({ service }) => {
   const { agent, pass, file } = await follow(service);
   renameSync(file, `${file}.away`);
   await pass(200);

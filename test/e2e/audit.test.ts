@@ -2,12 +2,12 @@
 import { appendFileSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import type { Audit } from '../../src/cli/audit/report.ts';
 import type { Range } from '../../src/cli/audit/ranges.ts';
 import { tailraceFor } from '../cli/tailrace.ts';
 import { API_TOKEN, startLocalService } from '../support/local-service.ts';
-import { addressOf, configure, makeSite, QUICK, type Site, startShipping } from '../support/shipping.ts';
+import { addressOf, configure, QUICK, type Site, startShipping, test } from '../support/shipping.ts';
 import { makeTree } from '../support/temp-tree.ts';
 import { until } from '../support/until.ts';
 
@@ -85,8 +85,7 @@ test('audit names the refused event, what is in hand, and what a deleted file to
   await again.end('SIGKILL');
 });
 
-test('audit finds a deleted file in the disk buffer, and everything delivered in the end', async () => {
-  const site = await makeSite();
+test('audit finds a deleted file in the disk buffer, and everything delivered in the end', async ({ site }) => {
   site.service.respond = () => ({ status: 503 });
   writeFileSync(site.log, 'one\ntwo\nthree\n');
   const bytes = statSync(site.log).size;
@@ -122,8 +121,7 @@ test('audit finds a deleted file in the disk buffer, and everything delivered in
   expect(done).toMatchObject({ code: 0, found: { ok: true, agent: { sources: [{ delivered: 3, lost_bytes: 0 }] } } });
 });
 
-test('audit names a gap that a damaged database leaves, and files that were never read', async () => {
-  const site = await makeSite();
+test('audit names a gap that a damaged database leaves, and files that were never read', async ({ site }) => {
   site.service.respond = () => ({ status: 503 });
   writeFileSync(site.log, 'one\ntwo\nthree\n');
   const agent = startShipping(site, { sink: `token: t, batch: {max_events: 1}, concurrency: 1, ${QUICK}` });
@@ -144,8 +142,7 @@ test('audit names a gap that a damaged database leaves, and files that were neve
   expect(text.stdout).toContain('not every byte is accounted for');
 });
 
-test('audit of a folder that no agent used has nothing to account for, and makes none', async () => {
-  const site = await makeSite();
+test('audit of a folder that no agent used has nothing to account for, and makes none', async ({ site }) => {
   configure(site, { sink: 'token: t' });
   const { code, found } = await auditWhen(site, () => true);
   expect(code).toBe(0);

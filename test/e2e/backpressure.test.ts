@@ -5,21 +5,20 @@
  * On demand: `TAILRACE_BACKLOG_MIB=2048`, `TAILRACE_SLOW_MS=10000`, `TAILRACE_PRESSURE_SECONDS=60`.
  */
 import { createSocket } from 'node:dgram';
-import { closeSync, copyFileSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs';
+import { closeSync, copyFileSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Writable } from 'node:stream';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { buildAgent, launcher } from '../../bench/agent.ts';
-import { type FaultAnswer, FaultService } from '../support/fault-service.ts';
+import type { FaultAnswer } from '../support/fault-service.ts';
 import { freePort } from '../support/free-port.ts';
 import { type Program, startCommand } from '../support/program.ts';
 import { type Family, valueOf } from '../support/prometheus-text.ts';
-import { makeTree } from '../support/temp-tree.ts';
 import { until } from '../support/until.ts';
 import { watchAccounting } from '../support/watch-accounting.ts';
-import { metricsOf } from '../support/shipping.ts';
+import { addressOf, configure, makeSite, metricsOf } from '../support/shipping.ts';
+import { suiteFolder } from '../support/temp-tree.ts';
 
 const BACKLOG_MIB = Number(process.env['TAILRACE_BACKLOG_MIB'] ?? 256);
 const SLOW_MS = Number(process.env['TAILRACE_SLOW_MS'] ?? 1000);
@@ -30,12 +29,11 @@ const MEMORY_BYTES = 150e6;
 /** What may be on its way from a sender: memory, the disk buffer, windows and the kernel's buffers. */
 const HELD_BYTES = 64 * 1024 ** 2;
 
-let backlog: string;
+const backlog = suiteFolder();
 let program: string;
 
 beforeAll(() => {
   program = buildAgent();
-  backlog = mkdtempSync(join(tmpdir(), 'tailrace-backlog-'));
   const first = join(backlog, '0.log');
   const fd = openSync(first, 'w');
   // Alike in nothing but size: lines that compress about as well as logs do.
@@ -46,8 +44,6 @@ beforeAll(() => {
   closeSync(fd);
   for (let file = 1; file < FILES; file++) copyFileSync(first, join(backlog, `${file}.log`));
 });
-
-afterAll(() => rmSync(backlog, { recursive: true, force: true }));
 
 /** Writes `lineOf(n)` as fast as the other side takes it; `bytes` that it took. */
 function flood(target: Writable, lineOf: (n: number) => string): { readonly bytes: number; stop(): void } {
@@ -140,38 +136,24 @@ const CASES = Object.keys(SERVICES).flatMap((name) => (['files', 'every kind of 
 
 test.for(CASES)('a service that %s slows %s down, within a bounded memory', async ([name, kind]) => {
   const { answer, timeout, failure } = SERVICES[name]!;
-  const folder = makeTree({});
-  const service = new FaultService();
-  const url = await service.start();
-  onTestFinished(() => service.stop());
+  const site = await makeSite();
+  const { service } = site;
   service.respond = () => answer(service.requests.length);
   const [tcpPort, udpPort] = [await freePort(), await freePort()];
-  const live = `  pipe: {type: stdin}
-  tcp: {type: syslog, listen: ["tcp://127.0.0.1:${tcpPort}"]}
-  udp: {type: syslog, listen: ["udp://127.0.0.1:${udpPort}"]}`;
-  const config = join(folder, 'tailrace.yaml');
-  writeFileSync(
-    config,
-    `data_dir: ${folder}/agent
-shutdown_timeout: 4s
-sources:
-  app: {type: file, include: ["${backlog}/*.log"]}
-${kind === 'files' ? '' : live}
-sinks:
-  store:
-    type: ingest
-    url: "${url}"
-    dataset: logs
-    timeout: ${timeout}
-    retry: {initial_backoff: 10ms, max_backoff: 100ms}
-    buffer: {max_memory: 32MiB, disk: {max_bytes: 4MiB}}
-telemetry: {listen: "127.0.0.1:0"}
-`,
-  );
+  const live = {
+    pipe: '{type: stdin}',
+    tcp: `{type: syslog, listen: ["tcp://127.0.0.1:${tcpPort}"]}`,
+    udp: `{type: syslog, listen: ["udp://127.0.0.1:${udpPort}"]}`,
+  };
+  const config = configure(site, {
+    top: 'shutdown_timeout: 4s',
+    sources: { app: `{type: file, include: ["${backlog}/*.log"]}`, ...(kind !== 'files' && live) },
+    sink: `timeout: ${timeout}, retry: {initial_backoff: 10ms, max_backoff: 100ms}, buffer: {max_memory: 32MiB, disk: {max_bytes: 4MiB}}`,
+  });
   // The build, as it is published: a tree whose types are stripped at the start takes 20 MB more.
   const [command, ...args] = [...launcher(), program, 'run', '--config', config];
   const agent = startCommand(command, args, {}, 'pipe');
-  const address = (JSON.parse(await agent.says('tailrace runs')) as { telemetry: string }).telemetry;
+  const address = await addressOf(agent);
   const accounting = watchAccounting(200);
   accounting.watch(address);
   onTestFinished(() => accounting.stop());

@@ -5,26 +5,28 @@
 import { spawnSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
-import { appendFileSync, chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { appendFileSync, chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { compareCounts, messagesOf } from '../support/expected-lines.ts';
 import { FaultService } from '../support/fault-service.ts';
 import { takenPort } from '../support/free-port.ts';
 import { findProgram } from '../support/installed.ts';
-import { API_TOKEN, type LocalService, startLocalService } from '../support/local-service.ts';
+import { API_TOKEN, localService } from '../support/local-service.ts';
 import { type Program, startProgram } from '../support/program.ts';
 import { parsePrometheus, valueOf } from '../support/prometheus-text.ts';
-import { makeTree } from '../support/temp-tree.ts';
+import { configure, makeSite, type Site } from '../support/shipping.ts';
 import { canDropPrivileges, startUnprivileged } from '../support/unprivileged.ts';
 import { until } from '../support/until.ts';
 
+let site: Site;
 let folder: string;
 let config: string;
+let service: FaultService;
 
-beforeEach(() => {
-  folder = makeTree({ 'logs/.keep': '' });
+beforeEach(async () => {
+  site = await makeSite();
+  ({ folder, service } = site);
   config = join(folder, 'tailrace.yaml');
 });
 
@@ -36,35 +38,14 @@ interface ConfigParts {
   readonly telemetry?: string;
 }
 
-function writeConfig({ url = 'http://127.0.0.1:1', source, sink = '', telemetry = 'none' }: ConfigParts): void {
-  writeFileSync(
-    config,
-    `data_dir: ${folder}/data
-shutdown_timeout: 1h
-sources:
-  app: ${source ?? `{type: file, include: ["${folder}/logs/*.log"], scan_interval: 200ms}`}
-sinks:
-  store: {type: ingest, url: "${url}", dataset: logs, batch: {max_age: 50ms}${sink}}
-telemetry: {listen: "${telemetry}"}
-`,
-    { mode: 0o600 },
-  );
+function writeConfig({ url = site.url, source, sink = '', telemetry = 'none' }: ConfigParts = {}): void {
+  const app = source ?? `{type: file, include: ["${folder}/logs/*.log"], scan_interval: 200ms}`;
+  const options = { top: 'shutdown_timeout: 1h', sources: { app }, telemetry: `listen: "${telemetry}"` };
+  configure({ folder, url }, { ...options, sink: `batch: {max_age: 50ms}${sink}` });
 }
 
-async function startService(): Promise<FaultService & { url: string }> {
-  const service = new FaultService();
-  const url = await service.start();
-  onTestFinished(() => service.stop());
-  return Object.assign(service, { url });
-}
-
-function ended(agent: Program): Program {
-  onTestFinished(() => void agent.end('SIGKILL'));
-  return agent;
-}
-
-const run = (...args: string[]): Program => ended(startProgram(['run', '--config', config, ...args]));
-const runUnprivileged = (...args: string[]): Program => ended(startUnprivileged(['run', '--config', config, ...args]));
+const run = (...args: string[]): Program => startProgram(['run', '--config', config, ...args]);
+const runUnprivileged = (...args: string[]): Program => startUnprivileged(['run', '--config', config, ...args]);
 
 /** The messages of stored events; undefined for an event without one. */
 function messagesIn(service: FaultService): unknown[] {
@@ -79,7 +60,7 @@ describe('configuration', () => {
   test('misspelt keys are told all at once, each with its place and the nearest key, and nothing is started', async () => {
     writeFileSync(
       config,
-      `data_dir: ${folder}/data
+      `data_dir: ${folder}/agent
 sources:
   app:
     type: file
@@ -96,7 +77,7 @@ ${config}:7:67: unknown key \`compresion\`; did you mean \`compression\`?
 tailrace: the configuration has 2 problems; nothing was started
 `,
     );
-    expect(existsSync(join(folder, 'data'))).toBe(false);
+    expect(existsSync(join(folder, 'agent'))).toBe(false);
     const checked = startProgram(['check', '--config', config]);
     expect(await checked.exited).toBe(2);
     expect(checked.stderr()).toContain(`${config}:5:5: unknown key \`inlcude\``);
@@ -114,9 +95,8 @@ tailrace: the configuration has 1 problem; nothing was started
   });
 
   test('a log file that does not exist yet is a warning of check, no error of run, and is read once it is there', async () => {
-    const service = await startService();
     const path = join(folder, 'logs', 'later.log');
-    writeConfig({ url: service.url, source: `{type: file, include: ["${path}"], scan_interval: 200ms}`, sink: ', token: x' });
+    writeConfig({ source: `{type: file, include: ["${path}"], scan_interval: 200ms}`, sink: ', token: x' });
     const checked = startProgram(['check', '--config', config]);
     expect(await checked.exited).toBe(0);
     expect(checked.stderr()).toMatch(new RegExp(`^${config}:4:31: warning: no file matches \`${path}\` now\n`));
@@ -133,8 +113,7 @@ describe('files', () => {
   test.skipIf(!canDropPrivileges)(
     'an unreadable file is named once, the readable ones arrive, and so does it when it may be read (apt-get install util-linux)',
     async () => {
-      const service = await startService();
-      writeConfig({ url: service.url });
+      writeConfig();
       const secret = join(folder, 'logs', 'secret.log');
       writeFileSync(join(folder, 'logs', 'open.log'), 'open\n');
       writeFileSync(secret, 'secret\n');
@@ -162,8 +141,7 @@ describe('files', () => {
   test.skipIf(!canDropPrivileges)(
     'an unreadable file makes a --once run end with 1 after it delivered the others (apt-get install util-linux)',
     async () => {
-      const service = await startService();
-      writeConfig({ url: service.url });
+      writeConfig();
       writeFileSync(join(folder, 'logs', 'open.log'), 'open\n');
       writeFileSync(join(folder, 'logs', 'secret.log'), 'secret\n', { mode: 0o000 });
       const agent = runUnprivileged('--once');
@@ -181,8 +159,7 @@ describe('files', () => {
   test.skipIf(!canDropPrivileges)(
     'a batch whose file may not be read at the restart is kept, and sent by the next one (apt-get install util-linux)',
     async () => {
-      const service = await startService();
-      writeConfig({ url: service.url, sink: ', retry: {initial_backoff: 10ms, max_backoff: 50ms}' });
+      writeConfig({ sink: ', retry: {initial_backoff: 10ms, max_backoff: 50ms}' });
       const file = join(folder, 'logs', 'app.log');
       writeFileSync(file, 'sent late\n');
       service.respond = () => ({ status: 503 });
@@ -213,8 +190,7 @@ describe('files', () => {
   test.skipIf(findProgram('mkfifo') === undefined)(
     'binary junk, invalid UTF-8, an empty file and a FIFO: every line is kept, the FIFO is named and not opened (apt-get install coreutils)',
     async () => {
-      const service = await startService();
-      writeConfig({ url: service.url });
+      writeConfig();
       const inLogs = (name: string) => join(folder, 'logs', name);
       // A program: what somebody's careless glob finds first.
       writeFileSync(inLogs('junk.log'), readFileSync(process.execPath).subarray(0, 1_000_000));
@@ -235,8 +211,7 @@ describe('files', () => {
   );
 
   test('a line of 100 MB without an end is cut, marked and counted, the next lines arrive, and memory stays flat', async () => {
-    const service = await startService();
-    writeConfig({ url: service.url, telemetry: '127.0.0.1:0' });
+    writeConfig({ telemetry: '127.0.0.1:0' });
     const file = join(folder, 'logs', 'long.log');
     const bytes = 100 * 1024 * 1024;
     writeFileSync(file, Buffer.alloc(bytes, 'x'));
@@ -262,16 +237,7 @@ describe('files', () => {
 });
 
 describe('service', () => {
-  let home: string;
-  let local: LocalService;
-  beforeAll(async () => {
-    home = mkdtempSync(join(tmpdir(), 'tailrace-bad-'));
-    local = await startLocalService(home, 'logs');
-  });
-  afterAll(async () => {
-    await local?.program.end('SIGKILL');
-    rmSync(home, { recursive: true, force: true });
-  });
+  const local = localService('logs');
   const countStored = async () => (await local.aggregate('logs', [{ op: 'count' }]))[0];
   // With waits of this length a run that only ends by asking again, or by its shutdown_timeout, does not end in time.
   const NEVER_AGAIN = ', retry: {initial_backoff: 1h, max_backoff: 1h}';
@@ -327,10 +293,8 @@ describe('service', () => {
   });
 
   test('a service that is down at the start is said with the reason, and gets everything when it is up', async () => {
-    const first = new FaultService();
-    const url = await first.start();
-    await first.stop();
-    writeConfig({ url, sink: ', retry: {initial_backoff: 10ms, max_backoff: 100ms}' });
+    await service.stop();
+    writeConfig({ sink: ', retry: {initial_backoff: 10ms, max_backoff: 100ms}' });
     writeFileSync(join(folder, 'logs', 'app.log'), 'one\ntwo\n');
     const agent = run();
     expect(parseLine(await agent.says('batch was not stored'))).toMatchObject({
@@ -339,9 +303,7 @@ describe('service', () => {
       answer: expect.stringContaining('ECONNREFUSED') as string,
     });
     appendFileSync(join(folder, 'logs', 'app.log'), 'three\n');
-    const service = new FaultService();
-    await service.start(Number(new URL(url).port));
-    onTestFinished(() => service.stop());
+    service = await FaultService.start(Number(new URL(site.url).port));
     await until('all lines', () => service.stored.length === 3);
     expect(new Set(messagesIn(service))).toEqual(new Set(['one', 'two', 'three']));
     expect(await agent.end('SIGTERM')).toBe(0);
@@ -376,8 +338,8 @@ describe('machine', () => {
   test.skipIf(!canDropPrivileges)(
     'a data folder that cannot be written, or made, ends with 1 and its path (apt-get install util-linux)',
     async () => {
-      writeConfig({});
-      const data = join(folder, 'data');
+      writeConfig();
+      const data = join(folder, 'agent');
       const messageOf = (
         reason: string,
       ) => `tailrace: cannot write to the data folder "${data}": EACCES: permission denied, ${reason} '${data}'
@@ -397,14 +359,13 @@ describe('machine', () => {
   );
 
   test('a data folder in use ends with 1 and names the process that has it, which goes on', async () => {
-    const service = await startService();
-    writeConfig({ url: service.url });
+    writeConfig();
     const first = run();
     await first.says('tailrace runs');
     const second = run();
     expect(await second.exited).toBe(1);
     expect(second.stderr()).toBe(
-      `tailrace: the data folder "${folder}/data" is in use by another agent (process ${first.process.pid})
+      `tailrace: the data folder "${folder}/agent" is in use by another agent (process ${first.process.pid})
   fix: stop that agent first, or give this one a data_dir of its own
 `,
     );

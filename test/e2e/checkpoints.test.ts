@@ -2,10 +2,10 @@
 import { appendFileSync, readdirSync, readFileSync, renameSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { findProgram } from '../support/installed.ts';
 import { BINARY, startCommand } from '../support/program.ts';
-import { configure, makeSite, range, startShipping, storedSeqs, writeLines } from '../support/shipping.ts';
+import { configure, makeSite, range, startShipping, storedSeqs, test, writeLines } from '../support/shipping.ts';
 import { until } from '../support/until.ts';
 
 const BROKEN = 'state database is broken and was set aside';
@@ -48,8 +48,7 @@ const faketime = findProgram('faketime');
 
 test.skipIf(faketime === undefined)(
   `entries of files that are gone expire a minute later, those of others stay${faketime === undefined ? ' (apt-get install faketime)' : ''}`,
-  async () => {
-    const site = await makeSite();
+  async ({ site }) => {
     const files = range(20).map((n) => join(site.folder, 'logs', `${n}.log`));
     for (const [n, file] of files.entries()) writeFileSync(file, `{"seq":${n}}\n`);
     const config = configure(site);
@@ -76,8 +75,7 @@ test.skipIf(faketime === undefined)(
   },
 );
 
-test('a data folder that is removed under the agent is said at once and when it stops; nothing is missing', async () => {
-  const site = await makeSite();
+test('a data folder that is removed under the agent is said at once and when it stops; nothing is missing', async ({ site }) => {
   const { service } = site;
   writeLines(site, 100);
   const agent = startShipping(site, { logLevel: 'debug' });

@@ -1,25 +1,23 @@
 /** What a newcomer sees first: `tailrace demo` (`npm start`), here not on a terminal, from its first line to Ctrl-C. */
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findProgram } from '../support/installed.ts';
 import { BINARY, type Program, startCommand, startProgram } from '../support/program.ts';
 import { until } from '../support/until.ts';
+import { makeTree, suiteFolder } from '../support/temp-tree.ts';
 
-let folder: string;
+const folder = suiteFolder();
 let demo: Program;
 
 /** One run for all tests, which follow it in their order. Its temporary folder is the only thing in `folder`. */
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'tailrace-test-demo-'));
   demo = startProgram(['demo'], { TMPDIR: folder });
   await until('its introduction', () => demo.stdout().includes('Ctrl-C ends it.') || demo.process.exitCode !== null);
 });
 afterAll(async () => {
   await demo?.end('SIGKILL');
-  rmSync(folder, { recursive: true, force: true });
 });
 
 interface Counts {
@@ -107,8 +105,7 @@ test('demo prints the addresses of both pages, the explorer signed in', async ()
 });
 
 test('demo --keep keeps data and configuration, and says how to go on with them', async () => {
-  const home = mkdtempSync(join(tmpdir(), 'tailrace-test-demo-'));
-  onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+  const home = makeTree({});
   const kept = startCommand('sh', ['-c', `cd ${home} && exec ${BINARY} demo --keep`]);
   await until('counts', () => /stored [1-9]/.test(kept.stdout()) || kept.process.exitCode !== null);
   expect(await kept.end('SIGINT'), kept.stderr()).toBe(0);
@@ -140,8 +137,7 @@ test('demo on SIGINT delivers what it read, says so in numbers that agree, and l
 
 // Symptom: the service's database was left as a kill leaves it. Cause: the service was closed only after the events were counted.
 test('demo closes its service when it cannot count the events', async () => {
-  const home = mkdtempSync(join(tmpdir(), 'tailrace-test-demo-'));
-  onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+  const home = makeTree({});
   const failing = startProgram(['demo', '--data', home]);
   await until('its introduction', () => failing.stdout().includes('Ctrl-C ends it.') || failing.process.exitCode !== null);
   const [, service] = /^ {2}service {2}(http:\S+)$/m.exec(failing.stdout())!;

@@ -1,41 +1,33 @@
 /** `tailrace explain` with the real binary: what it says of each kind of path, beside a running agent and without one. */
-import { appendFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { beforeEach, expect, onTestFinished, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { askAgent } from '../../src/agent/control/control.ts';
-import { FaultService } from '../support/fault-service.ts';
+import type { FaultService } from '../support/fault-service.ts';
 import { type Program, startProgram } from '../support/program.ts';
 import { canDropPrivileges, startUnprivileged } from '../support/unprivileged.ts';
-import { makeTree } from '../support/temp-tree.ts';
+import { configure as writeConfig, makeSite, type Site } from '../support/shipping.ts';
 import { until } from '../support/until.ts';
 
 let folder: string;
 let logs: string;
 let service: FaultService;
-let url: string;
+
+let site: Site;
 
 beforeEach(async () => {
-  folder = makeTree({ 'logs/.keep': '' });
+  site = await makeSite();
+  ({ folder, service } = site);
   logs = join(folder, 'logs');
-  service = new FaultService();
-  url = await service.start();
-  onTestFinished(() => service.stop());
 });
 
-function configure(more = '', names = '*.log'): string {
-  const file = join(folder, 'tailrace.yaml');
-  writeFileSync(
-    file,
-    `data_dir: ${folder}/agent
-sources:
-  app: {type: file, include: ["${logs}/${names}", "${logs}/deep/**/*.txt"], exclude: ["*.tmp.log", "private"], scan_interval: 100ms${more}}
-sinks:
-  store: {type: ingest, url: "${url}", dataset: logs, retry: {initial_backoff: 50ms, max_backoff: 500ms}, batch: {max_age: 50ms}}
-telemetry: {listen: none}
-`,
-  );
-  return file;
+function configure(more = '', names = '*.log', token = ''): string {
+  const app = `{type: file, include: ["${logs}/${names}", "${logs}/deep/**/*.txt"], exclude: ["*.tmp.log", "private"], scan_interval: 100ms${more}}`;
+  return writeConfig(site, {
+    sources: { app },
+    sink: `retry: {initial_backoff: 50ms, max_backoff: 500ms}, batch: {max_age: 50ms}${token}`,
+  });
 }
 
 async function startAgent(config: string): Promise<Program> {
@@ -327,8 +319,7 @@ test.skipIf(!canDropPrivileges)('explain names the error of a file that cannot b
 test('explain, and looking at dead letters, need no token; only sending does', async () => {
   const log = join(logs, 'a.log');
   writeFileSync(log, 'one\n');
-  const config = configure();
-  writeFileSync(config, readFileSync(config, 'utf8').replace('dataset: logs', 'dataset: logs, token: "${NO_SUCH_TOKEN}"'));
+  const config = configure('', '*.log', ', token: "${NO_SUCH_TOKEN}"');
   expect(await read(config, log)).toMatchObject({ code: 0, text: expect.stringContaining('source app reads it') });
   const [list, replay] = [
     startProgram(['dead-letters', 'list', '--config', config]),
@@ -339,12 +330,7 @@ test('explain, and looking at dead letters, need no token; only sending does', a
 });
 
 test('explain needs a source that reads files', async () => {
-  const config = join(folder, 'stdin.yaml');
-  writeFileSync(
-    config,
-    `data_dir: ${folder}/agent\nsources: {pipe: {type: stdin}}\nsinks: {store: {type: ingest, url: "${url}", dataset: logs}}\n`,
-  );
-  const none = await read(config, '/var/log/a.log');
+  const none = await read(writeConfig(site, { sources: { pipe: '{type: stdin}' } }), '/var/log/a.log');
   expect(none.code).toBe(1);
   expect(none.stderr).toMatch(/no source that reads files/);
   expect(none.stderr).toMatch(/type: file/);

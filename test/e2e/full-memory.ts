@@ -1,13 +1,11 @@
 /** The real agent whose memory is full because the service is away: files that are deleted then survive a kill and a stop. */
-import { existsSync, mkdirSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished } from 'vitest';
-import { FaultService } from '../support/fault-service.ts';
+import { expect } from 'vitest';
 import { type Program, startProgram } from '../support/program.ts';
-import { makeTree } from '../support/temp-tree.ts';
 import { until } from '../support/until.ts';
 import { findImbalances } from '../support/watch-accounting.ts';
-import { metricsOf } from '../support/shipping.ts';
+import { addressOf, configure, makeSite, metricsOf, QUICK, sumOf } from '../support/shipping.ts';
 
 const FILES = 5;
 const LINE_BYTES = 4096;
@@ -24,26 +22,16 @@ export interface Plan {
 }
 
 export async function checkDeletedWhileAway({ sink, bytes, end }: Plan): Promise<void> {
-  const service = new FaultService();
+  const site = await makeSite();
+  const { service, folder } = site;
   service.respond = () => ({ status: 503 });
-  const url = await service.start();
-  onTestFinished(() => service.stop());
-  const folder = makeTree({});
   const logs = join(folder, 'logs');
-  mkdirSync(logs);
   const perFile = Math.ceil(bytes / FILES / LINE_BYTES);
   const lineOf = (seq: number): string => `${`line ${seq} `.padEnd(LINE_BYTES - 1, '.')}\n`;
   for (let file = 0; file < FILES; file++)
     writeFileSync(join(logs, `${file}.log`), Array.from({ length: perFile }, (_, n) => lineOf(file * perFile + n)).join(''));
-  const config = join(folder, 'tailrace.yaml');
-  writeFileSync(
-    config,
-    `data_dir: ${join(folder, 'data')}
-telemetry: {listen: "127.0.0.1:0"}
-sources: {app: {type: file, include: ["${logs}/*.log"], scan_interval: 100ms, max_deleted_bytes: ${MAX_DELETED_BYTES}}}
-sinks: {store: {type: ingest, url: "${url}", token: t, dataset: logs, retry: {initial_backoff: 5ms, max_backoff: 50ms}, ${sink}}}
-`,
-  );
+  const app = `{type: file, include: ["${logs}/*.log"], scan_interval: 100ms, max_deleted_bytes: ${MAX_DELETED_BYTES}}`;
+  const config = configure(site, { sources: { app }, sink: `token: t, ${QUICK}, ${sink}` });
   const { program, metric, metrics } = await start(config);
   await until('the reader waits for the service', async () => (await metric('tailrace_backpressure_seconds_total')) > 0.2);
   for (const name of readdirSync(logs)) rmSync(join(logs, name));
@@ -56,7 +44,7 @@ sinks: {store: {type: ingest, url: "${url}", token: t, dataset: logs, retry: {in
   } else await program.says('file was deleted');
   const code = await program.end(end);
   if (end === 'SIGTERM') expect(code).toBe(0);
-  expect(existsSync(join(folder, 'data/spool/store'))).toBe(true);
+  expect(existsSync(join(folder, 'agent/spool/store'))).toBe(true);
 
   service.respond = () => undefined;
   const again = await start(config);
@@ -69,12 +57,8 @@ sinks: {store: {type: ingest, url: "${url}", token: t, dataset: logs, retry: {in
 
 async function start(config: string) {
   const program = startProgram(['run', '--config', config]);
-  const line = await program.says('"telemetry":"http');
-  const address = /"telemetry":"(http[^"]+)"/.exec(line)![1]!;
-  const metrics = async () => await metricsOf(address);
-  const metric = async (name: string): Promise<number> =>
-    (await metrics()).get(name)?.samples.reduce((sum, { value }) => sum + value, 0) ?? 0;
-  return { program, metrics, metric };
+  const address = await addressOf(program);
+  return { program, metrics: () => metricsOf(address), metric: (name: string) => sumOf(address, name) };
 }
 
 /** Deleted files that the process holds open. */

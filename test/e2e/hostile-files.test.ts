@@ -4,9 +4,9 @@
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { READ_CHUNK_BYTES } from '../../src/sources/framing/limits.ts';
-import { makeSite, metricsOf, QUICK, range, startShipping } from '../support/shipping.ts';
+import { metricsOf, QUICK, range, startShipping, test } from '../support/shipping.ts';
 import { until } from '../support/until.ts';
 
 const seed = Number(process.env['TAILRACE_HOSTILE_SEED'] ?? Date.now() % 1_000_000_000);
@@ -76,8 +76,7 @@ function textOf(event: string): string {
   return message ?? event.replace(/,?"(?:_time|host|file)":"[^"]*"/g, '');
 }
 
-test(`files of hostile bytes become the events of their lines (seed ${seed})`, async () => {
-  const site = await makeSite();
+test(`files of hostile bytes become the events of their lines (seed ${seed})`, async ({ site }) => {
   const contents = range(16).map(makeContent);
   for (const [n, content] of contents.entries()) writeFileSync(join(site.folder, 'logs', `${n}.log`), content);
   const expected = contents.flatMap(eventsOf);

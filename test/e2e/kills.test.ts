@@ -4,10 +4,10 @@
  */
 import { appendFileSync, renameSync, utimesSync, writeFileSync } from 'node:fs';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { STREAM_ORDER_MS } from '../../src/sources/file/limits.ts';
 import type { Program } from '../support/program.ts';
-import { makeSite, messagesOf, metricsOf, QUICK, range, type Site, startShipping } from '../support/shipping.ts';
+import { makeSite, messagesOf, metricsOf, QUICK, range, type Site, startShipping, test } from '../support/shipping.ts';
 import { until } from '../support/until.ts';
 
 const SINK = `${QUICK}, batch: {max_age: 50ms, max_events: 300}`;
@@ -59,8 +59,7 @@ async function runThroughKills({ site, source, answered, act, isDone }: Run): Pr
   return agents;
 }
 
-test('joined lines over rotations, through kills', async () => {
-  const site = await makeSite();
+test('joined lines over rotations, through kills', async ({ site }) => {
   const traces = range(3600).map((seq) => [`T ${seq} failed`, ...range(seq % 6).map((line) => `  at line ${line} of ${seq}`)]);
   const lines = [...traces.flat(), 'T end', 'T of the end'];
   let written = 0;

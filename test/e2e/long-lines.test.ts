@@ -7,7 +7,7 @@ import { BINARY, type Program, startCommand, startProgram } from '../support/pro
 import { valueOf } from '../support/prometheus-text.ts';
 import { makeTree } from '../support/temp-tree.ts';
 import { until } from '../support/until.ts';
-import { metricsOf } from '../support/shipping.ts';
+import { configure, metricsOf } from '../support/shipping.ts';
 
 const MEBIBYTE = 1024 * 1024;
 const LINE_BYTES = 1024 * MEBIBYTE;
@@ -38,18 +38,8 @@ async function setUp(source: string): Promise<Rig> {
     replyWith(response, 200, { ingested: length, failed: 0, failures: [], processedBytes: 1, blocksCreated: 1, walLength: 1 });
     service.requests.length = 0;
   };
-  const config = join(folder, 'tailrace.yaml');
-  writeFileSync(
-    config,
-    `data_dir: ${folder}/data
-sources:
-  app: ${source.replaceAll('LOGS', join(folder, 'logs'))}
-sinks:
-  store: {type: ingest, url: "${service.url}", dataset: logs, compression: none, batch: {max_age: 50ms}}
-telemetry: {listen: "127.0.0.1:0"}
-`,
-    { mode: 0o600 },
-  );
+  const app = source.replaceAll('LOGS', join(folder, 'logs'));
+  const config = configure({ folder, url: service.url }, { sources: { app }, sink: 'compression: none, batch: {max_age: 50ms}' });
   return { folder, config, seen };
 }
 
@@ -62,7 +52,7 @@ function pipeGigabyte(config: string): Program {
 /** The most memory that the agent of a data folder had, in KiB, looked at while it runs. */
 async function watchMemory(program: Program, folder: string): Promise<() => number> {
   await program.says('tailrace runs');
-  const pid = /\d+/.exec(readFileSync(join(folder, 'data', 'lock.pid'), 'utf8'))?.[0];
+  const pid = /\d+/.exec(readFileSync(join(folder, 'agent', 'lock.pid'), 'utf8'))?.[0];
   let peak = 0;
   const look = (): void => {
     try {

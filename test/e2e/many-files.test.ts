@@ -3,48 +3,36 @@ import { appendFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { MAX_OPEN_FILES } from '../../src/sources/file/limits.ts';
-import { FakeIngest } from '../support/fake-ingest.ts';
 import { findProgram } from '../support/installed.ts';
 import { BINARY, type Program, startCommand } from '../support/program.ts';
-import { makeTree } from '../support/temp-tree.ts';
+import { configure, makeSite, type Site } from '../support/shipping.ts';
 import { until } from '../support/until.ts';
 
 /** What Node, the database, sockets and pipes take beside the files that are followed. */
 const OWN_DESCRIPTORS = 60;
 
-interface Shipping {
-  readonly folder: string;
-  readonly service: FakeIngest;
+interface Shipping extends Site {
   readonly agent: Program;
 }
 
 /** Starts the agent by a shell that sets limits first: `limits` is a script. It follows `logs/*.log`. */
 async function startLimited(count: number, limits: string, scanInterval: string, wrapper: readonly string[] = []): Promise<Shipping> {
-  const folder = makeTree({ 'logs/.keep': '' });
-  const service = await FakeIngest.start();
+  const site = await makeSite();
+  const { folder } = site;
   for (let n = 0; n < count; n += 1) writeFileSync(join(folder, 'logs', `${n}.log`), `{"file":${n},"line":1}\n`);
-  const config = join(folder, 'tailrace.yaml');
-  writeFileSync(
-    config,
-    `data_dir: ${folder}/agent
-telemetry: {listen: "127.0.0.1:0"}
-sources:
-  app: {type: file, include: ["${folder}/logs/*.log"], scan_interval: ${scanInterval}}
-sinks:
-  store: {type: ingest, url: "${service.url}", token: t, dataset: logs, batch: {max_age: 100ms}}
-`,
-  );
+  const app = `{type: file, include: ["${folder}/logs/*.log"], scan_interval: ${scanInterval}}`;
+  const config = configure(site, { sources: { app }, sink: 'token: t, batch: {max_age: 100ms}' });
   const [program, ...given] = [...wrapper, 'sh', '-c', `${limits} && exec "$0" run -c "$1"`, BINARY, config];
   const agent = startCommand(program, given);
   await agent.says('tailrace runs');
-  return { folder, service, agent };
+  return { ...site, agent };
 }
 
 /** Waits for every `line` of these files, once each. */
 async function arrives({ service }: Shipping, files: readonly number[], line: number): Promise<void> {
   const wanted = new Set(files.map((file) => `${file} ${line}`));
   const found = (): string[] =>
-    service.lines.map((text) => JSON.parse(text) as { file: number; line: number }).map((event) => `${event.file} ${event.line}`);
+    service.stored.map((text) => JSON.parse(text) as { file: number; line: number }).map((event) => `${event.file} ${event.line}`);
   await until(
     `line ${line} of ${files.length} files`,
     () => found().filter((each) => wanted.has(each)).length >= files.length,

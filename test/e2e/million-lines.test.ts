@@ -7,7 +7,8 @@ import { appendFileSync, closeSync, openSync, renameSync, writeFileSync, writeSy
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { API_TOKEN, type LocalService, startLocalService } from '../support/local-service.ts';
-import { type Program, startProgram } from '../support/program.ts';
+import type { Program } from '../support/program.ts';
+import { startShipping } from '../support/shipping.ts';
 import { makeTree } from '../support/temp-tree.ts';
 import { until } from '../support/until.ts';
 
@@ -33,30 +34,20 @@ function linesOf(file: number, from: number, to: number): string {
 }
 
 function startAgent(folder: string, service: LocalService): Program {
-  writeFileSync(
-    join(folder, 'tailrace.yaml'),
-    `data_dir: ${folder}/agent
-sources:
-  app: {type: file, include: ["${folder}/logs/*.log"], scan_interval: 200ms, fields: {service: import}}
-sinks:
-  store: {type: ingest, url: "${service.url}", token: ${API_TOKEN}, dataset: ${DATASET}, batch: {max_age: 300ms}}
-telemetry: {listen: none}
-`,
-  );
-  return startProgram(['run', '--config', join(folder, 'tailrace.yaml')]);
+  const app = `{type: file, include: ["${folder}/logs/*.log"], scan_interval: 200ms, fields: {service: import}}`;
+  const sink = `token: ${API_TOKEN}, batch: {max_age: 300ms}`;
+  return startShipping({ folder, url: service.url }, { sources: { app }, dataset: DATASET, sink });
 }
 
 /** Waits until so many events are stored; says how many there are, and what the agent said, when that does not come. */
 async function untilStored(service: LocalService, agent: Program, events: number): Promise<void> {
   let stored = 0;
-  try {
-    await until(`${events} stored`, async () => (stored = await countStored(service)) >= events, 240_000, 250);
-  } catch (error) {
+  await until(`${events} stored`, async () => (stored = await countStored(service)) >= events, 240_000, 250).catch((error: unknown) => {
     throw new Error(
       `${stored} of ${events} events are stored; the agent said:\n${agent.stderr()}\nthe service said:\n${service.program.stderr()}`,
       { cause: error },
     );
-  }
+  });
 }
 
 async function countStored(service: LocalService): Promise<number> {
@@ -72,7 +63,6 @@ test('a million lines arrive once each through rotation and two kill -9 of the a
   onTestFinished(() => void service.program.end('SIGKILL'));
 
   let agent = startAgent(folder, service);
-  onTestFinished(() => void agent.end('SIGKILL'));
   await untilStored(service, agent, 50_000);
   expect(await agent.end('SIGKILL')).toBe('SIGKILL');
 

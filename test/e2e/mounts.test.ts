@@ -2,8 +2,8 @@
 import { spawnSync } from 'node:child_process';
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
-import { command, makeSite, range, startShipping, storedSeqs, writeLines } from '../support/shipping.ts';
+import { expect, onTestFinished } from 'vitest';
+import { command, range, startShipping, storedSeqs, test, writeLines } from '../support/shipping.ts';
 import { mountTmpfs } from '../support/tmpfs.ts';
 import { until } from '../support/until.ts';
 
@@ -12,8 +12,7 @@ function run(program: string, ...args: string[]): void {
   if (status !== 0) throw new Error(`${program} ${args.join(' ')}: ${stderr}`);
 }
 
-test('files that are on a file system which is mounted late are not sent again, nor are batches of them lost', async () => {
-  const site = await makeSite();
+test('files that are on a file system which is mounted late are not sent again, nor are batches of them lost', async ({ site }) => {
   const { service, log } = site;
   const logs = join(site.folder, 'logs');
   const disk = mountTmpfs(4096);

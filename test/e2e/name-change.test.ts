@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { FakeIngest } from '../support/fake-ingest.ts';
 import { BINARY, startCommand } from '../support/program.ts';
+import { configure, QUICK } from '../support/shipping.ts';
 import { makeTree } from '../support/temp-tree.ts';
 import { until } from '../support/until.ts';
 
@@ -11,32 +12,14 @@ test('run follows the name of its service to another address once the old one ta
   const first = await FakeIngest.start(0, undefined, '127.0.0.1');
   const second = await FakeIngest.start(first.port, undefined, '127.0.0.2');
   const folder = makeTree({ 'app.log': '' });
-  const [hosts, config] = [join(folder, 'hosts'), join(folder, 'tailrace.yaml')];
+  const hosts = join(folder, 'hosts');
   writeFileSync(hosts, '127.0.0.1 store.test\n');
-  writeFileSync(
-    config,
-    `data_dir: ${folder}/data
-telemetry: {listen: none}
-sources: {app: {type: file, include: ["${folder}/app.log"], scan_interval: 100ms}}
-sinks: {store: {type: ingest, url: "http://store.test:${first.port}", token: t, dataset: logs, batch: {max_age: 20ms}, retry: {initial_backoff: 5ms, max_backoff: 50ms}}}
-`,
-  );
-  const agent = startCommand(
-    'unshare',
-    [
-      '--mount',
-      '--propagation',
-      'private',
-      'sh',
-      '-c',
-      'mount --bind "$1" /etc/hosts && exec "$2" run --config "$3"',
-      'sh',
-      hosts,
-      BINARY,
-      config,
-    ],
-    { no_proxy: '*' },
-  );
+  const app = `{type: file, include: ["${folder}/app.log"], scan_interval: 100ms}`;
+  const url = `http://store.test:${first.port}`;
+  const config = configure({ folder, url }, { sources: { app }, sink: `token: t, batch: {max_age: 20ms}, ${QUICK}` });
+  const script = 'mount --bind "$1" /etc/hosts && exec "$2" run --config "$3"';
+  const wrapper = ['--mount', '--propagation', 'private', 'sh', '-c', script, 'sh'];
+  const agent = startCommand('unshare', [...wrapper, hosts, BINARY, config], { no_proxy: '*' });
   await agent.says('tailrace runs');
   writeFileSync(join(folder, 'app.log'), '{"n":1}\n', { flag: 'a' });
   await until('the first address stores', () => first.lines.length === 1);

@@ -4,9 +4,9 @@ import { appendFileSync, copyFileSync, readFileSync, writeFileSync } from 'node:
 import { join } from 'node:path';
 import { Agent, fetch } from 'undici';
 import { expect, onTestFinished, test } from 'vitest';
-import { FakeIngest } from '../support/fake-ingest.ts';
 import { findProgram } from '../support/installed.ts';
-import { BINARY, type Program, startCommand, startProgram } from '../support/program.ts';
+import { BINARY, startCommand, startProgram } from '../support/program.ts';
+import { addressOf, configure, makeSite, messagesOf } from '../support/shipping.ts';
 import { makeTree } from '../support/temp-tree.ts';
 import { mountTmpfs } from '../support/tmpfs.ts';
 import { until } from '../support/until.ts';
@@ -15,33 +15,13 @@ const fixtures = join(import.meta.dirname, '..', 'fixtures');
 const faketime = findProgram('faketime');
 const neededTime = faketime ? '' : ' (needs: apt-get install -y faketime)';
 
-interface Site {
-  readonly folder: string;
-  readonly config: string;
-  readonly service: FakeIngest;
-  readonly messages: () => string[];
-}
-
-async function makeSite({ token = 'token: t', telemetry = 'none' } = {}): Promise<Site> {
-  const service = await FakeIngest.start();
-  const folder = makeTree({ 'app.log': 'one\ntwo\n' });
-  const config = join(folder, 'tailrace.yaml');
-  writeFileSync(
-    config,
-    `data_dir: data
-telemetry: {listen: "${telemetry}"}
-sources: {app: {type: file, include: [app.log], ignore_older: 7d}}
-sinks: {store: {type: ingest, url: "${service.url}", ${token}, dataset: logs, concurrency: 1, batch: {max_age: 20ms}}}
-`,
-  );
-  const messages = () => service.lines.map((line) => (JSON.parse(line) as { message: string }).message);
-  return { folder, config, service, messages };
-}
-
-function start(args: readonly string[]): Program {
-  const agent = startProgram(args);
-  onTestFinished(() => void agent.process.kill('SIGKILL'));
-  return agent;
+/** A site with two lines to read, and its configuration. */
+async function begin(token = 'token: t') {
+  const site = await makeSite();
+  writeFileSync(site.log, 'one\ntwo\n');
+  const app = '{type: file, include: [logs/app.log], ignore_older: 7d}';
+  const config = configure(site, { sources: { app }, sink: `${token}, concurrency: 1, batch: {max_age: 20ms}` });
+  return { ...site, config, messages: () => messagesOf(site) };
 }
 
 test('a configuration that an earlier version took is taken', async () => {
@@ -52,24 +32,24 @@ test('a configuration that an earlier version took is taken', async () => {
 });
 
 test.skipIf(!faketime)(`a clock in 1970, and its step to the present, lose nothing and send nothing twice${neededTime}`, async () => {
-  const { folder, config, messages } = await makeSite();
+  const { log, config, messages } = await begin();
   const early = startCommand(faketime!, ['-f', '@1970-01-02 00:00:00', BINARY, 'run', '--once', '--config', config]);
   expect(await early.exited, early.stderr()).toBe(0);
   expect(messages()).toEqual(['one', 'two']);
-  appendFileSync(join(folder, 'app.log'), 'three\n');
+  appendFileSync(log, 'three\n');
   const late = startProgram(['run', '--once', '--config', config]);
   expect(await late.exited, late.stderr()).toBe(0);
   expect(messages()).toEqual(['one', 'two', 'three']);
 });
 
 test('a token with a line break behind it is sent without it, one with a line break in it is told without its value', async () => {
-  const good = await makeSite({ token: 'token_file: token' });
+  const good = await begin('token_file: token');
   writeFileSync(join(good.folder, 'token'), 'secret-1\r\n', { mode: 0o600 });
   const agent = startProgram(['run', '--once', '--config', good.config]);
   expect(await agent.exited, agent.stderr()).toBe(0);
   expect(good.service.requests[0]!.headers.authorization).toBe('Bearer secret-1');
 
-  const bad = await makeSite({ token: 'token_file: token' });
+  const bad = await begin('token_file: token');
   writeFileSync(join(bad.folder, 'token'), 'secret-1\nsecret-2\n', { mode: 0o600 });
   const check = startProgram(['check', '--config', bad.config]);
   expect(await check.exited).toBe(2);
@@ -79,9 +59,9 @@ test('a token with a line break behind it is sent without it, one with a line br
 });
 
 test('a storm of SIGHUPs and a page that is asked a thousand times a second lose nothing, and the agent stays healthy', async () => {
-  const { folder, config, service, messages } = await makeSite({ telemetry: '127.0.0.1:0' });
-  const agent = start(['run', '--config', config]);
-  const { telemetry } = JSON.parse(await agent.says('tailrace runs')) as { telemetry: string };
+  const { log, config, service, messages } = await begin();
+  const agent = startProgram(['run', '--config', config]);
+  const telemetry = await addressOf(agent);
   const lines = Array.from({ length: 1000 }, (_, n) => `line ${n}`);
   // It takes 64 connections at a time.
   const dispatcher = new Agent({ connections: 20 });
@@ -94,31 +74,31 @@ test('a storm of SIGHUPs and a page that is asked a thousand times a second lose
   const paths = ['/', '/history.json', '/files.json', '/metrics'];
   const statuses: number[] = [];
   for (let round = 0; round < 20; round += 1) {
-    appendFileSync(join(folder, 'app.log'), `${lines.slice(round * 50, round * 50 + 50).join('\n')}\n`);
+    appendFileSync(log, `${lines.slice(round * 50, round * 50 + 50).join('\n')}\n`);
     agent.process.kill('SIGHUP');
     statuses.push(...(await Promise.all(Array.from({ length: 50 }, (_, n) => ask(paths[n % paths.length]!)))));
   }
   expect(statuses).toHaveLength(1000);
   expect(new Set(statuses)).toEqual(new Set([200]));
-  await until('every line is stored', () => service.lines.length >= 1002);
+  await until('every line is stored', () => service.stored.length >= 1002);
   expect(await ask('/healthz')).toBe(200);
   expect(await agent.end('SIGTERM'), agent.stderr()).toBe(0);
   expect(messages()).toEqual(['one', 'two', ...lines]);
 });
 
 test('a container without a writable folder is told which one and what to do, and ships everything once it has one', async () => {
-  const { config, messages } = await makeSite();
+  const { config, messages } = await begin();
   const root = mountTmpfs(32 * 1024);
-  writeFileSync(config, readFileSync(config, 'utf8').replace('data_dir: data', `data_dir: ${root}/state`));
+  writeFileSync(config, readFileSync(config, 'utf8').replace(/^data_dir: .*/, `data_dir: ${root}/state`));
   const remount = (how: 'ro' | 'rw') => expect(spawnSync('mount', ['-o', `remount,${how}`, root]).status).toBe(0);
   remount('ro');
-  const refused = start(['run', '--once', '--config', config]);
+  const refused = startProgram(['run', '--once', '--config', config]);
   expect(await refused.exited).toBe(1);
   expect(refused.stderr()).toMatch(/cannot write to the data folder ".*\/state": EROFS: read-only file system/);
   expect(refused.stderr()).toContain('set data_dir to a folder that this user can write');
   expect(messages()).toEqual([]);
   remount('rw');
-  const taken = start(['run', '--once', '--config', config]);
+  const taken = startProgram(['run', '--once', '--config', config]);
   expect(await taken.exited, taken.stderr()).toBe(0);
   expect(messages()).toEqual(['one', 'two']);
 });

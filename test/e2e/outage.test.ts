@@ -1,6 +1,6 @@
 /** A run that ends by itself, and a service that is away for longer than a stop would wait. */
-import { expect, test } from 'vitest';
-import { lineOf, makeSite, range, startShipping, storedSeqs, writeLines } from '../support/shipping.ts';
+import { expect } from 'vitest';
+import { lineOf, makeSite, range, startShipping, storedSeqs, test, writeLines } from '../support/shipping.ts';
 
 /** A stop gives up on a refusing service after five seconds, and ending and stopping were two such waits. */
 const OUTAGE_MS = 13_000;
@@ -30,8 +30,7 @@ test('runs that end by themselves outlast a service that is away', async () => {
   await Promise.all(runs);
 });
 
-test('run --once ends with 1 when nothing was stored for shutdown_timeout, and the next one delivers', async () => {
-  const site = await makeSite();
+test('run --once ends with 1 when nothing was stored for shutdown_timeout, and the next one delivers', async ({ site }) => {
   writeLines(site, 100);
   site.service.respond = () => ({ status: 503 });
   const given = startShipping(site, { args: ['--once'], top: 'shutdown_timeout: 1s' });

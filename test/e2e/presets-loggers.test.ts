@@ -11,9 +11,8 @@ import { expect, onTestFinished, test } from 'vitest';
 import { freePort } from '../support/free-port.ts';
 import { findProgram } from '../support/installed.ts';
 import { hasJavaLoggers, JAVA_PACKAGES, writeJavaLog } from '../support/java-logs.ts';
-import { startProgram } from '../support/program.ts';
 import { hasRsyslog, startRsyslog } from '../support/rsyslog.ts';
-import { makeSite } from '../support/shipping.ts';
+import { makeSite, startShipping } from '../support/shipping.ts';
 import { until } from '../support/until.ts';
 
 type Event = Record<string, unknown>;
@@ -22,22 +21,12 @@ const ZONE = 'Asia/Kolkata';
 /** Ships what `write` writes into a folder of logs; resolves with the events of a file, or of a kind where they name none. */
 async function ship(
   write: (folder: string, logs: string) => Promise<void> | void,
-  sources: (logs: string) => string,
+  sources: (logs: string) => Record<string, string>,
 ): Promise<(name: string) => Event[]> {
   const site = await makeSite();
   const logs = join(site.folder, 'logs');
   await write(site.folder, logs);
-  const config = join(site.folder, 'tailrace.yaml');
-  writeFileSync(
-    config,
-    `data_dir: ${site.folder}/agent
-sources:
-${sources(logs)}
-sinks: {store: {type: ingest, url: "${site.url}", dataset: logs}}
-telemetry: {listen: none}
-`,
-  );
-  const agent = startProgram(['run', '--once', '--config', config]);
+  const agent = startShipping(site, { sources: sources(logs), args: ['--once'] });
   expect(await agent.exited, agent.stderr()).toBe(0);
   const events = site.service.stored.map((event) => JSON.parse(event) as Event);
   expect(events.filter((event) => 'parse_error' in event || 'time_error' in event)).toEqual([]);
@@ -57,7 +46,7 @@ test.skipIf(!hasJavaLoggers)(
     const startedAt = Date.now();
     const of = await ship(
       (folder, logs) => writeJavaLog('logback', { folder, log: join(logs, 'java.log'), zone: ZONE }),
-      (logs) => `  java: {type: file, preset: logback, include: ["${logs}/java.log"], time: {timezone: ${ZONE}}}`,
+      (logs) => ({ java: `{type: file, preset: logback, include: ["${logs}/java.log"], time: {timezone: ${ZONE}}}` }),
     );
     expect(of('java.log')).toMatchObject([
       { thread: 'main', level: 'INFO', logger: 'com.example.App', message: 'started' },
@@ -97,7 +86,7 @@ test.skipIf(python === undefined)(
         for (const [name, format] of Object.entries(PYTHON_FORMATS))
           execFileSync(python!, ['-c', PYTHON, join(logs, name), format], { env: { ...process.env, TZ: ZONE } });
       },
-      (logs) => `  python: {type: file, preset: python, include: ["${logs}/*.log"], time: {timezone: ${ZONE}}}`,
+      (logs) => ({ python: `{type: file, preset: python, include: ["${logs}/*.log"], time: {timezone: ${ZONE}}}` }),
     );
     for (const name of Object.keys(PYTHON_FORMATS)) {
       expect(of(name)).toMatchObject([
@@ -157,11 +146,10 @@ if $syslogfacility-text == "authpriv" then ${to('auth.log', 'RSYSLOG_Traditional
 }
 
 test.skipIf(!hasRsyslog)(`rsyslog's files arrive with their times and fields${hasRsyslog ? '' : ' (.ci/unpack-rsyslog)'}`, async () => {
-  const of = await ship(
-    writeRsyslogFiles,
-    (logs) => `  system: {type: file, preset: syslog-file, include: ["${logs}/*.log"], exclude: [auth.log], time: {timezone: UTC}}
-  auth: {type: file, preset: auth, include: ["${logs}/auth.log"], time: {timezone: UTC}}`,
-  );
+  const of = await ship(writeRsyslogFiles, (logs) => ({
+    system: `{type: file, preset: syslog-file, include: ["${logs}/*.log"], exclude: [auth.log], time: {timezone: UTC}}`,
+    auth: `{type: file, preset: auth, include: ["${logs}/auth.log"], time: {timezone: UTC}}`,
+  }));
   const login = { host: 'web-1', appname: 'sshd', procid: '812', message: expect.stringMatching(/^ ?Accepted publickey for ann$/) };
   for (const name of ['traditional.log', 'syslog.log', 'rfc5424.log', 'auth.log']) {
     const exact = name === 'syslog.log' || name === 'rfc5424.log';
@@ -195,10 +183,10 @@ test('what klog, zap and bunyan wrote arrives with its times and fields', async 
     (_folder, logs) => {
       for (const [name, text] of Object.entries(RECORDED)) writeFileSync(join(logs, `${name}.log`), text);
     },
-    (logs) =>
-      Object.keys(RECORDED)
-        .map((name) => `  ${name}: {type: file, preset: ${name}, include: ["${logs}/${name}.log"], time: {timezone: UTC}}`)
-        .join('\n'),
+    (logs) => {
+      const source = (name: string) => `{type: file, preset: ${name}, include: ["${logs}/${name}.log"], time: {timezone: UTC}}`;
+      return Object.fromEntries(Object.keys(RECORDED).map((name) => [name, source(name)]));
+    },
   );
   expect(of('klog.log')).toMatchObject([
     {

@@ -6,13 +6,12 @@ import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, globSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { freePort } from '../support/free-port.ts';
 import { findProgram } from '../support/installed.ts';
 import { hasJavaLoggers, JAVA_PACKAGES, writeJavaLog } from '../support/java-logs.ts';
 import { hasNginx, startNginx } from '../support/nginx.ts';
-import { startProgram } from '../support/program.ts';
-import { makeSite, type Site } from '../support/shipping.ts';
+import { startShipping, test } from '../support/shipping.ts';
 import { until } from '../support/until.ts';
 
 const postgres = globSync('/usr/lib/postgresql/*/bin')[0];
@@ -105,29 +104,22 @@ function writeDpkgLog(folder: string, log: string): void {
   );
 }
 
-function configurationOf({ folder, url }: Site, logs: string): string {
-  return `data_dir: ${folder}/agent
-sources:
-  access: {type: file, preset: nginx-access, include: ["${logs}/access.log"]}
-  errors: {type: file, preset: nginx-error, include: ["${logs}/error.log"]}
-  apache: {type: file, preset: apache-access, include: ["${logs}/apache-access.log"]}
-  apache-errors: {type: file, preset: apache-error, include: ["${logs}/apache-error.log"]}
-  database: {type: file, preset: postgresql, include: ["${logs}/postgres.log"]}
-  packages: {type: file, preset: dpkg, include: ["${logs}/dpkg.log"]}
-  java: {type: file, preset: log4j, include: ["${logs}/java.log"], time: {timezone: Europe/Athens}}
-  node: {type: file, preset: pino, include: ["${logs}/pino.log"]}
-sinks:
-  store: {type: ingest, url: "${url}", dataset: logs}
-telemetry: {listen: none}
-`;
-}
+const sourcesOf = (logs: string): Record<string, string> => ({
+  access: `{type: file, preset: nginx-access, include: ["${logs}/access.log"]}`,
+  errors: `{type: file, preset: nginx-error, include: ["${logs}/error.log"]}`,
+  apache: `{type: file, preset: apache-access, include: ["${logs}/apache-access.log"]}`,
+  'apache-errors': `{type: file, preset: apache-error, include: ["${logs}/apache-error.log"]}`,
+  database: `{type: file, preset: postgresql, include: ["${logs}/postgres.log"]}`,
+  packages: `{type: file, preset: dpkg, include: ["${logs}/dpkg.log"]}`,
+  java: `{type: file, preset: log4j, include: ["${logs}/java.log"], time: {timezone: Europe/Athens}}`,
+  node: `{type: file, preset: pino, include: ["${logs}/pino.log"]}`,
+});
 
 type Event = Record<string, unknown>;
 
 test.skipIf(!canRun)(
   `logs of real programs arrive with their own times and numbers${canRun ? '' : ` (apt-get install nginx-light logrotate postgresql apache2-bin util-linux ${JAVA_PACKAGES})`}`,
-  async () => {
-    const site = await makeSite();
+  async ({ site }) => {
     const logs = join(site.folder, 'logs');
     const startedAt = Math.floor(Date.now() / 1000) * 1000;
     await writeNginxLogs(site.folder);
@@ -140,11 +132,8 @@ test.skipIf(!canRun)(
     });
     const wroteAt = Date.now();
 
-    const text = configurationOf(site, logs);
-    expect(text.trim().split('\n').length).toBeLessThan(30);
-    const config = join(site.folder, 'tailrace.yaml');
-    writeFileSync(config, text);
-    const agent = startProgram(['run', '--once', '--config', config]);
+    const agent = startShipping(site, { sources: sourcesOf(logs), args: ['--once'] });
+    expect(readFileSync(join(site.folder, 'tailrace.yaml'), 'utf8').trim().split('\n').length).toBeLessThan(30);
     expect(await agent.exited).toBe(0);
 
     const events = site.service.stored.map((event) => JSON.parse(event) as Event);

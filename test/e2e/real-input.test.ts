@@ -5,58 +5,26 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  accessSync,
-  constants,
-  copyFileSync,
-  globSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { accessSync, constants, copyFileSync, globSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { compareCounts, messagesOf } from '../support/expected-lines.ts';
 import { findProgram } from '../support/installed.ts';
-import { API_TOKEN, type LocalService, startLocalService } from '../support/local-service.ts';
+import { API_TOKEN, localService } from '../support/local-service.ts';
 import { hasNginx, startNginx } from '../support/nginx.ts';
 import { BINARY, type Program, startCommand, startProgram } from '../support/program.ts';
+import { configure } from '../support/shipping.ts';
 import { makeTree } from '../support/temp-tree.ts';
 import { until } from '../support/until.ts';
 
 const EQUAL = { missing: [], extra: [] };
 
-let home: string;
-let service: LocalService;
-
-beforeAll(async () => {
-  home = mkdtempSync(join(tmpdir(), 'tailrace-real-'));
-  service = await startLocalService(home, 'machine');
-});
-afterAll(async () => {
-  await service?.program.end('SIGKILL');
-  rmSync(home, { recursive: true, force: true });
-});
+const service = localService('machine');
 
 /** Writes a configuration that sends to `dataset`, which is made unless it exists. */
-async function configure(folder: string, dataset: string, source: string): Promise<string> {
+async function configureFor(folder: string, dataset: string, app: string): Promise<string> {
   if (dataset !== 'machine') await service.ask('POST', '/v1/datasets', { name: dataset });
-  const config = join(folder, 'tailrace.yaml');
-  writeFileSync(
-    config,
-    `data_dir: ${folder}/agent
-sources:
-  app: ${source}
-sinks:
-  store: {type: ingest, url: "${service.url}", token: ${API_TOKEN}, dataset: ${dataset}, batch: {max_age: 200ms}}
-telemetry: {listen: none}
-`,
-  );
-  return config;
+  return configure({ folder, url: service.url }, { sources: { app }, dataset, sink: `token: ${API_TOKEN}, batch: {max_age: 200ms}` });
 }
 
 /** Starts the agent, which the test's end kills if it still runs. */
@@ -97,7 +65,7 @@ test.skipIf(machineLogs.length === 0)("this machine's own logs arrive line for l
   // Copies: a package may be installed meanwhile.
   const copies = machineLogs.map((path) => join(folder, 'logs', basename(path)));
   machineLogs.forEach((path, index) => copyFileSync(path, copies[index]!));
-  const agent = startAgent(await configure(folder, 'machine', `{type: file, include: ["${folder}/logs/*.log"]}`), '--once');
+  const agent = startAgent(await configureFor(folder, 'machine', `{type: file, include: ["${folder}/logs/*.log"]}`), '--once');
   expect(await agent.exited, agent.stderr()).toBe(0);
   const stored = await messagesByFile('machine');
   expect([...stored.keys()].sort()).toEqual(machineLogs.map((path) => basename(path)).sort());
@@ -151,7 +119,7 @@ test.skipIf(!hasNginx)(
     const folder = makeTree({ 'logs/.keep': '' });
     const nginx = await startNginx(folder);
     onTestFinished(() => nginx.stop());
-    const agent = startAgent(await configure(folder, 'nginx', `{type: file, include: ["${nginx.logs}/*.log"], scan_interval: 200ms}`));
+    const agent = startAgent(await configureFor(folder, 'nginx', `{type: file, include: ["${nginx.logs}/*.log"], scan_interval: 200ms}`));
     await agent.says('tailrace runs');
     await nginx.send(plainRequests(300));
     for (const request of oddRequests()) await nginx.send(request);
@@ -189,7 +157,7 @@ test.skipIf(!hasNginx)(
 
 test('printf into a pipe arrives as it was written, and the agent ends with the pipe', async () => {
   const folder = makeTree({});
-  const config = await configure(folder, 'printf', '{type: stdin}');
+  const config = await configureFor(folder, 'printf', '{type: stdin}');
   const format = String.raw`first\r\n\n  spaces \nbroken \303\050 \377 bytes\n{"json": true, "n": 1.50}\n{"json": nearly}\n\t"tab" \\ \001\nfirst\nno newline`;
   const agent = startCommand('sh', ['-c', 'printf "$1" | "$0" run --config "$2"', BINARY, format, config]);
   expect(await agent.exited, agent.stderr()).toBe(0);
@@ -205,7 +173,7 @@ test('printf into a pipe arrives as it was written, and the agent ends with the 
 });
 
 test('a hundred thousand lines of `yes` arrive, each once', async () => {
-  const config = await configure(makeTree({}), 'yes', '{type: stdin}');
+  const config = await configureFor(makeTree({}), 'yes', '{type: stdin}');
   const agent = startCommand('sh', ['-c', 'yes "all is well" | head -n 100000 | "$0" run --config "$1"', BINARY, config]);
   expect(await agent.exited, agent.stderr()).toBe(0);
   expect(await service.aggregate('yes', [{ op: 'count' }, { op: 'distinct', field: 'message' }])).toEqual([100_000, 1]);
@@ -235,7 +203,7 @@ test.skipIf(findProgram('logger') === undefined)(
     const folder = makeTree({});
     mkdirSync(join(folder, 'lines'));
     const real = machineLogs.slice(0, 1).flatMap((path) => messagesOf(readFileSync(path)));
-    const config = await configure(folder, 'logger', '{type: syslog, listen: ["udp://127.0.0.1:0", "tcp://127.0.0.1:0"]}');
+    const config = await configureFor(folder, 'logger', '{type: syslog, listen: ["udp://127.0.0.1:0", "tcp://127.0.0.1:0"]}');
     const agent = startAgent(config);
     await agent.says('tailrace runs');
     const portOf = (protocol: string) => new RegExp(`listening on ${protocol}://127\\.0\\.0\\.1:(\\d+)`).exec(agent.stderr())![1]!;

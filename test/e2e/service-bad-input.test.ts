@@ -2,28 +2,16 @@
  * What goes wrong in requests to `tailrace serve`, the program: for each a status, a message that says what is wrong, nothing stored, and a
  * service that goes on. The conformance suites (test/service) hold every refusal of the whole API, inside the test's process.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { API_TOKEN, type LocalService, startLocalService } from '../support/local-service.ts';
+import { expect, test } from 'vitest';
+import { API_TOKEN, localService } from '../support/local-service.ts';
 
 const JSON_TYPE = 'application/json';
 const NDJSON = 'application/x-ndjson';
 const INGEST = ['/v1/ingest/logs', '/v1/datasets/logs/ingest'];
 const LIMIT = 10 * 1024 * 1024;
 
-let home: string;
-let service: LocalService;
-beforeAll(async () => {
-  home = mkdtempSync(join(tmpdir(), 'tailrace-service-bad-'));
-  service = await startLocalService(home, 'logs');
-});
-afterAll(async () => {
-  await service?.program.end('SIGKILL');
-  rmSync(home, { recursive: true, force: true });
-});
+const service = localService('logs');
 
 interface Bad {
   readonly paths?: readonly string[];

@@ -1,9 +1,9 @@
 /** Hostile lines through pipelines, times and types of the real agent: each is a kept, counted event, and other sources go on. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { valueOf } from '../support/prometheus-text.ts';
-import { addressOf, makeSite, metricsOf, QUICK, startShipping } from '../support/shipping.ts';
+import { addressOf, metricsOf, QUICK, startShipping, test } from '../support/shipping.ts';
 import { until } from '../support/until.ts';
 
 type Event = Record<string, unknown>;
@@ -65,8 +65,7 @@ const CASES: Readonly<Record<string, Case>> = {
   healthy: { lines: ['still here'], keys: 'format: auto' },
 };
 
-test('whatever stands in lines, their events are kept and counted, and no source holds up another', async () => {
-  const site = await makeSite();
+test('whatever stands in lines, their events are kept and counted, and no source holds up another', async ({ site }) => {
   const sources: Record<string, string> = {};
   for (const [name, { lines, keys }] of Object.entries(CASES)) {
     const file = join(site.folder, 'logs', `${name}.log`);

@@ -1,12 +1,13 @@
 /** The agent where memory is short: it ships under load within 128 MiB and is not killed; below 96 MiB `check` and the start warn. */
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { buildAgent, launcher } from '../../bench/agent.ts';
 import { describeShortMemory } from '../../src/agent/build/memory-limit.ts';
 import { FakeIngest, replyWith } from '../support/fake-ingest.ts';
 import { makeMemoryCgroup } from '../support/memory-cgroup.ts';
 import { BINARY, startCommand } from '../support/program.ts';
+import { configure } from '../support/shipping.ts';
 import { makeTree } from '../support/temp-tree.ts';
 import { until } from '../support/until.ts';
 
@@ -15,7 +16,7 @@ const FILES = 8;
 const LINES = 60_000;
 
 /** Files of 8 MiB each, whose lines say which they are, and a configuration of defaults. */
-function writeSite(url: string): { readonly config: string; readonly folder: string } {
+function writeSite(url: string): string {
   const folder = makeTree({});
   const chunk = Array.from(
     { length: LINES },
@@ -23,16 +24,7 @@ function writeSite(url: string): { readonly config: string; readonly folder: str
   );
   writeFileSync(join(folder, '0.log'), chunk.join(''));
   for (let file = 1; file < FILES; file += 1) copyFileSync(join(folder, '0.log'), join(folder, `${file}.log`));
-  const config = join(folder, 'tailrace.yaml');
-  writeFileSync(
-    config,
-    `data_dir: data
-telemetry: {listen: none}
-sources: {app: {type: file, include: ["${folder}/*.log"]}}
-sinks: {store: {type: ingest, url: "${url}", token: t, dataset: logs}}
-`,
-  );
-  return { config, folder };
+  return configure({ folder, url }, { sources: { app: `{type: file, include: ["${folder}/*.log"]}` }, sink: 'token: t' });
 }
 
 test('the agent ships under load within 128 MiB and is not killed', async () => {
@@ -54,11 +46,10 @@ test('the agent ships under load within 128 MiB and is not killed', async () => 
       ...{ processedBytes: request.body.length, blocksCreated: 1, walLength: 1 },
     });
   };
-  const { config } = writeSite(service.url);
+  const config = writeSite(service.url);
   const group = makeMemoryCgroup(128 * MIB);
   const [command, ...args] = [...(group?.launcher ?? []), ...launcher(), program, 'run', '--config', config] as [string, ...string[]];
   const agent = startCommand(command, args);
-  onTestFinished(() => void agent.process.kill('SIGKILL'));
   await until('every line is stored', () => events >= FILES * LINES || agent.process.exitCode !== null, 240_000, 50);
   // The shell became the agent, so this is its own.
   const peakKib = Number(/^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${agent.process.pid}/status`, 'utf8'))![1]);
@@ -82,19 +73,10 @@ test('check and start warn of less than 96 MiB, and the agent goes on', async ()
   const expected = group ? 1 : 0;
   const count = (text: string): number => text.split('the memory limit is 95 MiB').length - 1;
   const service = await FakeIngest.start();
-  const folder = makeTree({
-    'app.log': 'one\n',
-    'tailrace.yaml': `data_dir: data
-telemetry: {listen: none}
-sources: {app: {type: file, include: [app.log]}}
-sinks: {store: {type: ingest, url: "${service.url}", token: t, dataset: logs}}
-`,
-  });
+  const folder = makeTree({ 'app.log': 'one\n' });
+  const config = configure({ folder, url: service.url }, { sources: { app: '{type: file, include: [app.log]}' }, sink: 'token: t' });
   const run = (...args: string[]) => {
-    const [command, ...rest] = [...(group?.launcher ?? []), BINARY, ...args, '--config', join(folder, 'tailrace.yaml')] as [
-      string,
-      ...string[],
-    ];
+    const [command, ...rest] = [...(group?.launcher ?? []), BINARY, ...args, '--config', config] as [string, ...string[]];
     return startCommand(command, rest);
   };
   const check = run('check');

@@ -3,14 +3,14 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { FakeIngest } from '../support/fake-ingest.ts';
+import type { FaultService } from '../support/fault-service.ts';
 import { BINARY, type Program, startCommand } from '../support/program.ts';
-import { makeTree } from '../support/temp-tree.ts';
+import { configure, makeSite } from '../support/shipping.ts';
 import { until } from '../support/until.ts';
 
 interface Rig {
   readonly folder: string;
-  readonly service: FakeIngest;
+  readonly service: FaultService;
   /** Runs a shell's script, in which `$AGENT` is `tailrace run` with the configuration. */
   readonly run: (script: string) => Program;
 }
@@ -18,28 +18,20 @@ interface Rig {
 type Event = Record<string, unknown>;
 
 async function setUp(source = '{type: stdin}'): Promise<Rig> {
-  const folder = makeTree({});
-  const service = await FakeIngest.start();
-  const config = join(folder, 'tailrace.yaml');
-  const sink = `{type: ingest, url: "${service.url}", dataset: logs, batch: {max_age: 20ms}}`;
-  writeFileSync(config, `data_dir: ${folder}/data\nsources:\n  pipe: ${source}\nsinks:\n  store: ${sink}\ntelemetry: {listen: none}\n`, {
-    mode: 0o600,
-  });
-  const run = (script: string): Program => {
-    return startCommand('bash', ['-c', script], { AGENT: `${BINARY} run --config ${config}` });
-  };
-  return { folder, service, run };
+  const site = await makeSite();
+  const config = configure(site, { sources: { pipe: source }, sink: 'batch: {max_age: 20ms}' });
+  return { ...site, run: (script) => startCommand('bash', ['-c', script], { AGENT: `${BINARY} run --config ${config}` }) };
 }
 
 /** Events without what every one of them has. */
-function eventsOf(service: FakeIngest): Event[] {
-  return service.lines.map((line) => {
+function eventsOf({ stored }: FaultService): Event[] {
+  return stored.map((line) => {
     const { _time: _, host: __, ...rest } = JSON.parse(line) as Event;
     return rest;
   });
 }
 
-const agentPid = (folder: string): number => Number(readFileSync(join(folder, 'data', 'lock.pid'), 'utf8'));
+const agentPid = (folder: string): number => Number(readFileSync(join(folder, 'agent', 'lock.pid'), 'utf8'));
 
 test('stdin takes JSON, text and joined lines to the end of the input, and ends with 0', async () => {
   const { service, run } = await setUp("{type: stdin, multiline: {start: '^[^\\s]'}}");
@@ -89,7 +81,7 @@ test.runIf(canUnshare)('stdin as process 1 of a container whose writer pauses ob
   const { folder, service, run } = await setUp();
   const program = run('{ echo one; printf unfinished; sleep 1000; } | unshare --pid --fork --kill-child $AGENT');
   await program.says('tailrace runs');
-  await until('the line to be delivered', () => service.lines.length === 1);
+  await until('the line to be delivered', () => service.stored.length === 1);
   // Its own number of itself is 1; from outside it is the child of unshare.
   expect(agentPid(folder)).toBe(1);
   const unshare = childrenOf(program.process.pid!).find((pid) => commandOf(pid).startsWith('unshare'));
@@ -97,7 +89,7 @@ test.runIf(canUnshare)('stdin as process 1 of a container whose writer pauses ob
   process.kill(agent!, 'SIGTERM');
   await until('the agent to be gone', () => childrenOf(unshare!).length === 0);
   expect(program.stderr()).toContain('stopped; positions are saved');
-  await until('the unfinished line', () => service.lines.length === 2);
+  await until('the unfinished line', () => service.stored.length === 2);
   expect(eventsOf(service).map(({ message }) => message)).toEqual(['one', 'unfinished']);
 });
 

@@ -1,10 +1,11 @@
 /** The agent in a storm: killed the hard way and started again on what it left, with its losses noted until the last moment. */
-import { readdirSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
 import { askAgent } from '../../src/agent/control/control.ts';
 import { type Program, startProgram } from '../support/program.ts';
 import { parsePrometheus } from '../support/prometheus-text.ts';
+import { configure } from '../support/shipping.ts';
 import { until } from '../support/until.ts';
 import { ROTATED } from './storm-rotation.ts';
 
@@ -32,17 +33,9 @@ export class Agents {
 
   constructor(folder: string, include: string, url: string) {
     this.#folder = folder;
-    this.#config = join(folder, 'tailrace.yaml');
-    writeFileSync(
-      this.#config,
-      `data_dir: ${folder}/agent
-sources:
-  app: {type: file, include: ["${include}"], scan_interval: 100ms}
-sinks:
-  store: {type: ingest, url: "${url}", dataset: logs, retry: {initial_backoff: 50ms, max_backoff: 500ms}, batch: {max_age: 100ms}}
-telemetry: {listen: "127.0.0.1:0"}
-`,
-    );
+    const app = `{type: file, include: ["${include}"], scan_interval: 100ms}`;
+    const sink = 'retry: {initial_backoff: 50ms, max_backoff: 500ms}, batch: {max_age: 100ms}';
+    this.#config = configure({ folder, url }, { sources: { app }, sink });
     onTestFinished(() => void this.#program.end('SIGKILL'));
     const scraping = setInterval(() => void this.#scrape(), SCRAPE_EVERY_MS);
     onTestFinished(() => clearInterval(scraping));

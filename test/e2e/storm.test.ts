@@ -90,7 +90,7 @@ async function misbehave(service: FaultService, port: number, signal: AbortSigna
   await service.stop();
   service.respond = () => undefined;
   await pause((SECONDS * 1000) / 3, signal);
-  await service.start(port);
+  await service.listen(port);
 }
 
 interface Storm {
@@ -108,8 +108,8 @@ async function rage(scheme: Scheme, include: string): Promise<Storm> {
   const folder = makeTree({});
   mkdirSync(join(folder, 'logs'), { mode: 0o755 });
   const log = join(folder, 'logs', 'app.log');
-  const service = new FaultService();
-  const url = await service.start();
+  const service = await FaultService.start();
+  const { url } = service;
   const writer = new Writer(log);
   await until('the application has the file open', () => writer.opened.length === 1);
   const rotation = new Rotation(join(folder, 'rotation'), log, scheme, scheme === 'rename' ? `kill -USR1 ${writer.pid}` : 'true');

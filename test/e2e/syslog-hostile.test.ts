@@ -3,17 +3,17 @@
  * garbage for a TLS handshake, storms of connections. Memory stays flat, and every message of the good peer arrives.
  */
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { connect as connectTls } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hasOpenssl, makeAuthority, makeCertificate, readCertificate } from '../support/certificates.ts';
 import { FaultService } from '../support/fault-service.ts';
 import { freePort } from '../support/free-port.ts';
-import { startProgram, type Program } from '../support/program.ts';
+import type { Program } from '../support/program.ts';
+import { startShipping } from '../support/shipping.ts';
 import { until } from '../support/until.ts';
+import { suiteFolder } from '../support/temp-tree.ts';
 
 const GIB = 1024 ** 3;
 /** What hostile peers may add to the resident memory: windows, unfinished messages, and what the runtime leaves uncollected. */
@@ -21,8 +21,8 @@ const MORE_BYTES = 48e6;
 const patience = 120_000;
 
 describe.skipIf(!hasOpenssl)('hostile syslog peers (apt-get install openssl)', () => {
-  const service = new FaultService();
-  let folder: string;
+  let service: FaultService;
+  const folder = suiteFolder();
   let agent: Program;
   let ports: { readonly tcp: number; readonly tls: number };
   let authority: Buffer;
@@ -32,22 +32,13 @@ describe.skipIf(!hasOpenssl)('hostile syslog peers (apt-get install openssl)', (
   const sockets = new Set<Socket>();
 
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'tailrace-hostile-'));
     const signer = makeAuthority(folder, 'authority');
     const { cert, key } = makeCertificate(folder, 'server', signer, { names: 'DNS:localhost,IP:127.0.0.1' });
     authority = readCertificate(signer).cert;
     ports = { tcp: await freePort(), tls: await freePort() };
-    const config = join(folder, 'tailrace.yaml');
-    writeFileSync(
-      config,
-      `data_dir: ${folder}/data
-sources:
-  net: {type: syslog, listen: ["tcp://127.0.0.1:${ports.tcp}", "tls://127.0.0.1:${ports.tls}"], tls: {cert: ${cert}, key: ${key}}, max_connections: 2000}
-sinks: {store: {type: ingest, url: "${await service.start()}", dataset: logs, batch: {max_age: 50ms}}}
-telemetry: {listen: none}
-`,
-    );
-    agent = startProgram(['run', '--config', config]);
+    service = await FaultService.start();
+    const net = `{type: syslog, listen: ["tcp://127.0.0.1:${ports.tcp}", "tls://127.0.0.1:${ports.tls}"], tls: {cert: ${cert}, key: ${key}}, max_connections: 2000}`;
+    agent = startShipping({ folder, url: service.url }, { sources: { net }, sink: 'batch: {max_age: 50ms}' });
     await agent.says('tailrace runs');
     good = await open(ports.tcp);
     // What the runtime needs once it works at all.
@@ -59,7 +50,6 @@ telemetry: {listen: none}
     for (const socket of sockets) socket.destroy();
     await agent.end('SIGKILL');
     await service.stop();
-    rmSync(folder, { recursive: true, force: true });
   });
 
   function memory(name: 'VmRSS' | 'VmHWM'): number {

@@ -1,23 +1,12 @@
 /** A token that is replaced in its file while the service refuses the old one, in each way that people and programs replace files. */
-import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { API_TOKEN, type LocalService, startLocalService } from '../support/local-service.ts';
-import { startProgram } from '../support/program.ts';
+import { expect, test } from 'vitest';
+import { API_TOKEN, localService } from '../support/local-service.ts';
+import { startShipping } from '../support/shipping.ts';
 import { makeTree } from '../support/temp-tree.ts';
 
-const home = mkdtempSync(join(tmpdir(), 'tailrace-test-'));
-let service: LocalService;
-
-beforeAll(async () => {
-  service = await startLocalService(home, 'logs');
-});
-
-afterAll(async () => {
-  await service?.program.end();
-  rmSync(home, { recursive: true, force: true });
-});
+const service = localService('logs');
 
 const WAYS: Record<string, (volume: string) => void> = {
   'written over': (volume) => writeFileSync(join(volume, '..v1', 'token'), `${API_TOKEN}\n`),
@@ -40,16 +29,10 @@ test.for(Object.entries(WAYS))('token file that is %s resumes delivery before th
   const volume = join(folder, 'volume');
   symlinkSync('..v1', join(volume, '..data'));
   symlinkSync('..data/token', join(volume, 'token'));
-  const config = join(folder, 'tailrace.yaml');
-  writeFileSync(
-    config,
-    `data_dir: ${folder}/agent
-sources: {app: {type: file, include: ["${folder}/logs/*.log"]}}
-sinks: {store: {type: ingest, url: "${service.url}", dataset: logs, token_file: ${volume}/token, retry: {initial_backoff: 1h, max_backoff: 1h}}}
-telemetry: {listen: none}
-`,
+  const agent = startShipping(
+    { folder, url: service.url },
+    { sink: `token_file: ${volume}/token, retry: {initial_backoff: 1h, max_backoff: 1h}` },
   );
-  const agent = startProgram(['run', '--config', config]);
   await agent.says('delivery is paused');
   replace(volume);
   await agent.says('delivery goes on');

@@ -1,30 +1,27 @@
 /** Two sinks of one source with the real agent: what one of them cannot deliver neither loses nor doubles anything at the other. */
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { FaultService } from '../support/fault-service.ts';
-import { type Program, startProgram } from '../support/program.ts';
+import type { Program } from '../support/program.ts';
 import { valueOf } from '../support/prometheus-text.ts';
-import { addressOf, makeSite, metricsOf, QUICK, range, seqOf, type Site, storedSeqs, writeLines } from '../support/shipping.ts';
+import {
+  addressOf,
+  makeSite,
+  metricsOf,
+  QUICK,
+  range,
+  seqOf,
+  type Site,
+  startShipping,
+  storedSeqs,
+  writeLines,
+} from '../support/shipping.ts';
 import { until } from '../support/until.ts';
 import { watchAccounting } from '../support/watch-accounting.ts';
 
 /** An agent with the sinks `store` (the site's) and `other`. */
-function startBoth({ folder, url }: Site, otherUrl: string): Program {
-  const config = join(folder, 'tailrace.yaml');
-  const common = `type: ingest, dataset: logs, ${QUICK}, batch: {max_age: 50ms, max_events: 50}`;
-  writeFileSync(
-    config,
-    `data_dir: ${folder}/agent
-sources:
-  app: {type: file, include: ["${folder}/logs/*.log*"], scan_interval: 100ms}
-sinks:
-  store: {url: "${url}", ${common}}
-  other: {url: "${otherUrl}", ${common}}
-telemetry: {listen: "127.0.0.1:0"}
-`,
-  );
-  return startProgram(['run', '--config', config]);
+function startBoth(site: Site, otherUrl: string): Program {
+  const common = `${QUICK}, batch: {max_age: 50ms, max_events: 50}`;
+  return startShipping(site, { sink: common, sinks: { other: `{type: ingest, dataset: logs, url: "${otherUrl}", ${common}}` } });
 }
 
 const outcomesOf = async (address: string): Promise<Record<string, number | undefined>> => {
@@ -40,13 +37,12 @@ const outcomesOf = async (address: string): Promise<Record<string, number | unde
 
 test('two sinks, of which one is dead for a while and refuses events then, each get every line once, over kill -9 and at every scrape', async () => {
   const site = await makeSite();
-  const dead = new FaultService();
-  const deadUrl = await dead.start();
+  const dead = await FaultService.start();
   await dead.stop();
   writeLines(site, 200);
   const accounting = watchAccounting();
   onTestFinished(() => accounting.stop());
-  const first = startBoth(site, deadUrl);
+  const first = startBoth(site, dead.url);
   const address = await addressOf(first);
   accounting.watch(address);
   await until('the one that lives has all', () => site.service.stored.length >= 200);
@@ -55,15 +51,13 @@ test('two sinks, of which one is dead for a while and refuses events then, each 
   accounting.watch(undefined);
   await first.end('SIGKILL');
 
-  const other = new FaultService();
+  const other = await FaultService.start(Number(new URL(dead.url).port));
   other.respond = ({ events }) => {
     const failed = events.flatMap((event, index) => (seqOf(event) % 100 === 7 ? [index] : []));
     return failed.length > 0 ? { failed } : undefined;
   };
-  await other.start(Number(new URL(deadUrl).port));
-  onTestFinished(() => other.stop());
   writeLines(site, 300, (seq) => `{"seq":${seq + 200}}`);
-  const second = startBoth(site, deadUrl);
+  const second = startBoth(site, dead.url);
   const next = await addressOf(second);
   accounting.watch(next);
   await until('both have what they take', () => site.service.stored.length >= 500 && other.stored.length >= 495);

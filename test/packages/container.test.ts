@@ -3,8 +3,8 @@ import { spawn, spawnSync } from 'node:child_process';
 import { appendFileSync, cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { FakeIngest } from '../support/fake-ingest.ts';
+import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { test } from '../support/fake-ingest.ts';
 import { findProgram } from '../support/installed.ts';
 import { until } from '../support/until.ts';
 
@@ -68,8 +68,7 @@ describe.skipIf(!canBuild)(`the container image${needed}`, () => {
     expect(files.filter((path) => !/\.so[.\d]*$/.test(path))).toEqual(['usr/bin/tailrace']);
   });
 
-  test('ships a file, and writes nothing outside of its volume', async () => {
-    const service = await FakeIngest.start();
+  test('ships a file, and writes nothing outside of its volume', async ({ service }) => {
     mkdirSync(join(folder, 'logs'));
     mkdirSync(join(folder, 'state'));
     run('chown 65532 state; chmod 755 logs .');

@@ -2,10 +2,10 @@
 import { spawnSync } from 'node:child_process';
 import { appendFileSync, existsSync, globSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { startProgram } from '../support/program.ts';
-import { FakeIngest } from '../support/fake-ingest.ts';
+import { test } from '../support/fake-ingest.ts';
 import { makeTree } from '../support/temp-tree.ts';
 import { until } from '../support/until.ts';
 
@@ -65,8 +65,7 @@ test.for(configurations)('configuration of %s is valid', async ([, text]) => {
   expect(await program.exited, program.stdout()).toBe(0);
 });
 
-test('pod logs arrive with their metadata and JSON fields, also over a rotation by the kubelet', async () => {
-  const service = await FakeIngest.start();
+test('pod logs arrive with their metadata and JSON fields, also over a rotation by the kubelet', async ({ service }) => {
   const pod = 'var/log/pods/shop_cart-7d4b9_11111111-2222-4333-8444-555555555555/cart';
   const folder = makeTree({ token: 'secret' });
   mkdirSync(join(folder, pod), { recursive: true });

@@ -3,7 +3,7 @@
  * every query of both run against a real Prometheus that scrapes a real agent.
  */
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { parse } from 'yaml';
@@ -11,6 +11,7 @@ import { FakeIngest, replyWith } from '../support/fake-ingest.ts';
 import { freePort } from '../support/free-port.ts';
 import { findProgram } from '../support/installed.ts';
 import { startProgram } from '../support/program.ts';
+import { configure } from '../support/shipping.ts';
 import { makeTree } from '../support/temp-tree.ts';
 import { until } from '../support/until.ts';
 
@@ -93,17 +94,12 @@ async function startAgent(): Promise<string> {
     else service.storeAll(request, response);
   };
   const folder = makeTree({ 'app.log': 'one\npoison\nthree\n' });
-  const config = join(folder, 'tailrace.yaml');
-  writeFileSync(
-    config,
-    `data_dir: data
-telemetry: {listen: "127.0.0.1:0"}
-sources:
-  app: {type: file, include: [${folder}/*.log]}
-  net: {type: syslog, listen: ["udp://127.0.0.1:0"]}
-sinks:
-  store: {type: ingest, url: "${service.url}", token: t, dataset: logs, batch: {max_age: 50ms}, retry: {initial_backoff: 10ms}}
-`,
+  const config = configure(
+    { folder, url: service.url },
+    {
+      sources: { app: `{type: file, include: [${folder}/*.log]}`, net: '{type: syslog, listen: ["udp://127.0.0.1:0"]}' },
+      sink: 'token: t, batch: {max_age: 50ms}, retry: {initial_backoff: 10ms}',
+    },
   );
   const agent = startProgram(['run', '--config', config]);
   onTestFinished(async () => void (await agent.end()));

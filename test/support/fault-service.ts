@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gunzipSync, zstdDecompressSync } from 'node:zlib';
+import { endWithTest } from './program.ts';
 
 export interface FaultRequest {
   /** Milliseconds since the epoch at which its first byte came. */
@@ -52,12 +53,22 @@ export class FaultService {
   interrupts: () => boolean = () => false;
   readonly #eventsOfKey = new Map<string, string>();
   readonly #replies = new Map<string, string>();
+  /** Its base address, once it listens. */
+  url = '';
   readonly #server = createServer((request, response) => void this.#serve(request, response));
 
-  /** Listens on `port`, or on a free one; returns its base address. */
-  async start(port = 0): Promise<string> {
+  /** Listens on `port`, or on a free one; closed when the test ends. What a hook starts, it stops. */
+  static async start(port = 0): Promise<FaultService> {
+    const service = new FaultService();
+    await service.listen(port);
+    endWithTest(() => service.stop());
+    return service;
+  }
+
+  /** Also after `stop`. */
+  async listen(port: number): Promise<void> {
     await new Promise<void>((resolve, reject) => this.#server.once('error', reject).listen(port, '127.0.0.1', resolve));
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+    this.url = `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
   /** True once the events of the key were stored. */
@@ -67,7 +78,7 @@ export class FaultService {
 
   async stop(): Promise<void> {
     this.#server.closeAllConnections();
-    await new Promise((resolve) => this.#server.close(resolve));
+    if (this.#server.listening) await new Promise((resolve) => this.#server.close(resolve));
   }
 
   async #serve(message: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -7,6 +7,15 @@ import { until } from './until.ts';
 /** `bin/tailrace`, for tests that name it in a shell's command line. */
 export const BINARY = join(import.meta.dirname, '..', '..', 'bin', 'tailrace');
 
+/** Ends what a test started when it ends; what a hook started is the hook's to end. */
+export function endWithTest(end: () => unknown): void {
+  try {
+    onTestFinished(async () => void (await end()));
+  } catch {
+    // Started outside of a test.
+  }
+}
+
 export interface Program {
   readonly process: ChildProcess;
   /** Everything written so far. */
@@ -40,11 +49,7 @@ export function startCommand(
   const exited = new Promise<number | NodeJS.Signals>((resolve) =>
     child.on('close', (code, signal) => resolve(code ?? signal ?? 'SIGKILL')),
   );
-  try {
-    onTestFinished(() => void child.kill('SIGKILL'));
-  } catch {
-    // Started outside of a test.
-  }
+  endWithTest(() => void child.kill('SIGKILL'));
   const program: Program = {
     process: child,
     stdout: () => stdout,

@@ -1,7 +1,7 @@
 /** The agent as a program between files of numbered lines and a service that misbehaves as told. */
 import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test as base } from 'vitest';
+import { expect, test as base } from 'vitest';
 import { decodeSpoolFile } from '../../src/state/spool/spool-file.ts';
 import { FaultService } from './fault-service.ts';
 import { type Program, startProgram } from './program.ts';
@@ -25,8 +25,13 @@ export interface Site {
 export interface ShippingOptions {
   /** Entries of the sink's mapping beside type, url and dataset. */
   readonly sink?: string;
+  readonly dataset?: string;
   /** The sources' mappings, by their ids; by default `app` follows the logs. */
   readonly sources?: Readonly<Record<string, string>>;
+  /** Further sinks' mappings, by their ids. */
+  readonly sinks?: Readonly<Record<string, string>>;
+  /** The data folder: by default `agent` in the site's. */
+  readonly data?: string;
   /** Entries of the configuration's top. */
   readonly top?: string;
   readonly logLevel?: string;
@@ -39,36 +44,37 @@ export interface ShippingOptions {
 /** All of it goes when the test ends. */
 export async function makeSite(): Promise<Site> {
   const folder = makeTree({ 'logs/.keep': '' });
-  const service = new FaultService();
-  const url = await service.start();
-  onTestFinished(() => service.stop());
-  return { folder, log: join(folder, 'logs', 'app.log'), service, url };
+  const service = await FaultService.start();
+  return { folder, log: join(folder, 'logs', 'app.log'), service, url: service.url };
 }
 
+/** What a configuration needs: a folder, and the service that it ships to. */
+export type Shipper = Pick<Site, 'folder' | 'url' | 'sinkId'>;
+
+const mapping = (entries: Readonly<Record<string, string>>): string =>
+  Object.entries(entries).map(([id, text]) => `  ${id}: ${text}\n`).join(''); // prettier-ignore
+
 /** Writes the configuration; returns its path. */
-export function configure(
-  { folder, url, sinkId = 'store' }: Site,
-  { sink = QUICK, sources, top = '', logLevel = 'info', telemetry = 'listen: "127.0.0.1:0"' }: ShippingOptions = {},
-): string {
+export function configure({ folder, url, sinkId = 'store' }: Shipper, options: ShippingOptions = {}): string {
+  const { sink = QUICK, dataset = 'logs', sinks, top = '', logLevel = 'info', telemetry = 'listen: "127.0.0.1:0"' } = options;
   const config = join(folder, 'tailrace.yaml');
-  const app = `{type: file, include: ["${folder}/logs/*.log*"], scan_interval: 100ms}`;
-  const entries = Object.entries(sources ?? { app }).map(([id, source]) => `  ${id}: ${source}\n`);
+  const { sources = { app: `{type: file, include: ["${folder}/logs/*.log*"], scan_interval: 100ms}` } } = options;
+  const store = `{type: ingest, url: "${url}", dataset: ${dataset}, ${sink}}`;
   writeFileSync(
     config,
-    `data_dir: ${folder}/agent
+    `data_dir: ${options.data ?? `${folder}/agent`}
 ${top}
 sources:
-${entries.join('')}
-sinks:
-  ${sinkId}: {type: ingest, url: "${url}", dataset: logs, ${sink}}
-telemetry: {${telemetry}, log_level: ${logLevel}}
+${mapping(sources)}sinks:
+${mapping({ [sinkId]: store, ...sinks })}telemetry: {${telemetry}, log_level: ${logLevel}}
 `,
+    { mode: 0o600 },
   );
   return config;
 }
 
 /** Starts the agent, on the same folder each time. */
-export function startShipping(site: Site, options: ShippingOptions = {}): Program {
+export function startShipping(site: Shipper, options: ShippingOptions = {}): Program {
   const config = configure(site, options);
   return startProgram(['run', ...(options.args ?? []), '--config', config], {}, options.stdin);
 }
@@ -117,7 +123,10 @@ export function messagesOf({ service }: Site): string[] {
 }
 
 /** Runs a command on the site's configuration to its end. */
-export async function command(site: Site, ...args: string[]): Promise<Program & { readonly code: number | NodeJS.Signals }> {
+export async function command(
+  site: Pick<Site, 'folder'>,
+  ...args: string[]
+): Promise<Program & { readonly code: number | NodeJS.Signals }> {
   const program = startProgram([...args, '--config', join(site.folder, 'tailrace.yaml')]);
   return { ...program, code: await program.exited };
 }

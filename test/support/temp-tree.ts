@@ -2,7 +2,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { onTestFinished, test as base } from 'vitest';
+import { afterAll, beforeAll, onTestFinished, test as base } from 'vitest';
 
 /** Makes a folder with these files (path → text) and returns its path. */
 export function makeTree(files: Readonly<Record<string, string | Uint8Array>>): string {
@@ -13,6 +13,14 @@ export function makeTree(files: Readonly<Record<string, string | Uint8Array>>): 
     writeFileSync(join(root, path), text);
   }
   return root;
+}
+
+/** Call in a suite: a folder that is there while its tests run. */
+export function suiteFolder(): string {
+  const folder = join(tmpdir(), `tailrace-test-${crypto.randomUUID().slice(0, 8)}`);
+  beforeAll(() => mkdirSync(folder, { mode: 0o700 }));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
 }
 
 /** Tests that begin with an empty folder. */
