@@ -1,12 +1,15 @@
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import type { FakeIngest } from '../support/fake-ingest.ts';
 import { takenPort } from '../support/free-port.ts';
 import { until } from '../support/until.ts';
 import { startRig } from './reload-rig.ts';
+import { beginning } from '../support/begin.ts';
 
 const startFiles = (more = '') => startRig({ filesOnly: true, more });
+
+const test = beginning(() => startFiles(), 'command', 'configure', 'count', 'file', 'folder', 'hangUp', 'program', 'reloads', 'service');
 
 function linesOf(service: FakeIngest): { n: number; role?: string }[] {
   return service.lines.map((line) => JSON.parse(line) as { n: number; role?: string });
@@ -87,16 +90,14 @@ test('run keeps its configuration when the changed one cannot be taken into forc
   expect(await program.end('SIGTERM')).toBe(0);
 });
 
-test('run does not reload while it reads standard input, and says so', async () => {
-  const { program, configure, hangUp } = await startFiles();
+test('run does not reload while it reads standard input, and says so', async ({ program, configure, hangUp }) => {
   configure({ sources: '  pipe: {type: stdin}' });
   hangUp();
   await program.says('standard input cannot be handed over');
   expect(await program.end('SIGTERM')).toBe(0);
 });
 
-test('reload waits for the agent and says what changed by id', async () => {
-  const { service, folder, program, file, configure, command, reloads } = await startFiles();
+test('reload waits for the agent and says what changed by id', async ({ service, folder, program, file, configure, command, reloads }) => {
   const changed = file('a', ', fields: {role: web}');
   configure({ sources: `${changed}\n${file('b')}`, more: 'shutdown_timeout: 20s' });
   const report = await command('--json');
@@ -129,8 +130,7 @@ test('reload waits for the agent and says what changed by id', async () => {
   expect(await program.end('SIGTERM')).toBe(0);
 });
 
-test('reload takes another log level into force', async () => {
-  const { program, file, configure, command, count } = await startFiles();
+test('reload takes another log level into force', async ({ program, file, configure, command, count }) => {
   const reloadAt = async (level: string, n: string): Promise<number> => {
     configure({ sources: file('a', `, fields: {n: ${n}}`), top: `telemetry: {listen: none, log_level: ${level}}` });
     expect((await command()).code).toBe(0);
@@ -159,8 +159,7 @@ test('reload ends with 2 and names the problems of a wrong configuration, with 1
   expect(await command()).toMatchObject({ code: 1, error: expect.stringContaining('no agent runs on') });
 });
 
-test('reload ends with 1 when the configuration is right and cannot be taken into force', async () => {
-  const { program, configure, command } = await startFiles();
+test('reload ends with 1 when the configuration is right and cannot be taken into force', async ({ program, configure, command }) => {
   configure({ top: `telemetry: {listen: "127.0.0.1:${await takenPort()}"}` });
   expect(await command()).toMatchObject({ code: 1, error: expect.stringMatching(/cannot take the configuration into force: .*telemetry/) });
   expect(await program.end('SIGTERM')).toBe(0);

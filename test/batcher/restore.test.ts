@@ -1,4 +1,4 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import type { Batch } from '../../src/batcher/batch.ts';
 import { Accounting } from '../../src/batcher/accounting.ts';
 import type { Delivery } from '../../src/batcher/send/delivery.ts';
@@ -15,6 +15,7 @@ import { shapeAsTold, testShaper } from '../support/test-shaper.ts';
 import { until } from '../support/until.ts';
 import { blockOf, bodyOf, eventsOf, kernel, makeRig, shape } from './blocks.ts';
 import { contentSum } from '../../src/kernel/content-sum.ts';
+import { beginning } from '../support/begin.ts';
 
 const MAX_BYTES = 4096;
 
@@ -85,6 +86,8 @@ async function leave(files = FILES(), maxEvents = 3, shaper?: Shaper): Promise<S
   return { files, state: reopen(), reopen, left: rig.sealed };
 }
 
+const test = beginning(() => leave(), 'files', 'left', 'reopen', 'state');
+
 interface Restored {
   readonly sealed: Batch[];
   readonly log: MemoryLog;
@@ -133,8 +136,7 @@ const FILES = (): Map<string, Buffer> =>
     ['/b', Buffer.from(`b one\n${'b'.repeat(9000)}\nb three\n`)],
   ]);
 
-test('restore builds the same events under the same keys', async () => {
-  const { files, state, left } = await leave();
+test('restore builds the same events under the same keys', async ({ files, state, left }) => {
   const { sealed, log, accounting } = await restore(state, sourceOf('app', files));
   expect(keysOf(sealed)).toEqual(keysOf(left));
   expect(bodiesOf(sealed)).toEqual(bodiesOf(left));
@@ -150,8 +152,7 @@ test('restore builds the same events under the same keys', async () => {
   );
 });
 
-test('restore a second time, after another kill, keeps the keys', async () => {
-  const { files, reopen, state, left } = await leave();
+test('restore a second time, after another kill, keeps the keys', async ({ files, reopen, state, left }) => {
   await restore(state, sourceOf('app', files));
   const again = reopen();
   const { sealed } = await restore(again, sourceOf('app', files));
@@ -181,8 +182,7 @@ test('restore retires the key when the bytes or what shapes the events changed, 
 
 // Symptom: bytes that were gone at a restart were counted by two processes. Cause: the first was killed between counting and
 // saving that they are gone. Fix: the other order.
-test('restore does not count what is gone before it is saved that it is', async () => {
-  const { files, state } = await leave();
+test('restore does not count what is gone before it is saved that it is', async ({ files, state }) => {
   files.delete([...files.keys()][0]!);
   const source = sourceOf('app', files);
   let counted: number | undefined;
@@ -224,8 +224,7 @@ test('restore sends the beginning of a span of which the rest is gone, counts th
   expect(counter.stats.lostBytes).toBe(0);
 });
 
-test('restore counts bytes that are gone as lost, says so, and lets the mark pass', async () => {
-  const { files, state } = await leave();
+test('restore counts bytes that are gone as lost, says so, and lets the mark pass', async ({ files, state }) => {
   const [a] = [...files.keys()] as [string];
   const gone = files.get(a)!.length;
   files.delete(a);
@@ -254,8 +253,7 @@ test('restore counts bytes that are gone once, however often it starts again bef
   expect(again.streams.isSettled(a)).toBe(true);
 });
 
-test('restore keeps the batches of a sink that is not configured any more', async () => {
-  const { files, state, left } = await leave();
+test('restore keeps the batches of a sink that is not configured any more', async ({ files, state, left }) => {
   const { sealed, log } = await restore(state, sourceOf('app', files), { sink: 'another' });
   expect(sealed).toEqual([]);
   expect(log.find('warn', 'kept until the sink is back')).toHaveLength(left.length);
@@ -264,8 +262,7 @@ test('restore keeps the batches of a sink that is not configured any more', asyn
 
 // Symptom: lines were never delivered when their source was taken out of the configuration for one start. Cause: bytes of
 // an unknown source counted as gone, and were settled. Fix: they are kept, as those of an unknown sink are.
-test('restore keeps the batches of a source that is not configured any more', async () => {
-  const { files, reopen, state, left } = await leave();
+test('restore keeps the batches of a source that is not configured any more', async ({ files, reopen, state, left }) => {
   const { sealed, log } = await restore(state, sourceOf('app', files), { source: 'another' });
   expect(sealed).toEqual([]);
   expect(log.find('warn', 'kept until the source is back')).toHaveLength(left.length);
@@ -348,8 +345,7 @@ test('restore keeps the lines of a source that is not configured any more out of
 
 // Symptom: an agent whose disk was full at its start ended with a fault of its own. Cause: a new key that could not be saved.
 // Fix: it is tried again; nothing of the batch is sent, and nothing counts as accepted, meanwhile.
-test('restore waits while a new key cannot be saved, and goes on by itself', async () => {
-  const { files, state, left } = await leave();
+test('restore waits while a new key cannot be saved, and goes on by itself', async ({ files, state, left }) => {
   const clock = new SteppedClock();
   let refusals = 3;
   const other = sourceOf('app', files, { ...shape, fields: { changed: true } });

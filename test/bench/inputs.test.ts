@@ -1,14 +1,13 @@
 /** The benchmarks' inputs: the same seed makes the same bytes, of the promised sizes. */
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { checksumInput, writeInput } from '../../bench/inputs.ts';
 import type { InputKind } from '../../bench/inputs.ts';
+import { suiteFolder } from '../support/temp-tree.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'tailrace-inputs-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = suiteFolder();
 
 function make(kind: InputKind, seed: number, name: string) {
   const input = writeInput(kind, seed, 2 << 20, join(folder, name));

@@ -1,11 +1,11 @@
 /** docs/cli.md and docs/preview.md, run: every `sh` block in order in one shell, and where a `text` block follows, its output beside it (`…` is anything). */
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, symlinkSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { API_TOKEN, PERSONAL_TOKEN, startLocalService } from '../support/local-service.ts';
 import { BINARY } from '../support/program.ts';
+import { makeTree } from '../support/temp-tree.ts';
 
 interface Example {
   readonly line: number;
@@ -38,8 +38,7 @@ test.each([
 ])('$page shows what happens', async ({ page, least }) => {
   const examples = examplesIn(readFileSync(join(import.meta.dirname, '../..', page), 'utf8'));
   expect(examples.length).toBeGreaterThanOrEqual(least);
-  const folder = mkdtempSync(join(tmpdir(), 'tailrace-docs-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = makeTree({});
   const service = await startLocalService(folder, 'logs');
   onTestFinished(async () => void (await service.program.end()));
   symlinkSync(BINARY, join(folder, 'tailrace'));

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
-import { FakeIngest } from '../support/fake-ingest.ts';
+import { expect } from 'vitest';
+import { test } from '../support/fake-ingest.ts';
 import { freePort } from '../support/free-port.ts';
 import { startProgram } from '../support/program.ts';
 import { makeTree } from '../support/temp-tree.ts';
@@ -44,8 +44,7 @@ interface Previewed {
   readonly events: Record<string, unknown>[];
 }
 
-test('preview shows of messages in a file what a connection makes of them', async () => {
-  const service = await FakeIngest.start();
+test('preview shows of messages in a file what a connection makes of them', async ({ service }) => {
   const port = await freePort();
   const folder = makeTree({ 'tailrace.yaml': configFor(service.url, port) });
   writeFileSync(join(folder, 'messages.log'), INPUT);

@@ -2,8 +2,8 @@
 import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
-import { FakeIngest } from '../support/fake-ingest.ts';
+import { expect } from 'vitest';
+import { test } from '../support/fake-ingest.ts';
 import { BINARY } from '../support/program.ts';
 import { makeTree } from '../support/temp-tree.ts';
 import { tailraceFor } from './tailrace.ts';
@@ -25,8 +25,7 @@ function eventTexts(stdout: string): string[] {
     .map((line) => line.slice(line.indexOf(',"events":[') + ',"events":['.length, -']}'.length));
 }
 
-test('preview prints byte for byte what run sends, for every format', async () => {
-  const service = await FakeIngest.start();
+test('preview prints byte for byte what run sends, for every format', async ({ service }) => {
   const logs: Record<string, string> = {
     auto: '2026-05-01T10:00:00Z started\n{"a":1,"time":"2026-05-01T10:00:00Z","n":1.0, "x":"\\u00e9"}\n\n{"_time":"2026-05-01T10:00:00Z"}\n',
     logfmt: 'ts=2026-05-01T10:00:00Z level=info msg="two words" n=1\n',

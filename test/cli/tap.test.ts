@@ -1,6 +1,6 @@
 /** `tailrace tap` beside a real agent. */
-import { expect, test } from 'vitest';
-import { addressOf, command, makeSite, QUICK, startShipping, writeLines } from '../support/shipping.ts';
+import { expect } from 'vitest';
+import { addressOf, command, QUICK, startShipping, test, writeLines } from '../support/shipping.ts';
 import { startProgram } from '../support/program.ts';
 import { until } from '../support/until.ts';
 
@@ -11,8 +11,7 @@ interface Tapped {
   readonly datasets?: readonly string[];
 }
 
-test('tap shows live events before and after their transform, and leaves what is sent alone', async () => {
-  const site = await makeSite();
+test('tap shows live events before and after their transform, and leaves what is sent alone', async ({ site }) => {
   const app = `{type: file, include: ["${site.folder}/logs/*.log"], scan_interval: 100ms, transform: 'where level != "debug" | project-away secret | to_dataset("audit")'}`;
   const agent = startShipping(site, { sink: QUICK, sources: { app, pipe: '{type: stdin}' }, stdin: 'pipe' });
   await addressOf(agent);

@@ -1,9 +1,9 @@
 /** What commands do on a terminal only: colours, cut tables, progress, questions, a readable log. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished } from 'vitest';
 import { API_TOKEN, startLocalService } from '../support/local-service.ts';
-import { startFakeService } from '../support/fake-service.ts';
+import { test } from '../support/fake-service.ts';
 import { BINARY, startProgram } from '../support/program.ts';
 import { hasPty, ptyHint, startOnTerminal } from '../support/pty.ts';
 import { makeTree } from '../support/temp-tree.ts';
@@ -42,8 +42,7 @@ describe.skipIf(!hasPty)(`a terminal${ptyHint}`, () => {
     expect(seen).toContain('"message":"2026-05-01T10:00:00Z typed"');
   });
 
-  test('shows a table no wider than itself, its head in bold', async () => {
-    const service = await startFakeService();
+  test('shows a table no wider than itself, its head in bold', async ({ service }) => {
     service.events.set('logs', [{ message: 'x'.repeat(200), empty: null, zone: 'eu' }]);
     const seen = await onTerminal(service.url, ['query', 'logs']);
     const [head, row, end] = seen.split('\n');
@@ -54,28 +53,24 @@ describe.skipIf(!hasPty)(`a terminal${ptyHint}`, () => {
     expect(end).toBe('1 row, 1 ms');
   });
 
-  test('shows a stack trace as its lines', async () => {
-    const service = await startFakeService();
+  test('shows a stack trace as its lines', async ({ service }) => {
     service.events.set('logs', [{ message: 'Error: no\n\tat main (app.js:7)', zone: 'eu' }]);
     const seen = await onTerminal(service.url, ['query', 'logs']);
     expect(seen).toMatch(/^2026\S+ {2}Error: no {15}eu\n {30}at main \(app\.js:7\)\n1 row/m);
   });
 
-  test('that does not know its size has nothing cut', async () => {
-    const service = await startFakeService();
+  test('that does not know its size has nothing cut', async ({ service }) => {
     service.events.set('logs', [{ message: 'x'.repeat(200), zone: 'eu' }]);
     const seen = await onTerminal(service.url, ['query', 'logs | project message, zone'], { columns: 0 });
     expect(seen).toContain(`${'x'.repeat(200)}  eu`);
     expect(seen).toMatch(/ended with 0$/);
   });
 
-  test('has no colours with NO_COLOR', async () => {
-    const service = await startFakeService();
+  test('has no colours with NO_COLOR', async ({ service }) => {
     expect(await onTerminal(service.url, ['orgs'], { env: { NO_COLOR: '1' } })).not.toContain('ESC');
   });
 
-  test('says that there are more rows than it shows', async () => {
-    const service = await startFakeService();
+  test('says that there are more rows than it shows', async ({ service }) => {
     service.events.set(
       'logs',
       Array.from({ length: 1500 }, (_, n) => ({ n })),
@@ -99,8 +94,7 @@ describe.skipIf(!hasPty)(`a terminal${ptyHint}`, () => {
     expect(await onTerminal(service.url, ['query', 'logs', '--limit', '3'], { env })).toMatch(/^3 rows, \d+ ms$/m);
   });
 
-  test('shows how far ingest is, and the sum at the end', async () => {
-    const service = await startFakeService();
+  test('shows how far ingest is, and the sum at the end', async ({ service }) => {
     service.datasets.set('logs', { id: 'logs', name: 'logs', description: '', created: '', integrationConfigs: [], who: '' });
     const folder = makeTree({});
     const path = join(folder, 'many.ndjson');
@@ -112,8 +106,7 @@ describe.skipIf(!hasPty)(`a terminal${ptyHint}`, () => {
     expect(seen).toMatch(/\rESC\[K200,000 events ingested into logs, 0 failed \(1\.5 MiB in [\d.]+ s\)\nended with 0$/);
   });
 
-  test('asks before it deletes, and does nothing without a yes', async () => {
-    const service = await startFakeService();
+  test('asks before it deletes, and does nothing without a yes', async ({ service }) => {
     const dataset = { id: 'logs', name: 'logs', description: '', created: '', integrationConfigs: [], who: '' };
     service.datasets.set('logs', dataset);
     const kept = await onTerminal(service.url, ['datasets', 'delete', 'logs'], { input: 'n\r' });
@@ -129,14 +122,12 @@ describe.skipIf(!hasPty)(`a terminal${ptyHint}`, () => {
     expect(service.datasets.has('logs')).toBe(false);
   });
 
-  test('is not waited for when there is nothing to read', async () => {
-    const service = await startFakeService();
+  test('is not waited for when there is nothing to read', async ({ service }) => {
     expect(await onTerminal(service.url, ['ingest', 'logs'])).toMatch(/nothing to ingest[^]*ended with 2$/);
     expect(await onTerminal(service.url, ['query'])).toMatch(/no query[^]*ended with 2$/);
   });
 
-  test('has the agent’s log as readable lines, anything else as JSON', async () => {
-    const service = await startFakeService();
+  test('has the agent’s log as readable lines, anything else as JSON', async ({ service }) => {
     service.datasets.set('logs', { id: 'logs', name: 'logs', description: '', created: '', integrationConfigs: [], who: '' });
     const folder = makeTree({ 'a.log': 'a line\n' });
     const config = join(folder, 'tailrace.yaml');

@@ -1,7 +1,8 @@
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { type Client, type ClientOptions, createClient } from '../../src/client/client.ts';
 import { version } from '../../src/core/version.ts';
 import { type FakeService, startFakeService } from '../support/fake-service.ts';
+import { beginning } from '../support/begin.ts';
 
 const TOKEN = 'xaat-00000000-0000-4000-8000-00000000000a';
 
@@ -10,8 +11,9 @@ async function start(options: Partial<ClientOptions> = {}, path = ''): Promise<{
   return { service, client: createClient({ url: `${service.url}${path}`, token: TOKEN, ...options }) };
 }
 
-test('client sends the token, its version and no organisation of its own', async () => {
-  const { service, client } = await start();
+const test = beginning(() => start(), 'client', 'service');
+
+test('client sends the token, its version and no organisation of its own', async ({ service, client }) => {
   expect(await client.datasets.list()).toEqual([]);
   expect(service.last).toMatchObject({ method: 'GET', url: '/v1/datasets' });
   expect(service.last.headers).toMatchObject({ authorization: `Bearer ${TOKEN}`, 'user-agent': `tailrace/${version}` });
@@ -33,8 +35,7 @@ test('client keeps the path of the base address', async () => {
   expect(service.last.url).toBe('/base/v1/datasets');
 });
 
-test('client lists, creates, reads, updates, trims and deletes datasets', async () => {
-  const { service, client } = await start();
+test('client lists, creates, reads, updates, trims and deletes datasets', async ({ service, client }) => {
   const made = await client.datasets.create({ name: 'web-logs', description: 'of the web' });
   expect(made).toEqual({
     id: 'web-logs',
@@ -56,8 +57,7 @@ test('client lists, creates, reads, updates, trims and deletes datasets', async 
   expect(await client.datasets.list()).toEqual([]);
 });
 
-test('client encodes what stands in a path', async () => {
-  const { service, client } = await start();
+test('client encodes what stands in a path', async ({ service, client }) => {
   await expect(client.datasets.get('a/b c?')).rejects.toMatchObject({ code: 'E_NOT_FOUND' });
   expect(service.last.url).toBe('/v1/datasets/a%2Fb%20c%3F');
   await expect(client.ingest('a/b c?', '{}', { format: 'ndjson' })).rejects.toMatchObject({ code: 'E_NOT_FOUND' });
@@ -103,8 +103,7 @@ test('client says in parameters and headers how a body is to be read', async () 
   expect(Buffer.from(String(service.last.headers['x-acme-csv-fields']), 'latin1').toString('utf8')).toBe('zeit,größe');
 });
 
-test('client asks in APL for tables and for the legacy form', async () => {
-  const { service, client } = await start();
+test('client asks in APL for tables and for the legacy form', async ({ service, client }) => {
   await client.datasets.create({ name: 'logs' });
   await client.ingest('logs', '{"a":"x"}', { format: 'ndjson' });
   const result = await client.query('logs | take 5', {
@@ -128,8 +127,7 @@ test('client asks in APL for tables and for the legacy form', async () => {
   expect(legacy.matches?.[0]?.data).toEqual({ a: 'x' });
 });
 
-test('client asks for a structured query of one dataset', async () => {
-  const { service, client } = await start();
+test('client asks for a structured query of one dataset', async ({ service, client }) => {
   await client.datasets.create({ name: 'logs' });
   await client.queryDataset(
     'logs',
@@ -163,15 +161,13 @@ test('client takes a whole address for the edge, too', async () => {
   expect(edge.last.url).toBe('/v1/query/_apl?format=tabular');
 });
 
-test('client gives the user, the users and the organisations', async () => {
-  const { client } = await start();
+test('client gives the user, the users and the organisations', async ({ client }) => {
   expect(await client.currentUser()).toEqual({ id: 'u1', name: 'Ann', emails: ['ann@example.com'] });
   expect(await client.users()).toMatchObject([{ role: 'owner', permissions: ['CanIngest', 'ManageBilling'] }]);
   expect(await client.orgs()).toMatchObject([{ id: 'org', license: { maxDatasets: 3 } }]);
 });
 
-test('client makes, lists and revokes tokens', async () => {
-  const { client } = await start();
+test('client makes, lists and revokes tokens', async ({ client }) => {
   const made = await client.tokens.create({ name: 'ci', datasetCapabilities: { logs: { ingest: ['create'] } } });
   expect(made.token).toMatch(/^xaat-/);
   expect(await client.tokens.list()).toMatchObject([{ id: made.id, name: 'ci' }]);

@@ -1,5 +1,5 @@
 import { gzipSync, zstdCompressSync } from 'node:zlib';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { type Client, createClient } from '../../src/client/client.ts';
 import { ingestStream, type StreamOptions, type StreamSummary } from '../../src/client/ingest/ingest-stream.ts';
 import type { FailedEvents } from '../../src/client/ingest/send-chunk.ts';
@@ -8,6 +8,7 @@ import { type ReceivedRequest, type Responder, replyWith } from '../support/fake
 import { type FakeService, startFakeService } from '../support/fake-service.ts';
 import { until } from '../support/until.ts';
 import { testTiming } from './timing.ts';
+import { beginning } from '../support/begin.ts';
 
 interface Rig {
   readonly service: FakeService;
@@ -35,6 +36,8 @@ async function start(): Promise<Rig> {
   };
 }
 
+const test = beginning(() => start(), 'failed', 'sent', 'service', 'store');
+
 async function* bytesOf(pieces: Iterable<string | Uint8Array> | AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   for await (const piece of pieces) yield typeof piece === 'string' ? Buffer.from(piece) : piece;
 }
@@ -61,8 +64,7 @@ const failing =
       walLength: 0,
     });
 
-test('ingest stream sends every event once, in chunks of whole lines with keys of their own', async () => {
-  const { service, store, sent } = await start();
+test('ingest stream sends every event once, in chunks of whole lines with keys of their own', async ({ service, store, sent }) => {
   const summary = await store([lines(25)], { chunk: { events: 10 } });
   expect(sent().map(({ lines: { length }, body }) => [length, body.toString().split('\n').length])).toEqual([
     [9, 10],
@@ -74,36 +76,31 @@ test('ingest stream sends every event once, in chunks of whole lines with keys o
   expect(summary).toMatchObject({ ingested: 25, failed: 0, requests: 3, settledLine: 25, walLength: 25 });
 });
 
-test('ingest stream keeps a chunk within its bytes, but for an event that is larger alone', async () => {
-  const { store, sent } = await start();
+test('ingest stream keeps a chunk within its bytes, but for an event that is larger alone', async ({ store, sent }) => {
   const large = `{"text":"${'x'.repeat(300)}"}`;
   await store([`{"a":1}\n{"a":2}\n${large}\n{"a":3}\n`], { chunk: { bytes: 100 } });
   expect(sent().map(({ body }) => body.toString())).toEqual(['{"a":1}\n{"a":2}', large, '{"a":3}']);
 });
 
-test('ingest stream repeats the header of CSV in every chunk, quotes and line ends and all', async () => {
-  const { store, sent } = await start();
+test('ingest stream repeats the header of CSV in every chunk, quotes and line ends and all', async ({ store, sent }) => {
   await store(['"na\nme",n\r\n1,"a\r\nb"\r\n\r\n2,c\r\n3,d'], { format: 'csv', chunk: { events: 2 } });
   expect(sent().map(({ body }) => body.toString())).toEqual(['"na\nme",n\n1,"a\r\nb"\n2,c', '"na\nme",n\n3,d']);
   expect(sent()[0]?.headers['content-type']).toBe('text/csv');
 });
 
-test('ingest stream takes the first line of CSV for an event when the columns are given', async () => {
-  const { store, sent } = await start();
+test('ingest stream takes the first line of CSV for an event when the columns are given', async ({ store, sent }) => {
   await store(['1,2\n3,4\n'], { format: 'csv', csvFields: ['a', 'b'], csvDelimiter: ',' });
   expect(sent()[0]?.body.toString()).toBe('1,2\n3,4');
   expect(sent()[0]?.headers['x-service-csv-fields']).toBe('a,b');
   expect(sent()[0]?.url).toBe('/v1/ingest/logs?csv-delimiter=%2C');
 });
 
-test('ingest stream cuts a JSON array into arrays', async () => {
-  const { store, sent } = await start();
+test('ingest stream cuts a JSON array into arrays', async ({ store, sent }) => {
   await store(['[{"time":"t","data":{"a":1}},\n {"a":[2]}', ', {"a":3}\n]'], { format: 'json', chunk: { events: 2 } });
   expect(sent().map(({ body }) => body.toString())).toEqual(['[{"time":"t","data":{"a":1}},{"a":[2]}]', '[{"a":3}]']);
 });
 
-test('ingest stream passes on how events are to be read', async () => {
-  const { store, sent } = await start();
+test('ingest stream passes on how events are to be read', async ({ store, sent }) => {
   await store([lines(1)], { timestampField: 'ts', timestampFormat: 'unix', labels: { team: 'core' }, path: 'legacy' });
   expect(sent()[0]?.url).toBe('/v1/datasets/logs/ingest?timestamp-field=ts&timestamp-format=unix');
   expect(sent()[0]?.headers['x-service-event-labels']).toBe('{"team":"core"}');
@@ -116,8 +113,7 @@ test.each(['gzip', 'zstd', 'none'] as const)('ingest stream compresses with %s',
   expect(service.events.get('logs')).toHaveLength(100);
 });
 
-test('ingest stream sends without compression where the service does not take it, and remembers', async () => {
-  const { service, store, sent } = await start();
+test('ingest stream sends without compression where the service does not take it, and remembers', async ({ service, store, sent }) => {
   service.http.respond = (request, response) => {
     if (request.headers['content-encoding'] !== undefined) return refuse(415)(request, response);
     const [status, body] = service.handle(request);
@@ -144,19 +140,16 @@ test.each([
   expect(service.events.get('logs')).toHaveLength(1000);
 });
 
-test('ingest stream unpacks an archive of several members', async () => {
-  const { service, store } = await start();
+test('ingest stream unpacks an archive of several members', async ({ service, store }) => {
   await store([Buffer.concat([gzipSync(lines(3)), gzipSync(lines(4))])]);
   expect(service.events.get('logs')).toHaveLength(7);
 });
 
-test('ingest stream says that an archive is broken', async () => {
-  const { store } = await start();
+test('ingest stream says that an archive is broken', async ({ store }) => {
   await expect(store([gzipSync(lines(1000)).subarray(0, 100)])).rejects.toThrow(/unexpected end of file/);
 });
 
-test('ingest stream names failed events by their lines', async () => {
-  const { service, store, failed } = await start();
+test('ingest stream names failed events by their lines', async ({ service, store, failed }) => {
   service.answerNext(failing(3, [{ index: 0, error: 'bad time' }, { index: 2, error: 'too deep' }])); // prettier-ignore
   const summary = await store(['\n{"a":1}\n\n{"a":2}\n{"a":3}\n']);
   expect(summary).toMatchObject({ ingested: 1, failed: 2 });
@@ -176,8 +169,7 @@ test('ingest stream names the lines among which failed events are, where the ser
   ]);
 });
 
-test('ingest stream counts events that the service does not account for as failed', async () => {
-  const { service, store, failed } = await start();
+test('ingest stream counts events that the service does not account for as failed', async ({ service, store, failed }) => {
   service.answerNext(failing(2, []));
   expect(await store([lines(3)])).toMatchObject({ ingested: 2, failed: 1 });
   expect(failed).toEqual([
@@ -223,8 +215,7 @@ test.each([[400], [403], [404]])('ingest stream ends with a %i that is not about
   await expect(store(['a\n1\n'], { format: 'csv' })).rejects.toMatchObject({ status });
 });
 
-test('ingest stream says up to which line all is settled when it fails', async () => {
-  const { service, store } = await start();
+test('ingest stream says up to which line all is settled when it fails', async ({ service, store }) => {
   const seen: number[] = [];
   service.http.respond = (request, response) => {
     // Chunks are under way side by side: the last one before it is to be settled first.
@@ -243,8 +234,7 @@ test('ingest stream says up to which line all is settled when it fails', async (
   expect(Math.max(...seen)).toBe(3);
 });
 
-test('ingest stream sends what came slowly without waiting for more', async () => {
-  const { service, store } = await start();
+test('ingest stream sends what came slowly without waiting for more', async ({ service, store }) => {
   async function* slowly(): AsyncGenerator<Uint8Array> {
     for (let n = 1; n <= 2; n++) {
       yield Buffer.from('{"n":1}\n');
@@ -254,8 +244,7 @@ test('ingest stream sends what came slowly without waiting for more', async () =
   expect(await store(slowly())).toMatchObject({ ingested: 2, requests: 2 });
 });
 
-test('ingest stream stops reading when it is told to, and sends what it has read', async () => {
-  const { service, store } = await start();
+test('ingest stream stops reading when it is told to, and sends what it has read', async ({ service, store }) => {
   const stop = new AbortController();
   async function* endless(): AsyncGenerator<Uint8Array> {
     yield Buffer.from('{"n":1}\n{"n":');
@@ -266,8 +255,7 @@ test('ingest stream stops reading when it is told to, and sends what it has read
   expect(service.events.get('logs')).toEqual([{ n: 1 }]);
 });
 
-test('ingest stream holds a few chunks at a time, however long the stream is', async () => {
-  const { service, store } = await start();
+test('ingest stream holds a few chunks at a time, however long the stream is', async ({ service, store }) => {
   const line = `{"text":"${'x'.repeat(1000)}"}\n`;
   const piece = Buffer.from(line.repeat(1000));
   let [taken, sentBytes, most] = [0, 0, 0];

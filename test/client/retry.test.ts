@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { type Client, createClient } from '../../src/client/client.ts';
 import type { Retry } from '../../src/client/requester.ts';
 import { waitMsOf } from '../../src/client/retry.ts';
@@ -6,6 +6,7 @@ import { CLIENT_INGEST_TRIES, CLIENT_LAST_WAIT_MS, CLIENT_TRIES } from '../../sr
 import { type Responder, replyWith } from '../support/fake-ingest.ts';
 import { type FakeService, startFakeService } from '../support/fake-service.ts';
 import { NOW_MS, testTiming, type TestTiming } from './timing.ts';
+import { beginning } from '../support/begin.ts';
 
 interface Rig {
   readonly service: FakeService;
@@ -21,6 +22,8 @@ async function start(): Promise<Rig> {
   await client.datasets.create({ name: 'logs' });
   return { service, client, timing, retries };
 }
+
+const test = beginning(() => start(), 'client', 'service', 'timing');
 
 const answer =
   (status: number, headers: Record<string, string> = {}): Responder =>
@@ -65,8 +68,7 @@ test.each(writes)('retry repeats %s after a 429, which did nothing, but after no
   }
 });
 
-test('retry sends ingest again with its key, so that it is stored once', async () => {
-  const { service, client } = await start();
+test('retry sends ingest again with its key, so that it is stored once', async ({ service, client }) => {
   // The first one is stored, but its answer is lost.
   service.answerNext(
     (request, response) => {
@@ -107,15 +109,13 @@ test.each([
   expect(retries).toMatchObject([{ waitMs, attempt: 2, tries: CLIENT_TRIES, error: { status: 429 } }]);
 });
 
-test('retry does not wait for an hour', async () => {
-  const { service, client, timing } = await start();
+test('retry does not wait for an hour', async ({ service, client, timing }) => {
   service.answerNext(answer(429, { 'retry-after': '3600' }));
   await expect(client.datasets.list()).rejects.toMatchObject({ code: 'E_RATE_LIMITED' });
   expect(timing.waits).toEqual([]);
 });
 
-test('retry ends', async () => {
-  const { service, client, timing } = await start();
+test('retry ends', async ({ service, client, timing }) => {
   service.http.respond = answer(503);
   await expect(client.datasets.list()).rejects.toMatchObject({ status: 503 });
   expect(service.requests).toHaveLength(1 + CLIENT_TRIES);

@@ -1,20 +1,18 @@
 /** The client's way to a service: TLS with authorities and client certificates, and proxies. */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import nock from 'nock';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { createClient, type ClientOptions } from '../../src/client/client.ts';
 import { openConnection } from '../../src/cli/client/connection.ts';
 import { type Certificate, hasOpenssl, makeAuthority, makeCertificate, readCertificate } from '../support/certificates.ts';
-import { FakeIngest, replyWith } from '../support/fake-ingest.ts';
+import { FakeIngest, replyWith, test } from '../support/fake-ingest.ts';
 import { startProxy } from '../support/proxy.ts';
+import { makeTree } from '../support/temp-tree.ts';
 
 const needs = '(needs: apt-get install openssl)';
 
 function makeAuthorityIn(): { folder: string; authority: Certificate; ca: Buffer } {
-  const folder = mkdtempSync(join(tmpdir(), 'tailrace-client-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = makeTree({});
   const authority = makeAuthority(folder, 'authority');
   return { folder, authority, ca: readFileSync(authority.cert) };
 }
@@ -61,8 +59,7 @@ test.skipIf(!hasOpenssl)(`client goes through a tunnel to a service behind a pro
   });
 });
 
-test('connection takes the proxy of the environment, but not for this machine’s own services', async () => {
-  const service = await FakeIngest.start();
+test('connection takes the proxy of the environment, but not for this machine’s own services', async ({ service }) => {
   service.respond = (_request, response) => replyWith(response, 200, []);
   const proxy = await startProxy(() => service.port);
   const env = { TAILRACE_TOKEN: 'xaat-1', HTTP_PROXY: proxy.url };

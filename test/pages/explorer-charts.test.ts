@@ -7,6 +7,7 @@ import { drawnSeries } from '../../src/pages/parts/chart-series.ts';
 import { chromiumHint, closeBrowserAfterAll, expectAccessible, hasChromium } from '../support/browser.ts';
 import { localService } from '../support/local-service.ts';
 import { explorerOf, field, run } from './explorer.ts';
+import { beginning } from '../support/begin.ts';
 
 const MINUTE = 60_000;
 
@@ -46,6 +47,7 @@ describe.skipIf(!hasChromium)(`explorer’s charts${chromiumHint}`, () => {
   });
 
   const open = explorerOf(service, 'web');
+  const test = beginning(() => open(), 'page', 'problems');
   /** The title tells the charts of two queries apart. */
   let count = 0;
   const draw = async (page: Page, query: string, render: string): Promise<string> => {
@@ -77,8 +79,7 @@ describe.skipIf(!hasChromium)(`explorer’s charts${chromiumHint}`, () => {
     expect(problems).toEqual([]);
   });
 
-  test('render draws rows with a time of any query, those of make-series, and lines over another number', async () => {
-    const { page, problems } = await open();
+  test('render draws rows with a time of any query, those of make-series, and lines over another number', async ({ page, problems }) => {
     const label = () => page.locator('.chart [role=img]').getAttribute('aria-label');
     const failed = `['web'] | summarize n = count(), bad = countif(status >= 500) by bin(_time, 10m) | extend share = 100.0 * bad / n | project _time, share`;
     await draw(page, failed, 'timechart');
@@ -128,8 +129,7 @@ describe.skipIf(!hasChromium)(`explorer’s charts${chromiumHint}`, () => {
     expect(problems).toEqual([]);
   }); // prettier-ignore
 
-  test('render says in one line what a chart needs and the rows lack, and the editor names the charts there are', async () => {
-    const { page } = await open();
+  test('render says in one line what a chart needs and the rows lack, and the editor names the charts there are', async ({ page }) => {
     const noted = (text: string) => page.locator('.note', { hasText: text }).waitFor();
     await run(page, `['web'] | project level, ms | render timechart`);
     await noted('timechart needs a column of times, and another of numbers. The rows are below.');
@@ -148,8 +148,7 @@ describe.skipIf(!hasChromium)(`explorer’s charts${chromiumHint}`, () => {
     await expect.poll(() => page.locator('.code-fault').allTextContents()).toEqual(['treemap']);
   });
 
-  test('a chart of events over time takes the range that is dragged over, also one of render', async () => {
-    const { page } = await open();
+  test('a chart of events over time takes the range that is dragged over, also one of render', async ({ page }) => {
     await draw(page, BY_MINUTE, 'columnchart');
     const box = (await page.locator('.chart .u-over').boundingBox())!;
     await page.mouse.move(box.x + box.width * 0.25, box.y + 30);

@@ -1,8 +1,9 @@
 /** What the explorer has around a query, in a real browser: history, starred queries, context, annotations, the live tail, ranges. */
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { chromiumHint, closeBrowserAfterAll, expectAccessible, hasChromium } from '../support/browser.ts';
 import { localService, PERSONAL_TOKEN } from '../support/local-service.ts';
 import { explorerOf, field, row, run } from './explorer.ts';
+import { beginning } from '../support/begin.ts';
 
 const MINUTE = 60_000;
 
@@ -22,9 +23,9 @@ describe.skipIf(!hasChromium)(`explorer’s features${chromiumHint}`, () => {
   });
 
   const open = explorerOf(service, 'app-logs');
+  const test = beginning(() => open(), 'page', 'problems');
 
-  test('explorer lists the queries that were run, newest first, until one signs out', async () => {
-    const { page } = await open();
+  test('explorer lists the queries that were run, newest first, until one signs out', async ({ page }) => {
     await run(page, `['app-logs'] | where level == "error"`);
     await row(page, 'line 20').waitFor();
     await run(page, `['app-logs'] | summarize n = count()`);
@@ -64,8 +65,7 @@ describe.skipIf(!hasChromium)(`explorer’s features${chromiumHint}`, () => {
     expect(problems).toEqual([]);
   });
 
-  test('explorer shows the events before and after one of the same file, also where many have the same time', async () => {
-    const { page } = await open();
+  test('explorer shows the events before and after one of the same file, also where many have the same time', async ({ page }) => {
     await run(page, `['app-logs'] | where level == "error"`);
     await row(page, 'line 20').click();
     await page.getByRole('button', { name: 'Before and after, same file' }).click();
@@ -120,8 +120,7 @@ describe.skipIf(!hasChromium)(`explorer’s features${chromiumHint}`, () => {
     expect(problems).toEqual([]);
   });
 
-  test('explorer draws what render asks for', async () => {
-    const { page, problems } = await open();
+  test('explorer draws what render asks for', async ({ page, problems }) => {
     await run(page, `['app-logs'] | summarize count() by level | render barchart`);
     await page.getByRole('meter', { name: 'info' }).waitFor();
     const meters = await page
@@ -139,8 +138,7 @@ describe.skipIf(!hasChromium)(`explorer’s features${chromiumHint}`, () => {
     expect(problems).toEqual([]);
   });
 
-  test('explorer follows events live, each once, and goes on when the service was away', async () => {
-    const { page } = await open();
+  test('explorer follows events live, each once, and goes on when the service was away', async ({ page }) => {
     await field(page).fill(`['app-logs'] | where kind == "live"`);
     await page.getByRole('button', { name: 'Live', exact: true }).click();
     await page.getByText('Waiting for events').waitFor();
@@ -170,8 +168,7 @@ describe.skipIf(!hasChromium)(`explorer’s features${chromiumHint}`, () => {
     await page.getByRole('alert').getByText('Run it instead').waitFor();
   });
 
-  test('explorer takes two times as the range, and widens it', async () => {
-    const { page } = await open();
+  test('explorer takes two times as the range, and widens it', async ({ page }) => {
     await run(page, `['app-logs'] | where level == "error"`);
     await row(page, 'line 20').waitFor();
     await page.getByLabel('Time range').selectOption({ label: 'From … to …' });

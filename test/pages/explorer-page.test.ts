@@ -1,9 +1,10 @@
 /** The explorer of a real service in a real browser. */
 import type { Page } from 'playwright-core';
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { chromiumHint, closeBrowserAfterAll, expectAccessible, hasChromium, openPage, takePicture } from '../support/browser.ts';
 import { API_TOKEN, type LocalService, localService, PERSONAL_TOKEN } from '../support/local-service.ts';
 import { field, run } from './explorer.ts';
+import { beginning } from '../support/begin.ts';
 
 const ROWS = 50_000;
 const MARKUP = '<img src=x onerror="document.title=\'owned\'"><script>document.title="owned"</script>';
@@ -36,6 +37,7 @@ describe.skipIf(!hasChromium)(`explorer${chromiumHint}`, () => {
     const reply = await opened.page.goto(service.url + path);
     return { reply: reply!, ...opened };
   }
+  const test = beginning(() => open(), 'page', 'problems', 'reply');
 
   const cells = (page: Page) => page.locator('tr[data-row]');
 
@@ -61,8 +63,7 @@ describe.skipIf(!hasChromium)(`explorer${chromiumHint}`, () => {
     expect(problems).toEqual([]);
   });
 
-  test('explorer runs a query with Ctrl+Enter and with Run, and its link brings everything back', async () => {
-    const { page } = await open();
+  test('explorer runs a query with Ctrl+Enter and with Run, and its link brings everything back', async ({ page }) => {
     expect(page.url()).not.toContain('token');
     await run(page, `['app-logs'] | where level == "error" | summarize errors = count() by service`);
     await page.getByText('checkout').waitFor();
@@ -76,8 +77,7 @@ describe.skipIf(!hasChromium)(`explorer${chromiumHint}`, () => {
     expect(await field(page).inputValue()).toContain('errors = count()');
   });
 
-  test('explorer draws events over time and series, and takes the range that is dragged over', async () => {
-    const { page } = await open();
+  test('explorer draws events over time and series, and takes the range that is dragged over', async ({ page }) => {
     await page.getByRole('button', { name: /^app-logs/ }).click();
     const chart = page.locator('.chart [role=img]');
     await chart.waitFor();
@@ -93,8 +93,7 @@ describe.skipIf(!hasChromium)(`explorer${chromiumHint}`, () => {
     await page.locator('.chart-values', { hasText: 'checkout' }).waitFor();
   });
 
-  test('explorer lists fields with their commonest values, and one of them becomes a filter', async () => {
-    const { page } = await open();
+  test('explorer lists fields with their commonest values, and one of them becomes a filter', async ({ page }) => {
     await page.getByRole('button', { name: /^app-logs/ }).click();
     await page.getByRole('button', { name: /^level string/ }).click();
     await page.getByRole('button', { name: /^error/ }).click();
@@ -110,8 +109,7 @@ describe.skipIf(!hasChromium)(`explorer${chromiumHint}`, () => {
     await expect.poll(() => field(page).inputValue()).toMatch(/\| where \['service'\] == "\w+"$/);
   });
 
-  test('explorer shows the service’s errors as an alert', async () => {
-    const { page } = await open();
+  test('explorer shows the service’s errors as an alert', async ({ page }) => {
     await run(page, `['app-logs'] | wher x == 1`);
     expect(await page.getByRole('alert').textContent()).toContain('wher');
     await run(page, `['nowhere'] | count`);
@@ -141,8 +139,7 @@ describe.skipIf(!hasChromium)(`explorer${chromiumHint}`, () => {
     expect(csv).toContain('row 31415');
   });
 
-  test('explorer keeps hostile events text, and goes on', async () => {
-    const { page, problems } = await open();
+  test('explorer keeps hostile events text, and goes on', async ({ page, problems }) => {
     await run(page, `['hostile'] | sort by kind asc`);
     // In the sidebar most of them are found by a part of their name.
     await page.getByText('more; type a part of the name').waitFor();
@@ -166,8 +163,7 @@ describe.skipIf(!hasChromium)(`explorer${chromiumHint}`, () => {
     expect(problems).toEqual([]);
   });
 
-  test('explorer asks nothing of elsewhere, under a policy that lets nothing inline in', async () => {
-    const { page, reply, problems } = await open();
+  test('explorer asks nothing of elsewhere, under a policy that lets nothing inline in', async ({ page, reply, problems }) => {
     const policy = reply.headers()['content-security-policy']!;
     expect(policy).toContain("default-src 'none'");
     expect(policy).not.toMatch(/unsafe|https?:|\*/);
@@ -189,8 +185,7 @@ describe.skipIf(!hasChromium)(`explorer${chromiumHint}`, () => {
     await expectAccessible(page);
   });
 
-  test('explorer looks as the documentation shows it', async () => {
-    const { page } = await open();
+  test('explorer looks as the documentation shows it', async ({ page }) => {
     await run(page, `['app-logs']\n| where status >= 200`);
     await page.locator('.chart canvas').waitFor();
     await page.getByRole('button', { name: /^service string/ }).click();

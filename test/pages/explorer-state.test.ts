@@ -8,6 +8,7 @@ import { describe, expect, test } from 'vitest';
 import { chromiumHint, closeBrowserAfterAll, expectAccessible, hasChromium, takePicture } from '../support/browser.ts';
 import { localService, PERSONAL_TOKEN } from '../support/local-service.ts';
 import { explorerOf, field, row, run } from './explorer.ts';
+import { beginning } from '../support/begin.ts';
 
 const dist = fileURLToPath(new URL('../../dist/', import.meta.url));
 const EVENTS = 200;
@@ -33,6 +34,7 @@ describe.skipIf(!hasChromium)(`explorer in use${chromiumHint}`, () => {
 
   const openExplorer = explorerOf(service, 'app-logs');
   const open = (link = '', options = {}) => openExplorer(`&range=1h${link}`, options);
+  const test = beginning(() => open(), 'page', 'problems');
   const heads = (page: Page) => page.locator('.rows th bdi').allTextContents();
   /** What has the focus, as one would call it. */
   const focused = (page: Page) =>
@@ -47,8 +49,7 @@ describe.skipIf(!hasChromium)(`explorer in use${chromiumHint}`, () => {
     throw new Error(`${key} never led to ${name}; last was ${await focused(page)}`);
   };
 
-  test('explorer is used by keyboard alone: query, rows, event, filter, columns, range, fields', async () => {
-    const { page, problems } = await open();
+  test('explorer is used by keyboard alone: query, rows, event, filter, columns, range, fields', async ({ page, problems }) => {
     await tabTo(page, /^To the query$/);
     await page.keyboard.press('Enter');
     await expect.poll(() => focused(page)).toBe('query');
@@ -100,8 +101,7 @@ describe.skipIf(!hasChromium)(`explorer in use${chromiumHint}`, () => {
     expect(problems).toEqual([]);
   });
 
-  test('a link holds query, range, columns, the opened event and the live tail', async () => {
-    const { page } = await open();
+  test('a link holds query, range, columns, the opened event and the live tail', async ({ page }) => {
     await run(page, `['app-logs'] | where level == "error"`);
     await row(page, 'line 180').waitFor();
     expect(await heads(page)).toEqual(['_time', 'level', 'service', 'message', 'host']);
@@ -131,8 +131,7 @@ describe.skipIf(!hasChromium)(`explorer in use${chromiumHint}`, () => {
     await third.getByText('since you began').waitFor();
   });
 
-  test('the browser’s way back leads to the query before, and to the range before', async () => {
-    const { page } = await open();
+  test('the browser’s way back leads to the query before, and to the range before', async ({ page }) => {
     await run(page, `['app-logs'] | where level == "error"`);
     await row(page, 'line 180').waitFor();
     await run(page, `['app-logs'] | summarize n = count()`);
@@ -162,8 +161,7 @@ describe.skipIf(!hasChromium)(`explorer in use${chromiumHint}`, () => {
     );
   });
 
-  test('datasets show events, size and the last event, up to date after a query and when one asks', async () => {
-    const { page } = await open();
+  test('datasets show events, size and the last event, up to date after a query and when one asks', async ({ page }) => {
     const facts = page.getByRole('button', { name: /^app-logs/ }).locator('small');
     await expect.poll(() => facts.textContent()).toMatch(/^200 events · [\d.]+ [KMG]?i?B · \d+ min ago$/);
     await service.ask('POST', '/v1/ingest/app-logs', [{ kind: 'late' }]);
@@ -192,8 +190,7 @@ describe.skipIf(!hasChromium)(`explorer in use${chromiumHint}`, () => {
     await page.getByRole('option', { name: 'is_bad field' }).waitFor();
   });
 
-  test('typing never waits for the service: colours, suggestions and faults come while it does not answer', async () => {
-    const { page } = await open();
+  test('typing never waits for the service: colours, suggestions and faults come while it does not answer', async ({ page }) => {
     await page.getByRole('button', { name: /^app-logs/ }).getByText('events').waitFor(); // prettier-ignore
     const asked: string[] = [];
     await page.route('**/v*/**', (route) => void asked.push(route.request().url()));
@@ -261,8 +258,7 @@ describe.skipIf(!hasChromium)(`explorer in use${chromiumHint}`, () => {
   });
 
   // The last, as it ends the service.
-  test('explorer says that its service is gone, and goes on when it is back', async () => {
-    const { page } = await open();
+  test('explorer says that its service is gone, and goes on when it is back', async ({ page }) => {
     await run(page, `['app-logs'] | where level == "error"`);
     await row(page, 'line 180').waitFor();
     await service.program.end('SIGKILL');

@@ -1,9 +1,8 @@
 /** What holds for every source, whatever it reads: how it hands over, waits, stops and is stopped. */
-import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, writeFileSync } from 'node:fs';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { connect as connectTls } from 'node:tls';
@@ -17,6 +16,7 @@ import { fileSourceConfig, plainLineConfig } from '../support/source-config.ts';
 import { settleTurns } from '../support/until.ts';
 import { createTestContext, type TestContext } from './source-context.ts';
 import { create, patience } from './syslog/started.ts';
+import { makeTree } from '../support/temp-tree.ts';
 
 /** A source that is not open yet, and what its sender does. */
 interface Subject {
@@ -36,14 +36,8 @@ interface Subject {
   readonly prefix: string;
 }
 
-function makeFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'tailrace-contract-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
-
 function fileSubject(): Subject {
-  const path = join(makeFolder(), 'a.log');
+  const path = join(makeTree({}), 'a.log');
   writeFileSync(path, '');
   const context = createTestContext();
   const source = createFileSource(fileSourceConfig(path, { scanIntervalMs: 10 }), context);
@@ -107,7 +101,7 @@ function udpSubject(): Subject {
 }
 
 function tlsSubject(): Subject {
-  const folder = makeFolder();
+  const folder = makeTree({});
   const { cert, key } = makeCertificate(folder, 'server', makeAuthority(folder, 'authority'), { names: 'IP:127.0.0.1' });
   const tls = { cert, key, ca: undefined, requireClientCert: false, maxVersion: '1.3' as const };
   const open = (port: number): Promise<Socket> => dial(connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false }), 'secureConnect');
@@ -115,7 +109,7 @@ function tlsSubject(): Subject {
 }
 
 function unixSubject(): Subject {
-  const path = join(makeFolder(), 'log.sock');
+  const path = join(makeTree({}), 'log.sock');
   return streamSubject({ listen: [{ protocol: 'unix', path }] }, () => dial(connect(path)));
 }
 

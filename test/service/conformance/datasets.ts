@@ -1,6 +1,6 @@
 /** Datasets: made, listed, read, changed, removed. */
-import { describe, expect, test } from 'vitest';
-import { client, dataset } from './under.ts';
+import { describe, expect } from 'vitest';
+import { client, dataset, test } from './under.ts';
 
 describe('datasets', () => {
   test('a dataset can be created, listed, read, updated and deleted', async () => {
@@ -58,8 +58,7 @@ describe('datasets', () => {
     expect(metrics.json).toEqual({ code: 400, message: expect.stringContaining('this service stores events only') });
   });
 
-  test('the older info says what a dataset holds', async () => {
-    const name = await dataset();
+  test('the older info says what a dataset holds', async ({ made: name }) => {
     const info = async (): Promise<Record<string, unknown>> => (await client.call('GET', `/v1/datasets/${name}/info`)).json;
     const unset = '0001-01-01T00:00:00Z';
     expect(await info()).toMatchObject({

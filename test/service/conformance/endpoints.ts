@@ -1,8 +1,8 @@
 /** Every endpoint of the specification with every kind of token, and every key of what it answers. */
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect } from 'vitest';
 import type { Answer } from '../support.ts';
 import { ALWAYS } from './ask.ts';
-import { asOwner, client, dataset, JSON_TYPE } from './under.ts';
+import { asOwner, client, dataset, JSON_TYPE, test } from './under.ts';
 
 interface Endpoint {
   readonly method: string;
@@ -199,8 +199,7 @@ describe('the newer names', () => {
     expect((await client.call('GET', path)).status).toBe(404);
   });
 
-  test('_apl answers under /v2 as under /v1', async () => {
-    const name = await dataset();
+  test('_apl answers under /v2 as under /v1', async ({ made: name }) => {
     for (const path of ['/v2/query/_apl', '/v2/datasets/_apl'])
       expect((await client.call('POST', `${path}?format=tabular`, { body: { apl: `['${name}'] | count`, ...ALWAYS } })).json).toMatchObject(
         {

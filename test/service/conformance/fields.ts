@@ -1,13 +1,12 @@
 /** The fields of a dataset: their types, and what people say about them. */
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { apl } from './ask.ts';
-import { asOwner, client, dataset } from './under.ts';
+import { asOwner, client, dataset, test } from './under.ts';
 
 const plain = (name: string, type: string) => ({ name, type, unit: '', hidden: false, description: '' });
 
 describe('the fields of a dataset', () => {
-  test('are listed with their types, the service’s own two first', async () => {
-    const name = await dataset();
+  test('are listed with their types, the service’s own two first', async ({ made: name }) => {
     await client.ingest(name, [
       { b: 1, a: { c: 'x' } },
       { b: 'y', d: true, e: 0.5, f: [1], g: null },
@@ -19,8 +18,7 @@ describe('the fields of a dataset', () => {
     ]); // prettier-ignore
   });
 
-  test('can be given a unit and a description, or be hidden, which every result’s metadata then says', async () => {
-    const name = await dataset();
+  test('can be given a unit and a description, or be hidden, which every result’s metadata then says', async ({ made: name }) => {
     await client.ingest(name, [{ 'size/in': 1, ms: 2 }]);
     const path = `/v2/datasets/${name}/fields/${encodeURIComponent('size/in')}`;
     const wanted = { ...plain('size/in', 'integer'), unit: 'decbytes', description: 'of the body', hidden: true };
@@ -38,8 +36,7 @@ describe('the fields of a dataset', () => {
     expect(when.json).toEqual({ ...plain('_time', 'datetime'), description: 'when' });
   });
 
-  test('of a dataset that is made again nothing is known', async () => {
-    const name = await dataset();
+  test('of a dataset that is made again nothing is known', async ({ made: name }) => {
     await client.call('PUT', `/v2/datasets/${name}/fields/_time`, { body: { description: 'when' } });
     await client.call('DELETE', `/v2/datasets/${name}`);
     await client.createDataset(name);

@@ -1,6 +1,6 @@
 /** Idempotency keys over HTTP. */
-import { describe, expect, test } from 'vitest';
-import { client, dataset, JSON_TYPE, NDJSON } from './under.ts';
+import { describe, expect } from 'vitest';
+import { client, dataset, JSON_TYPE, NDJSON, test } from './under.ts';
 import { totalsOf, type Answer } from '../support.ts';
 
 describe('Idempotency-Key', () => {
@@ -8,8 +8,7 @@ describe('Idempotency-Key', () => {
     client.call('POST', `/v1/ingest/${name}`, { headers: { 'content-type': NDJSON, 'idempotency-key': key }, body });
   const count = async (name: string): Promise<unknown> => totalsOf(await client.query(name, { aggregations: [{ op: 'count' }] }))['COUNT'];
 
-  test('the first reply answers every later request, whatever its body', async () => {
-    const name = await dataset();
+  test('the first reply answers every later request, whatever its body', async ({ made: name }) => {
     const first = await send(name, 'k', '{"a":1}\n{bad\n');
     expect((await send(name, 'k', '{"a":1}\n{bad\n')).text).toBe(first.text);
     expect((await send(name, 'k', '')).text).toBe(first.text);
@@ -23,22 +22,19 @@ describe('Idempotency-Key', () => {
     expect([await count(one), await count(two)]).toEqual([1, 1]);
   });
 
-  test('requests at the same time store once and get the same reply', async () => {
-    const name = await dataset();
+  test('requests at the same time store once and get the same reply', async ({ made: name }) => {
     const answers = await Promise.all(Array.from({ length: 20 }, (_, n) => send(name, 'k', `{"n":${n}}\n`.repeat(n + 1))));
     expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
     expect(await count(name)).toBe(answers[0]!.json['ingested']);
   });
 
-  test('a refusal is not kept', async () => {
-    const name = await dataset();
+  test('a refusal is not kept', async ({ made: name }) => {
     const type = { 'content-type': JSON_TYPE, 'idempotency-key': 'k' };
     expect((await client.call('POST', `/v1/ingest/${name}`, { headers: type, body: '{' })).status).toBe(400);
     expect((await client.call('POST', `/v1/ingest/${name}`, { headers: type, body: '{"a":1}' })).json['ingested']).toBe(1);
   });
 
-  test('the token is checked before the key', async () => {
-    const name = await dataset();
+  test('the token is checked before the key', async ({ made: name }) => {
     await send(name, 'k', '{"a":1}');
     const answer = await client.call('POST', `/v1/ingest/${name}`, {
       token: 'xaat-wrong',

@@ -1,7 +1,7 @@
 /** Ingest: what it refuses, encodings, and its limits. */
 import zlib from 'node:zlib';
-import { describe, expect, test } from 'vitest';
-import { client, dataset, JSON_TYPE, NDJSON, store } from './under.ts';
+import { describe, expect } from 'vitest';
+import { client, JSON_TYPE, NDJSON, store, test } from './under.ts';
 
 describe('encodings', () => {
   const body = '{"a":1}\n';
@@ -45,8 +45,7 @@ describe('limits', () => {
     expect((await store(NDJSON, `${spaces} `)).answer.json).toMatchObject({ code: 413, message: expect.stringContaining('bytes') });
   });
 
-  test('a body far over the limit is answered, however it is sent, and the connection goes on', async () => {
-    const name = await dataset();
+  test('a body far over the limit is answered, however it is sent, and the connection goes on', async ({ made: name }) => {
     const body = Buffer.alloc(30 * 1024 * 1024, 'x');
     for (let n = 0; n < 5; n++) {
       const answer = await client.call('POST', `/v1/ingest/${name}`, { headers: { 'content-type': NDJSON }, body });
@@ -115,8 +114,7 @@ describe('limits', () => {
 });
 
 describe('refusals', () => {
-  test('an unknown dataset is 404, a missing or unknown content type 415, on both paths', async () => {
-    const name = await dataset();
+  test('an unknown dataset is 404, a missing or unknown content type 415, on both paths', async ({ made: name }) => {
     for (const path of ['/v1/ingest/', '/v1/datasets/']) {
       const end = path.includes('datasets') ? '/ingest' : '';
       const headers = { 'content-type': NDJSON };

@@ -1,6 +1,6 @@
 /** When an event happened: `_time`, the field and format that a request names, envelopes, and the time of receipt. */
-import { describe, expect, test } from 'vitest';
-import { client, dataset, JSON_TYPE, NDJSON, store } from './under.ts';
+import { describe, expect } from 'vitest';
+import { client, JSON_TYPE, NDJSON, store, test } from './under.ts';
 
 const NEW_YEAR = '2026-01-02T03:04:05Z';
 const withFormat = (format: string, field = 'at') => ({
@@ -54,8 +54,7 @@ describe('the time of an event', () => {
     expect(csv.times).toEqual(['2020-01-01T00:00:00Z']);
   });
 
-  test('is the time of receipt where nothing says another, the same as _sysTime', async () => {
-    const name = await dataset();
+  test('is the time of receipt where nothing says another, the same as _sysTime', async ({ made: name }) => {
     const before = new Date().toISOString();
     await client.ingest(name, [{ a: 1 }, { _time: null }, { _time: '2020-01-01T00:00:00Z' }]);
     const [old, first, second] = (await client.query(name, { order: [{ field: '_time' }] })).matches;

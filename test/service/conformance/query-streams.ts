@@ -1,8 +1,8 @@
 /** `streaming-duration`: a query that waits for events. */
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { Answer } from '../support.ts';
 import { ALWAYS } from './ask.ts';
-import { client, dataset } from './under.ts';
+import { client, dataset, test } from './under.ts';
 
 const structured = (name: string, duration: string): Promise<Answer> =>
   client.call('POST', `/v1/datasets/${name}/query?streaming-duration=${duration}`, { body: { startTime: 'now-1h' } });
@@ -24,8 +24,7 @@ describe('a query with streaming-duration', () => {
     expect([status, (json['matches'] as object[]).length > 0]).toEqual([200, true]);
   });
 
-  test('answers without events when its time is over', async () => {
-    const name = await dataset();
+  test('answers without events when its time is over', async ({ made: name }) => {
     const other = await dataset();
     await client.ingest(name, [{ a: 1 }]);
     const began = performance.now();
@@ -35,13 +34,11 @@ describe('a query with streaming-duration', () => {
     expect(performance.now() - began).toBeGreaterThanOrEqual(490);
   });
 
-  test('of auto, 0 or nothing answers at once', async () => {
-    const name = await dataset();
+  test('of auto, 0 or nothing answers at once', async ({ made: name }) => {
     for (const duration of ['auto', '', '0', '0s']) expect((await structured(name, duration)).status).toBe(200);
   });
 
-  test('that cannot be run is refused before it waits', async () => {
-    const name = await dataset();
+  test('that cannot be run is refused before it waits', async ({ made: name }) => {
     const path = '/v1/query/_apl?format=tabular&streaming-duration=1m';
     const refuse = async (apl: string, body: object = {}) =>
       (await client.call('POST', path, { body: { apl, ...ALWAYS, ...body } })).status;
@@ -55,8 +52,7 @@ describe('a query with streaming-duration', () => {
     expect((await structured(name, 'long')).status).toBe(400);
   });
 
-  test('does not keep its dataset from being removed, and ends with it', async () => {
-    const name = await dataset();
+  test('does not keep its dataset from being removed, and ends with it', async ({ made: name }) => {
     const answer = structured(name, '1m');
     await client.call('DELETE', `/v1/datasets/${name}`);
     expect((await answer).status).toBe(404);

@@ -1,6 +1,6 @@
 /** What users keep beside events: annotations, starred queries; and what this service has not. */
-import { describe, expect, test } from 'vitest';
-import { asOwner, client, dataset } from './under.ts';
+import { describe, expect } from 'vitest';
+import { asOwner, client, dataset, test } from './under.ts';
 
 const UNKNOWN = '00000000-0000-4000-8000-000000000000';
 type Rows = { id: string; name?: string; title?: string }[];
@@ -77,8 +77,7 @@ describe('annotations', () => {
 describe('starred queries', () => {
   const PATH = '/v2/apl-starred-queries';
 
-  test('are made, listed, changed and removed', async () => {
-    const name = await dataset();
+  test('are made, listed, changed and removed', async ({ made: name }) => {
     const wanted = {
       name: 'errors',
       kind: 'apl',
@@ -112,8 +111,7 @@ describe('starred queries', () => {
     expect((await client.call('GET', one)).status).toBe(404);
   });
 
-  test('of others are seen by who may query their dataset, and changed by admins and owners only', async () => {
-    const name = await dataset();
+  test('of others are seen by who may query their dataset, and changed by admins and owners only', async ({ made: name }) => {
     const person = async (role: string) => {
       const email = `${name}-${role}@example.org`;
       await client.call('POST', '/v2/users', { ...asOwner(), body: { name: role, email, role } });

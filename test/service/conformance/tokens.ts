@@ -1,7 +1,7 @@
 /** API tokens: capabilities, grants per dataset, expiry, regeneration, revocation. */
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { CallOptions } from '../support.ts';
-import { asOwner, client, dataset, NDJSON } from './under.ts';
+import { asOwner, client, dataset, NDJSON, test } from './under.ts';
 
 interface Capabilities {
   readonly datasetCapabilities?: object;
@@ -34,8 +34,7 @@ describe('API tokens', () => {
     expect(await ingest(await dataset(), token)).toBe(200);
   });
 
-  test('a refusal tells nothing of whether the dataset exists', async () => {
-    const name = await dataset();
+  test('a refusal tells nothing of whether the dataset exists', async ({ made: name }) => {
     const { token } = await create({ datasetCapabilities: { other: { ingest: ['create'] } } });
     for (const path of [`/v1/datasets/${name}`, '/v1/datasets/none']) expect((await client.call('GET', path, { token })).status).toBe(403);
     expect([await ingest(name, token), await ingest('none', token)]).toEqual([403, 403]);
@@ -51,8 +50,7 @@ describe('API tokens', () => {
     expect((await client.call('GET', `/v1/datasets/${one}`, { token })).status).toBe(200);
   });
 
-  test('organisation capabilities grant the datasets themselves', async () => {
-    const name = await dataset();
+  test('organisation capabilities grant the datasets themselves', async ({ made: name }) => {
     const { token } = await create({ orgCapabilities: { datasets: ['read', 'update'] } });
     expect((await client.call('GET', `/v1/datasets/${name}`, { token })).status).toBe(200);
     expect((await client.call('PUT', `/v1/datasets/${name}`, { token, body: { description: 'x' } })).status).toBe(200);
@@ -99,8 +97,7 @@ describe('API tokens', () => {
     expect([await works(first.json['token'] as string), await works(second.json['token'] as string)]).toEqual([false, true]);
   });
 
-  test('a regenerate gives the new token the rights, the name and the end that newToken says, and no others', async () => {
-    const name = await dataset();
+  test('a regenerate gives the new token the rights, the name and the end that newToken says, and no others', async ({ made: name }) => {
     const { id } = await create({
       datasetCapabilities: { '*': { ingest: ['create'], query: ['read'] } },
       orgCapabilities: { datasets: ['read'] },
@@ -129,8 +126,7 @@ describe('API tokens', () => {
     expect((await again({ newTokenExpiresAt: '2200-01-01T00:00:00Z' })).status).toBe(200);
   });
 
-  test('the old text of a token that is regenerated with fewer rights keeps the rights that it had', async () => {
-    const name = await dataset();
+  test('the old text of a token that is regenerated with fewer rights keeps the rights that it had', async ({ made: name }) => {
     const old = await create({ datasetCapabilities: { [name]: { ingest: ['create'] } } });
     const body = { existingTokenExpiresAt: '2200-01-01T00:00:00Z', newToken: { name: 'none' } };
     const { json } = await client.call('POST', `/v2/tokens/${old.id}/regenerate`, { ...asOwner(), body });

@@ -1,6 +1,6 @@
 /** Trim and retention: what is older goes, counted exactly, and nothing else. */
-import { describe, expect, test } from 'vitest';
-import { asOwner, client, dataset } from './under.ts';
+import { describe, expect } from 'vitest';
+import { asOwner, client, dataset, test } from './under.ts';
 
 const HOUR = 3_600_000;
 const ago = (hours: number): string => new Date(Date.now() - hours * HOUR).toISOString();
@@ -48,8 +48,7 @@ describe('trim', () => {
     },
   );
 
-  test('counts exactly while events come in', async () => {
-    const name = await dataset();
+  test('counts exactly while events come in', async ({ made: name }) => {
     let [sent, deleted] = [0, 0];
     const send = async (): Promise<void> => {
       for (let n = 0; n < 10; n++) {

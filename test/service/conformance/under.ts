@@ -2,7 +2,7 @@
  * The one service that a run of the conformance suite asks, and short ways to ask it. Written from the specification and its facts; an entry
  * file (conformance-*.test.ts) says on which engine it runs. Each reply is also held against the OpenAPI document that the service serves.
  */
-import { afterAll, beforeAll } from 'vitest';
+import { afterAll, beforeAll, test as base } from 'vitest';
 import type { ServiceLimits } from '../../../src/service/limits.ts';
 import { startForTest, type CallOptions, type Client, type EngineUnderTest, type ServiceUnderTest } from '../support.ts';
 
@@ -31,6 +31,9 @@ export async function dataset(): Promise<string> {
   await client.createDataset(name);
   return name;
 }
+
+/** Tests that begin with a new dataset. */
+export const test = base.extend('made', () => dataset());
 
 /** Sends a body to a new dataset, and reads back what is stored, oldest row first. */
 export async function store(type: string, body: string | Buffer, options: CallOptions & { query?: string } = {}) {

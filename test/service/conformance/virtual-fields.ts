@@ -1,7 +1,7 @@
 /** Virtual fields, in what is kept of them and in queries; and the names of map fields. */
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect } from 'vitest';
 import { APL, ALWAYS, apl, refused, rows, values } from './ask.ts';
-import { asOwner, client, dataset } from './under.ts';
+import { asOwner, client, dataset, test } from './under.ts';
 
 const PATH = '/v2/vfields';
 const at = (second: number): string => `2026-01-01T00:00:0${second}Z`;
@@ -24,8 +24,7 @@ async function tokenOf(datasetCapabilities: object): Promise<string> {
 }
 
 describe('virtual fields', () => {
-  test('are made, listed by dataset, changed and removed, under both prefixes', async () => {
-    const name = await dataset();
+  test('are made, listed by dataset, changed and removed, under both prefixes', async ({ made: name }) => {
     const wanted = { dataset: name, name: 'kind', expression: 'iff(status >= 500, "bad", "good")', description: 'of answers', type: 'string', unit: '' };
     const made = await client.call('POST', PATH, { body: wanted });
     expect([made.status, made.json]).toEqual([200, { ...wanted, id: expect.any(String) }]);
@@ -43,8 +42,7 @@ describe('virtual fields', () => {
     for (const method of ['GET', 'DELETE']) expect((await client.call(method, PATH + one)).status).toBe(404);
   }); // prettier-ignore
 
-  test('end with their dataset, and are not those of the next one of its name', async () => {
-    const name = await dataset();
+  test('end with their dataset, and are not those of the next one of its name', async ({ made: name }) => {
     const { id } = await make(name, 'v', '1');
     await client.call('DELETE', `/v1/datasets/${name}`);
     expect((await client.call('GET', `${PATH}/${id}`)).status).toBe(404);
@@ -97,8 +95,7 @@ describe('virtual fields', () => {
     expect(json['detail']).toEqual({ message: 'unknown function "nosuch"', line: 2, column: 3, errorType: 2 });
   });
 
-  test('may use each other, but not in circles, and a name is given once', async () => {
-    const name = await dataset();
+  test('may use each other, but not in circles, and a name is given once', async ({ made: name }) => {
     const first = await make(name, 'a1', 'n + 1');
     const second = await make(name, 'a2', 'a1 * 2');
     const put = (field: Field, body: object) => client.call('PUT', `${PATH}/${field.id}`, { body: { ...field, dataset: name, ...body } });
@@ -228,8 +225,7 @@ describe('virtual fields in queries', () => {
     expect(table.columns).toEqual([[1], ['stored']]);
   }); // prettier-ignore
 
-  test('are named where running one fails', async () => {
-    const name = await dataset();
+  test('are named where running one fails', async ({ made: name }) => {
     await client.ingest(name, [{ a: 'x', pattern: '(' }]);
     await make(name, 'wrong', 'a matches regex "("');
     const { status, body } = await refused(`['${name}'] | where wrong`);
@@ -240,8 +236,7 @@ describe('virtual fields in queries', () => {
 });
 
 describe('map fields', () => {
-  test('are listed, added, replaced and removed, and are in what is said of the dataset', async () => {
-    const name = await dataset();
+  test('are listed, added, replaced and removed, and are in what is said of the dataset', async ({ made: name }) => {
     const path = `/v2/datasets/${name}/mapfields`;
     const list = async () => (await client.call('GET', path)).json;
     expect(await list()).toEqual([]);
@@ -262,8 +257,7 @@ describe('map fields', () => {
     expect((await client.call('PUT', path, { token, body: [] })).status).toBe(403);
   });
 
-  test('are read inside like any nested field', async () => {
-    const name = await dataset();
+  test('are read inside like any nested field', async ({ made: name }) => {
     await client.ingest(name, [{ m: { a: { b: 1 }, 'c.d': 'x' }, 'n.o': { p: true } }]);
     await client.call('PUT', `/v2/datasets/${name}/mapfields`, { body: ['m', 'n.o'] });
     const forms = ['m.a.b', "['m.a.b']", "m['a.b']", "['m']['a']['b']", "m.a['b']", "m['c.d']", "['n.o'].p", "['n.o']['p']"];

@@ -1,12 +1,12 @@
 /** Refusals that the sink mends itself: a token that was replaced, a dataset that is not there; and connections that age. */
 import { renameSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import type { IngestSinkConfig } from '../../../src/config/model.ts';
 import { type Clock, systemClock } from '../../../src/core/time/clock.ts';
 import { CREATE_DATASET_PAUSE_MS, MAX_CONNECTION_AGE_MS } from '../../../src/sinks/ingest/limits.ts';
 import type { Outcome, Parcel, Sink } from '../../../src/core/sink.ts';
-import { FakeIngest, replyWith } from '../../support/fake-ingest.ts';
+import { FakeIngest, replyWith, test } from '../../support/fake-ingest.ts';
 import { makeSink as makeSinkOn, never, parcel } from './rig.ts';
 import { SteppedClock } from '../../support/stepped-clock.ts';
 import { makeTree } from '../../support/temp-tree.ts';
@@ -175,8 +175,7 @@ test('datasets are created at the service itself, events go to its edge', async 
   expect(await send(gone)).toMatchObject({ kind: 'pause', detail: expect.stringContaining('ECONNREFUSED') });
 });
 
-test('connections are renewed after five minutes, while a request under way goes on', async () => {
-  const service = await FakeIngest.start();
+test('connections are renewed after five minutes, while a request under way goes on', async ({ service }) => {
   const clock = new SteppedClock();
   const sink = makeSink(service.url, { concurrency: 1 }, clock);
   await send(sink);

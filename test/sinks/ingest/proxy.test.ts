@@ -1,29 +1,27 @@
 /** The way through a proxy: tunnels for https, forwarding for http, users and passwords, and proxies that fail. */
-import { rmSync, mkdtempSync } from 'node:fs';
 import { connect, createServer as createTcpServer, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { build } from 'esbuild';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import type { IngestSinkConfig } from '../../../src/config/model.ts';
 import { systemClock } from '../../../src/core/time/clock.ts';
 import type { Sink } from '../../../src/core/sink.ts';
 import type { createIngestSink } from '../../../src/sinks/ingest/sink.ts';
 import { hasOpenssl, makeAuthority, makeCertificate, readCertificate } from '../../support/certificates.ts';
-import { FakeIngest } from '../../support/fake-ingest.ts';
+import { FakeIngest, test } from '../../support/fake-ingest.ts';
 import { listen } from '../../support/free-port.ts';
 import { startProxy } from '../../support/proxy.ts';
 import { sinkConfig } from '../../support/sink-config.ts';
 import { makeSink as makeSinkOn, never, parcel } from './rig.ts';
 import { until } from '../../support/until.ts';
+import { makeTree } from '../../support/temp-tree.ts';
 
 const makeSink = (url: string, changes: Partial<IngestSinkConfig>): Sink => makeSinkOn(url, { timeoutMs: 5000, ...changes });
 
 test.skipIf(!hasOpenssl)(
   'https goes through a tunnel, so that the proxy sees neither events nor token (needs: apt-get install openssl)',
   async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'tailrace-proxy-'));
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const folder = makeTree({});
     const authority = makeAuthority(folder, 'authority');
     const server = makeCertificate(folder, 'server', authority, { names: 'DNS:ingest.example.com' });
     const service = await FakeIngest.start(0, readCertificate(server));
@@ -41,8 +39,7 @@ test.skipIf(!hasOpenssl)(
   },
 );
 
-test('http is forwarded, with the user and password of the proxy', async () => {
-  const service = await FakeIngest.start();
+test('http is forwarded, with the user and password of the proxy', async ({ service }) => {
   const proxy = await startProxy(() => service.port, 'agent:p@ss');
   const address = (user: string) => proxy.url.replace('//', `//${user}@`);
   const sink = makeSink('http://ingest.example.com', { proxy: address('agent:p%40ss') });
@@ -73,8 +70,7 @@ test('a proxy that refuses to connect, or is not there, is named', async () => {
 });
 
 // A tunnel that never opens would hold its place among the connections for minutes.
-test('a proxy that never answers is given up, and a new connection is tried', async () => {
-  const service = await FakeIngest.start();
+test('a proxy that never answers is given up, and a new connection is tried', async ({ service }) => {
   const waiting: Socket[] = [];
   let answers = false;
   const server = createTcpServer((socket) => {
@@ -99,8 +95,7 @@ test('a proxy that never answers is given up, and a new connection is tried', as
 // Symptom: the built program sent nothing through a proxy ("ProxyAgent is not a constructor"). Cause: a bundled CommonJS
 // package that is imported lazily has a default export alone. Fix: that one is used.
 test('the sink reaches a proxy as a part of the bundle, too', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'tailrace-bundle-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = makeTree({});
   await build({
     entryPoints: [join(import.meta.dirname, '../../../src/sinks/ingest/sink.ts')],
     outdir: folder,

@@ -1,10 +1,9 @@
 /** https with certificates of an authority of our own: what is trusted, what is said when it is not, files that change. */
-import { copyFileSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { tmpdir } from 'node:os';
 import { spawn, spawnSync } from 'node:child_process';
 import type { TLSSocket } from 'node:tls';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { TlsFiles } from '../../../src/config/model.ts';
 import { readTlsFiles } from '../../../src/config/connect/tls-files.ts';
 import { type Clock, systemClock } from '../../../src/core/time/clock.ts';
@@ -17,24 +16,22 @@ import { runNode } from '../../support/run-node.ts';
 import { sinkConfig } from '../../support/sink-config.ts';
 import { makeSink as makeSinkOn, never, parcel } from './rig.ts';
 import { until } from '../../support/until.ts';
+import { suiteFolder } from '../../support/temp-tree.ts';
 
 const NAMES = 'DNS:localhost,IP:127.0.0.1,IP:::1';
 const NONE: TlsFiles = { ca: undefined, cert: undefined, key: undefined };
 
 describe.skipIf(!hasOpenssl)('ingest sink over TLS (needs: apt-get install openssl)', () => {
-  let folder: string;
+  const folder = suiteFolder();
   let authority: Certificate;
   let other: Certificate;
   let server: Certificate;
 
   beforeAll(() => {
-    folder = mkdtempSync(join(tmpdir(), 'tailrace-tls-'));
     authority = makeAuthority(folder, 'authority');
     other = makeAuthority(folder, 'other');
     server = makeCertificate(folder, 'server', authority, { names: NAMES });
   });
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
-
   function makeSink(url: string, tls: Partial<TlsFiles>, clock: Clock = systemClock, log: Log = silentLog): Sink {
     return makeSinkOn(url, { tls: { ...NONE, ...tls }, timeoutMs: 10_000 }, clock, log);
   }

@@ -1,7 +1,7 @@
 /** Compressed files: what was never read in its plain form is read once, over restarts and damage. */
 import { appendFileSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
-import { expect, test } from 'vitest';
+import { expect, test as base } from 'vitest';
 import { LaneDouble } from '../lane-double.ts';
 import type { FileStat } from '../../../src/sources/file/scan/file-system.ts';
 import { failingFileSystem, hooked, type TailRig, startRig } from './tail-rig.ts';
@@ -14,6 +14,7 @@ const damaged = (whole: Buffer): Buffer => Buffer.concat([whole.subarray(0, 2000
 const BANNER = '='.repeat(2000);
 
 const COMPRESSED = { readCompressed: true, glob: '*.log*' } as const;
+const test = base.extend('rig', () => startRig(COMPRESSED));
 
 scenarios(
   {
@@ -56,8 +57,7 @@ scenario('compressed file is left out, and said so once, unless it is asked for'
 
 // Symptom: a compressed file was read again. Cause: files were noted after each scan, and what was read of one that an earlier process had only
 // seen was not, as it was truncated before the first scan after the start.
-test('compressed file of a copy is not read again where its original was read and truncated before the first scan', async () => {
-  const rig = await startRig(COMPRESSED);
+test('compressed file of a copy is not read again where its original was read and truncated before the first scan', async ({ rig }) => {
   await rig.play`write a.log one; scan; start`;
   const running = rig.source.run();
   await rig.lane.until(({ count }) => count === 1);
@@ -86,8 +86,7 @@ test('file that is deleted while its turn waits for a compressed file is read by
   expect([rig.texts, rescueLane.texts]).toEqual([['packed'], ['plain']]);
 });
 
-test('compressed file waits while its plain form is there, and while it is being written', async () => {
-  const rig = await startRig(COMPRESSED);
+test('compressed file waits while its plain form is there, and while it is being written', async ({ rig }) => {
   await rig.play`write a.log ${linesOf(0, 50)}; drain; pack a.log.gz ${linesOf(0, 50)}; write fresh.log.gz ${gzipSync('fresh\n')}`;
   const now = new Date(rig.clock.now());
   utimesSync(rig.path('fresh.log.gz'), now, now);
@@ -96,8 +95,7 @@ test('compressed file waits while its plain form is there, and while it is being
   expect(rig.byFile['a.log.gz']).toBeUndefined();
 });
 
-test('compressed file that is left in its middle goes on there after a restart', async () => {
-  const rig = await startRig(COMPRESSED);
+test('compressed file that is left in its middle goes on there after a restart', async ({ rig }) => {
   const content = linesOf(0, 60_000);
   await rig.play`pack a.log.gz ${content}`;
   const polling = rig.source.pollOnce();
@@ -180,8 +178,7 @@ test('span of a file that was compressed while the agent was stopped is read aga
   expect(lane.blocks).toMatchObject([{ stream, shape: { wrapFields: { file: rig.path('a.log') } } }]);
 });
 
-test('span of a compressed file that is damaged is not there, and one that cannot be read now is left for later', async () => {
-  const rig = await startRig(COMPRESSED);
+test('span of a compressed file that is damaged is not there, and one that cannot be read now is left for later', async ({ rig }) => {
   const whole = packOf(linesOf(0, 40_000));
   await rig.play`still a.log.gz ${whole}; drain; still a.log.gz ${damaged(whole)}; reread 250000-250010; fail open "" EACCES`;
   await expect(rig.reread(250_000, 250_010)).rejects.toMatchObject({ code: 'E_UNREADABLE' });
@@ -193,8 +190,7 @@ scenario('compressed file in UTF-16 is read by its mark, its joined lines to the
   once: true,
 })`start; pack a.log.gz ${Buffer.from('\ufeffÄ eins\n zwei\nB\n ü', 'utf16le')}; run; events "Ä eins\n zwei" "B\n ü"`;
 
-test('compressed file that begins with a hole is read from behind it, and not again where that was read', async () => {
-  const rig = await startRig(COMPRESSED);
+test('compressed file that begins with a hole is read from behind it, and not again where that was read', async ({ rig }) => {
   const hole = Buffer.alloc(3_000_000);
   await rig.play`still a.log.gz ${gzipSync(Buffer.concat([hole, Buffer.from('line 0\nline 1\nline 2\n')]))}; drain; reads "line 0" "line 1" "line 2"`;
   expect(rig.said(/begins with NUL bytes/).map(({ fields }) => fields['holeBytes'])).toEqual([hole.length]);
@@ -245,8 +241,7 @@ scenario('appended member is read by a run with once, which goes on where the ag
   start; pack a.log.gz one; pass 2; commit; pass 2; pack+ a.log.gz two; start once; run; reads two
 `;
 
-test('appended member that is not whole yet is waited for, line by line, and sent as it is after a minute', async () => {
-  const rig = await startRig(COMPRESSED);
+test('appended member that is not whole yet is waited for, line by line, and sent as it is after a minute', async ({ rig }) => {
   const now = (): void => utimesSync(rig.path('a.log.gz'), new Date(rig.clock.now()), new Date(rig.clock.now()));
   await rig.play`pack a.log.gz one; pass 2`;
   const whole = gzipSync(noise(0, 40_000));
@@ -293,8 +288,7 @@ scenario('what is appended to a compressed file that start_at: end left out is r
   pack old.log.gz old; start; pass 2; pack+ old.log.gz new; pass 2; reads new; spans A4-8; commit; pass 2; start; pass 2; reads-nothing
 `;
 
-test('compressed file that an earlier version read is not read again, and what is appended to it is read', async () => {
-  const rig = await startRig(COMPRESSED);
+test('compressed file that an earlier version read is not read again, and what is appended to it is read', async ({ rig }) => {
   await rig.play`pack a.log.gz one; pack b.log.gz eins; pass 2; commit; stop`;
   for (const [id, record] of rig.streams.records) {
     const { compressedEnd: _, identity, ...rest } = record;
@@ -308,8 +302,7 @@ test('compressed file that an earlier version read is not read again, and what i
   await rig.play`run; reads zwei; pack+ a.log.gz two; start; pass 2; reads two`;
 });
 
-test('position in a compressed file is told by its content, and what is behind by its compressed bytes', async () => {
-  const rig = await startRig(COMPRESSED);
+test('position in a compressed file is told by its content, and what is behind by its compressed bytes', async ({ rig }) => {
   await rig.play`pack a.log.gz ${noiseLines(0, 5000)}; pass 2`;
   const path = rig.path('a.log.gz');
   const { size } = statSync(path);

@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { appendFileSync, closeSync, openSync, readdirSync, readlinkSync, unlinkSync, writeFileSync, writeSync } from 'node:fs';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { MAX_OPEN_FILES, MIN_OPEN_FILES } from '../../../src/sources/file/limits.ts';
 import { nodeFileSystem } from '../../../src/sources/file/scan/file-system.ts';
 import { scenario } from './scenario.ts';
-import { startRig, systemError, TailRig } from './tail-rig.ts';
+import { systemError, TailRig, test } from './tail-rig.ts';
 
 test('unreadable file among readable ones is named once, tried again ever less often, and read when it can be', async () => {
   let tries = 0;
@@ -118,8 +118,7 @@ test('more files than may be open are all followed, with bounded descriptors', a
   expect(rig.source.stats.files).toMatchObject({ idle: count, active: 0 });
 });
 
-test('file that is swapped for a FIFO between scan and open is not read and blocks nothing', async () => {
-  const rig = new TailRig();
+test('file that is swapped for a FIFO between scan and open is not read and blocks nothing', async ({ rig }) => {
   await rig.play`start; write a.log one`;
   rig.once('before', 'a.log', () => {
     unlinkSync(rig.path('a.log'));
@@ -128,8 +127,7 @@ test('file that is swapped for a FIFO between scan and open is not read and bloc
   await rig.play`pass 3; reads-nothing; said 1 FIFO`;
 });
 
-test('source lets go of every descriptor when it stops', async () => {
-  const rig = await startRig();
+test('source lets go of every descriptor when it stops', async ({ openRig: rig }) => {
   for (let n = 0; n < 20; n += 1) writeFileSync(rig.path(`${n}.log`), `${n}\n`);
   await rig.drain();
   const held = (): string[] =>

@@ -1,8 +1,7 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { newStats } from '../../../src/core/source.ts';
 import type { StreamRecord } from '../../../src/core/stream.ts';
 import { nodeFileSystem } from '../../../src/sources/file/scan/file-system.ts';
@@ -10,10 +9,10 @@ import type { KnownContent } from '../../../src/sources/file/compressed/known-co
 import { LeftCompressed } from '../../../src/sources/file/compressed/left-compressed.ts';
 import type { Notices } from '../../../src/sources/file/scan/notices.ts';
 import { MemoryStreamStore } from '../../support/stream-store.ts';
+import { makeTree } from '../../support/temp-tree.ts';
 
 test('a stop ends the look at a compressed file that is left out, and waits until it is closed', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'tailrace-left-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = makeTree({});
   const path = join(folder, 'app.log');
   writeFileSync(`${path}.1.gz`, gzipSync(Buffer.alloc(50_000_000, 'line\n')));
   const open = new Set<number>();

@@ -1,13 +1,12 @@
 import { closeSync, openSync, statSync, writeSync } from 'node:fs';
-import { expect, test } from 'vitest';
-import { hooked, TailRig } from './tail-rig.ts';
+import { expect } from 'vitest';
+import { hooked, TailRig, test } from './tail-rig.ts';
 import { contentSum } from '../../../src/kernel/content-sum.ts';
 import { scenario } from './scenario.ts';
 
 const MEBIBYTE = 1024 * 1024;
 
-test('line of 100 MB is cut and marked, the lines around it arrive, memory stays flat', async () => {
-  const rig = new TailRig();
+test('line of 100 MB is cut and marked, the lines around it arrive, memory stays flat', async ({ rig }) => {
   const fd = openSync(rig.path('a.log'), 'w');
   writeSync(fd, 'before\n');
   const part = Buffer.alloc(MEBIBYTE, 'x');

@@ -1,8 +1,8 @@
 /** What many files cost, and in which order they are read. */
 import { appendFileSync, writeFileSync } from 'node:fs';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { TURN_BYTES } from '../../../src/sources/file/limits.ts';
-import { type Call, failingFileSystem, hooked, TailRig } from './tail-rig.ts';
+import { type Call, failingFileSystem, hooked, TailRig, test } from './tail-rig.ts';
 
 const FILES = 2000;
 
@@ -66,8 +66,7 @@ test('quiet files get their turns beside one with a backlog of 100 MB: between t
   expect(rig.byFile['loud.log']).toHaveLength(1600);
 });
 
-test('quiet file gets its turn next when it grows while the loud one is read, not after the backlog', async () => {
-  const rig = new TailRig();
+test('quiet file gets its turn next when it grows while the loud one is read, not after the backlog', async ({ rig }) => {
   await rig.play`write loud.log ${`${'x'.repeat(1023)}\n`.repeat(40 * 1024)}; write quiet.log one; start`;
   const running = rig.source.run();
   const isQuiet = (block: { shape: { wrapFields: Record<string, unknown> } }): boolean =>

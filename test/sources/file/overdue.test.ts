@@ -1,12 +1,12 @@
 /** What feeds the watchdog: a scan that is due and does not come counts; waiting, silence and a long scan that goes on do not. */
 import { setImmediate } from 'node:timers/promises';
 import { appendFileSync, writeFileSync } from 'node:fs';
-import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
+import { afterEach, expect, onTestFinished, vi } from 'vitest';
 import { startReporting } from '../../../src/agent/service-manager/report.ts';
 import { SCAN_GRACE_MS } from '../../../src/sources/file/limits.ts';
 import { Finder } from '../../../src/sources/file/scan/finder.ts';
 import { settleTurns, until } from '../../support/until.ts';
-import { TailRig } from './tail-rig.ts';
+import { TailRig, test } from './tail-rig.ts';
 
 afterEach(() => vi.restoreAllMocks());
 
@@ -37,8 +37,7 @@ test('source whose scan hangs is overdue after its deadline, and no more once th
   await until('it goes on', () => rig.source.overdue!() === undefined);
 });
 
-test('source whose timer never fires is overdue once the scan is', async () => {
-  const rig = new TailRig();
+test('source whose timer never fires is overdue once the scan is', async ({ rig }) => {
   rig.clock.sleep = (_ms, signal) => new Promise((resolve) => signal?.addEventListener('abort', () => resolve()));
   await run(rig);
   rig.clock.advance(SCAN_GRACE_MS);

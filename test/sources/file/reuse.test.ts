@@ -1,9 +1,9 @@
 /** Files that take another one's place: a new file under a freed inode, a link that is pointed elsewhere, delete and create in a loop. */
 import { appendFileSync, mkdirSync, readdirSync, renameSync, statfsSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { nodeFileSystem } from '../../../src/sources/file/scan/file-system.ts';
-import { type RigOptions, startRig, TailRig } from './tail-rig.ts';
+import { type RigOptions, startRig, TailRig, test } from './tail-rig.ts';
 import { reused, type Value } from './steps.ts';
 
 const EXT4 = 0xef53;
@@ -145,8 +145,7 @@ test('file that is deleted and made again in a loop: every line of every one tha
   expect(held).toEqual([]);
 });
 
-test('symbolic link that is pointed elsewhere again and again under load: every line of every target, once', async () => {
-  const rig = new TailRig();
+test('symbolic link that is pointed elsewhere again and again under load: every line of every target, once', async ({ rig }) => {
   mkdirSync(rig.path('real'));
   const written: string[] = [];
   let lines = 0;

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { appendFileSync, closeSync, existsSync, mkdirSync, openSync, renameSync, writeFileSync, writeSync } from 'node:fs';
-import { expect, test } from 'vitest';
-import { startRig, TailRig } from './tail-rig.ts';
+import { expect } from 'vitest';
+import { TailRig, test } from './tail-rig.ts';
 import { scenario } from './scenario.ts';
 
 scenario('rename rotation out of the globs is read to its end, also what is appended after it, and the new file from its beginning')`
@@ -29,8 +29,7 @@ scenario('unfinished last line of a rotated file is sent once the file is idle, 
   append a.log.1 o three; drain; reads one tw o three
 `;
 
-test('deleted file is read to its end through the open descriptor, its unfinished line too, then let go and forgotten', async () => {
-  const rig = new TailRig();
+test('deleted file is read to its end through the open descriptor, its unfinished line too, then let go and forgotten', async ({ rig }) => {
   const fd = openSync(rig.path('a.log'), 'w');
   writeSync(fd, 'one\n');
   await rig.play`start; poll`;
@@ -65,8 +64,7 @@ scenario('file that is made again under a reused inode, longer than the old posi
   said 2 other content now
 `;
 
-test('truncated file begins a new generation, and what a stat had seen unread is counted as lost', async () => {
-  const rig = await startRig();
+test('truncated file begins a new generation, and what a stat had seen unread is counted as lost', async ({ openRig: rig }) => {
   await rig.play`write a.log one two half…; drain; cut a.log; append a.log new; drain; reads one two new; lost 4`;
   expect(rig.said(/truncated or replaced.*written after the last look is not counted/)).toMatchObject([
     { fields: { offset: 8, seenSize: 12, lostBytes: 4 } },
@@ -74,8 +72,7 @@ test('truncated file begins a new generation, and what a stat had seen unread is
   expect(rig.lane.blocks.at(-1)).toMatchObject({ offset: 0 });
 });
 
-test('truncation that cuts only the unfinished line loses that and reads on', async () => {
-  const rig = await startRig();
+test('truncation that cuts only the unfinished line loses that and reads on', async ({ openRig: rig }) => {
   const one = 'o'.repeat(1023);
   await rig.play`
     write a.log ${`${one}\nhalf a line`}; drain; cut a.log 1028; drain; lost 7; lag 4; append a.log " done"; drain
@@ -88,8 +85,7 @@ scenario('truncation is seen although the file has grown past the old position b
   reads "line 1" "line 2" "line 3" "line 4" "line 5"
 `;
 
-test('truncation is seen by the bytes before the position where every file begins with the same long banner', async () => {
-  const rig = await startRig();
+test('truncation is seen by the bytes before the position where every file begins with the same long banner', async ({ openRig: rig }) => {
   const banner = `${'='.repeat(1999)}\n`;
   await rig.play`
     write a.log ${`${banner}line 1 of the first\n`}; drain; pass 30; write a.log ${`${banner}line 1 of the other, longer\nline 2\n`}
@@ -98,8 +94,7 @@ test('truncation is seen by the bytes before the position where every file begin
   `;
 });
 
-test('truncation in the middle of a turn does not mix old and new bytes', async () => {
-  const rig = new TailRig();
+test('truncation in the middle of a turn does not mix old and new bytes', async ({ rig }) => {
   const line = `${'o'.repeat(99)}\n`;
   await rig.play`write a.log ${line.repeat(10_000)}; start; hold; write a.log ${`${'n'.repeat(99)}\n`.repeat(12_000)}; release; drain`;
   const texts = rig.texts;
@@ -113,8 +108,7 @@ scenario('symbolic link that is retargeted: both files are read, the old one to 
   link real/2 current.log; drain; by-file current.log one "one more" two
 `;
 
-test('second name of a file, a hard or a symbolic link, is not read again', async () => {
-  const rig = new TailRig();
+test('second name of a file, a hard or a symbolic link, is not read again', async ({ rig }) => {
   await rig.play`write a.log one; link a.log b.log`;
   execFileSync('ln', [rig.path('a.log'), rig.path('c.log')]);
   await rig.play`start; drain; append c.log two; drain; by-file a.log one two`;
@@ -125,8 +119,7 @@ scenario('file that is moved away and back is read on, wherever it is')`
   append elsewhere/x three; drain; mv elsewhere/x a.log; append a.log four; drain; reads one two three four; stats active=1 rotated=0
 `;
 
-test('two files of the same content are both read, also when one is a copy made later', async () => {
-  const rig = new TailRig();
+test('two files of the same content are both read, also when one is a copy made later', async ({ rig }) => {
   await rig.play`write a.log same; write b.log same; start; drain; cp a.log c.log; drain; commit; start; drain`;
   expect(rig.lanes[0]!.texts).toEqual(['same', 'same', 'same']);
   expect(rig.texts).toEqual([]);
@@ -169,8 +162,7 @@ scenario('file that was made and rotated away while its path was vacant at every
   write a.log three; mv a.log a.log.3; write a.log four; drain; reads-any four one three two
 `;
 
-test('files that were rotated away between being found and being opened are read, and those behind them', async () => {
-  const rig = new TailRig();
+test('files that were rotated away between being found and being opened are read, and those behind them', async ({ rig }) => {
   const path = rig.path('a.log');
   await rig.play`write a.log one; start; drain; mv a.log a.log.1; born; write a.log two`;
   rig.once('before', 'a.log', () => {

@@ -5,7 +5,7 @@
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
+import { onTestFinished, test as base } from 'vitest';
 import type { FileSourceConfig } from '../../../src/config/model.ts';
 import { BIRTH_SLACK_MS } from '../../../src/sources/file/limits.ts';
 import type { Clock } from '../../../src/core/time/clock.ts';
@@ -276,3 +276,6 @@ export class TailRig {
 export function startRig(options: RigOptions = {}): Promise<TailRig> {
   return new TailRig(options).start();
 }
+
+/** Tests that begin with a rig, or with one that is open. */
+export const test = base.extend('rig', () => new TailRig()).extend('openRig', () => startRig());

@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest';
-import { TailRig } from './tail-rig.ts';
+import { expect } from 'vitest';
+import { TailRig, test } from './tail-rig.ts';
 import { scenario } from './scenario.ts';
 
 test('file source reads what is there and what is appended, each line once', async () => {
@@ -34,8 +34,7 @@ scenario('file source goes on after a restart where the committed spans end, und
   known a.log; streams 1
 `;
 
-test('file source gives every file its turn, however loud another one is', async () => {
-  const rig = new TailRig();
+test('file source gives every file its turn, however loud another one is', async ({ rig }) => {
   await rig.play`write a-loud.log ${`${'x'.repeat(1023)}\n`.repeat(12 * 1024)}; write z-quiet.log quiet; start`;
   const { moreToRead } = await rig.source.pollOnce();
   expect(moreToRead).toBe(true);
@@ -54,8 +53,7 @@ test('file source under --once sends unfinished lines too and ends', async () =>
   expect(last).toMatchObject({ offset: 4, length: 2, single: { length: 2 } });
 });
 
-test('file source sees a rotation while the lane is full, and loses nothing when the rotated file is deleted', async () => {
-  const rig = new TailRig();
+test('file source sees a rotation while the lane is full, and loses nothing when the rotated file is deleted', async ({ rig }) => {
   await rig.play`write a.log one; write b.log bee; start`;
   rig.lane.hold();
   const running = rig.source.run();

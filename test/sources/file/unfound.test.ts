@@ -1,14 +1,13 @@
 /** Files of checkpoints that are not there at a start: what is known of them is counted, and no line says more than that. */
 import { writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { scenario } from './scenario.ts';
-import { startRig } from './tail-rig.ts';
+import { startRig, test } from './tail-rig.ts';
 
 // Symptom: after a kill, "all that was seen of it was read" with seenSize 0 of files that were open and unread, and 0 bytes lost. Cause: the size
 // that was seen was not saved.
-test('what was seen of a file and not read before a kill is lost with the file, and counted once', async () => {
-  const rig = await startRig();
+test('what was seen of a file and not read before a kill is lost with the file, and counted once', async ({ openRig: rig }) => {
   await rig.play`write a.log one; write b.log "never read"; drain; commit; append a.log two; write c.log seen; scan; rm a.log; rm c.log; start once; run; lost 9`;
   expect(
     rig.said(/was not read to its end.*after its size was last saved.*not counted/).map(({ level, fields }) => ({ level, ...fields })),
@@ -49,8 +48,7 @@ scenario('what was seen of a file is lost where its end was cut off while no age
 `;
 
 // Symptom: 224,952 bytes that copytruncate destroyed were logged as `lostBytes: 0`, as if that were exact.
-test('every line that tells of a loss says that it is a lower bound, also where nothing lost was seen', async () => {
-  const rig = await startRig();
+test('every line that tells of a loss says that it is a lower bound, also where nothing lost was seen', async ({ openRig: rig }) => {
   const each = ['copied', 'truncated', 'gone'];
   for (const name of each) writeFileSync(rig.path(`${name}.log`), `${name}\n`);
   await rig.play`drain; pass 30; cp copied.log copied.log.1; cut copied.log; cut truncated.log; rm gone.log; pass 3`;

@@ -1,21 +1,11 @@
 /** Folder watches through inotify, in real folders: which events are told, and that no descriptor stays. */
-import {
-  appendFileSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { appendFileSync, mkdirSync, readdirSync, readFileSync, readlinkSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { type InotifyWatch, watchInotify } from '../../../src/sources/native/inotify.ts';
 import { nativeLibrary } from '../../../src/sources/native/library.ts';
 import { until } from '../../support/until.ts';
+import { makeTree } from '../../support/temp-tree.ts';
 
 const library = nativeLibrary()!;
 
@@ -23,12 +13,6 @@ interface Watched {
   readonly watch: InotifyWatch;
   /** `+name` for an entry, `~name` for what it stands for. */
   readonly told: string[];
-}
-
-function makeFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'tailrace-inotify-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
 }
 
 function startWatch(folder: string): Watched {
@@ -61,7 +45,7 @@ const IN_MODIFY = 2;
 const others = inotifies().length;
 
 test('a watch tells of names and appends, of names alone, and of appends again', async () => {
-  const folder = makeFolder();
+  const folder = makeTree({});
   const watched = startWatch(folder);
   const { watch, told } = watched;
   writeFileSync(join(folder, 'a'), '');
@@ -85,7 +69,7 @@ test('a watch tells of names and appends, of names alone, and of appends again',
 });
 
 test('two watches of a folder are told what each wants, and one goes on when the other is closed', async () => {
-  const folder = makeFolder();
+  const folder = makeTree({});
   const [first, second] = [startWatch(folder), startWatch(folder)];
   first.watch.setAppends(false);
   writeFileSync(join(folder, 'a'), 'one\n');
@@ -98,7 +82,7 @@ test('two watches of a folder are told what each wants, and one goes on when the
 });
 
 test('a folder that is removed or renamed is told without a name, and so is one that has another’s path', async () => {
-  const parent = makeFolder();
+  const parent = makeTree({});
   const folder = join(parent, 'app');
   mkdirSync(folder);
   const removed = startWatch(folder);
@@ -116,7 +100,7 @@ test('a folder that is removed or renamed is told without a name, and so is one 
 });
 
 test('events that the system had no room for are told as one without a name', async () => {
-  const folder = makeFolder();
+  const folder = makeTree({});
   const watched = startWatch(folder);
   const [a, b] = [join(folder, 'a'), join(folder, 'b')];
   writeFileSync(a, '');
@@ -131,7 +115,7 @@ test('events that the system had no room for are told as one without a name', as
 
 test('all watches share a descriptor, which is closed with the last of them', async () => {
   await until('that of the tests before is closed', () => inotifies().length === others);
-  const watches = Array.from({ length: 3 }, () => startWatch(makeFolder()).watch);
+  const watches = Array.from({ length: 3 }, () => startWatch(makeTree({})).watch);
   expect(inotifies()).toHaveLength(others + 1);
   for (const watch of watches) watch.close();
   await until('the descriptor is closed', () => inotifies().length === others);

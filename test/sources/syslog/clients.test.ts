@@ -1,11 +1,10 @@
 /** Real clients over what logger and loggen do not cover in source.test.ts: rsyslog, loggen over TLS and unix sockets, logger's sockets, journald. */
 import { execFile, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { InternetAddress, ListenAddress } from '../../../src/config/model.ts';
 import { nativeLibrary } from '../../../src/sources/native/library.ts';
 import { type Certificate, hasOpenssl, makeAuthority, makeCertificate } from '../../support/certificates.ts';
@@ -14,26 +13,24 @@ import { hasRsyslog, startRsyslog } from '../../support/rsyslog.ts';
 import { expectRelayed, logFile, sampleLines } from './relayed.ts';
 import { snippetBehind } from './snippets.ts';
 import { events, messages, patience, start, tcp, udp } from './started.ts';
+import { suiteFolder } from '../../support/temp-tree.ts';
 
 // Never synchronously: a full socket makes the client wait for this process.
 const run = promisify(execFile);
 const tlsAddress: InternetAddress = { protocol: 'tls', host: '127.0.0.1', port: 0 };
 const lines = sampleLines(300);
-let folder: string;
+const folder = suiteFolder();
 let authority: Certificate;
 let server: Certificate;
 let client: Certificate;
 
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'tailrace-clients-'));
   writeFileSync(join(folder, 'lines'), `${lines.join('\n')}\n`);
   if (!hasOpenssl) return;
   authority = makeAuthority(folder, 'authority');
   server = makeCertificate(folder, 'server', authority, { names: 'DNS:localhost,IP:127.0.0.1' });
   client = makeCertificate(folder, 'relay-1', authority, { names: 'DNS:relay-1.example' });
 });
-
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const tlsFiles = (requireClientCert: boolean) => ({
   cert: server.cert,

@@ -1,14 +1,13 @@
 /** Listeners beside UDP and TCP: TLS, unix sockets, what systemd opened; and the PROXY protocol before them. */
 import { execFile, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, existsSync, lstatSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, lstatSync, writeFileSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { connect as connectTls, type ConnectionOptions, type TLSSocket } from 'node:tls';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { InternetAddress, SyslogSourceConfig } from '../../../src/config/model.ts';
 import { systemdDescriptors } from '../../../src/sources/syslog/listen/systemd.ts';
 import { nativeLibrary } from '../../../src/sources/native/library.ts';
@@ -16,16 +15,11 @@ import { type Certificate, hasOpenssl, makeAuthority, makeCertificate, readCerti
 import { freePort } from '../../support/free-port.ts';
 import { createTestContext } from '../source-context.ts';
 import { create, events, messages, patience, start, type Started } from './started.ts';
+import { suiteFolder } from '../../support/temp-tree.ts';
 
 // Never synchronously: a full socket makes the client wait for this process.
 const run = promisify(execFile);
-let folder: string;
-
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'tailrace-syslog-'));
-});
-
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = suiteFolder();
 
 async function open(port: number): Promise<Socket> {
   const socket = connect(port, '127.0.0.1').on('error', () => {});

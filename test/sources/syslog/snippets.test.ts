@@ -1,11 +1,10 @@
 /** Each snippet of docs/syslog.md does what it is for, only addresses and paths exchanged. That for journald: clients.test.ts. */
 import { execFile, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { InternetAddress } from '../../../src/config/model.ts';
 import { configOf } from '../../config/reading.ts';
 import { hasOpenssl, makeAuthority, makeCertificate } from '../../support/certificates.ts';
@@ -14,18 +13,16 @@ import { hasRsyslog, startRsyslog } from '../../support/rsyslog.ts';
 import { expectRelayed, logFile, sampleLines } from './relayed.ts';
 import { page, replaced, snippetBehind } from './snippets.ts';
 import { messages, start, tcp, udp } from './started.ts';
+import { suiteFolder } from '../../support/temp-tree.ts';
 
 const run = promisify(execFile);
 const lines = sampleLines(50);
 const hasLogger = findProgram('logger') !== undefined;
-let folder: string;
+const folder = suiteFolder();
 
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'tailrace-snippets-'));
   writeFileSync(join(folder, 'lines'), `${lines.join('\n')}\n`);
 });
-
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 test('the configuration at the top is one', () => {
   const sinks = 'sinks: {store: {type: ingest, url: "http://127.0.0.1:4100", dataset: logs}}\n';

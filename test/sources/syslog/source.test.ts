@@ -4,13 +4,16 @@ import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import type { Socket } from 'node:net';
 import { promisify } from 'node:util';
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { TailraceError } from '../../../src/core/errors.ts';
 import { createTestContext } from '../source-context.ts';
 import type { TestContext } from '../source-context.ts';
 import { create, events, messages, patience, start, tcp, udp } from './started.ts';
+import { beginning } from '../../support/begin.ts';
 
 const run = promisify(execFile);
+
+const test = beginning(() => start(), 'context', 'source', 'tcpPort', 'udpPort');
 
 async function open(port: number, host = '127.0.0.1'): Promise<Socket> {
   const socket = connect(port, host);
@@ -32,8 +35,7 @@ async function sendDatagrams(port: number, datagrams: readonly string[], host = 
 }
 
 describe('syslog over UDP', () => {
-  test('takes each datagram as an event with its peer, in one stream', async () => {
-    const { context, source, udpPort } = await start();
+  test('takes each datagram as an event with its peer, in one stream', async ({ context, source, udpPort }) => {
     const from = await sendDatagrams(udpPort, ['<13>one', '<13>two\n', 'three', '\n']);
     await context.lane.until((lane) => lane.count === 3);
     expect(events(context)).toMatchObject([
@@ -53,8 +55,7 @@ describe('syslog over UDP', () => {
     expect(events(context)).toMatchObject([{ message: 'six', peer: `[::1]:${from}` }]);
   });
 
-  test('stops reading while the lane waits, and takes what the system held once it goes on', async () => {
-    const { context, source, udpPort } = await start();
+  test('stops reading while the lane waits, and takes what the system held once it goes on', async ({ context, source, udpPort }) => {
     context.lane.hold();
     const datagram = `<13>${'x'.repeat(9000)}`;
     let sent = 0;
@@ -133,8 +134,7 @@ describe('syslog over UDP', () => {
 });
 
 describe('syslog over TCP', () => {
-  test('gives each connection a stream, and one block to what comes together', async () => {
-    const { context, source, tcpPort } = await start();
+  test('gives each connection a stream, and one block to what comes together', async ({ context, source, tcpPort }) => {
     const first = await open(tcpPort);
     const idle = await open(tcpPort);
     first.end(Array.from({ length: 500 }, (_, n) => (n % 2 === 0 ? `<13>${n}\n` : `${4 + String(n).length} <13>${n}`)).join(''));
@@ -151,8 +151,7 @@ describe('syslog over TCP', () => {
     expect(context.forgotten).toEqual(context.minted.map(({ id }) => id));
   });
 
-  test('stops reading while the lane waits, and loses nothing', async () => {
-    const { context, source, tcpPort } = await start();
+  test('stops reading while the lane waits, and loses nothing', async ({ context, source, tcpPort }) => {
     context.lane.hold();
     const socket = await open(tcpPort);
     const line = `<13>${'y'.repeat(995)}\n`;
@@ -185,8 +184,7 @@ describe('syslog over TCP', () => {
     expect(events(context)).toMatchObject([{ message: 'six', peer: `[::1]:${socket.localPort}` }]);
   });
 
-  test('keeps what several connections have begun apart', async () => {
-    const { context, source, tcpPort } = await start();
+  test('keeps what several connections have begun apart', async ({ context, source, tcpPort }) => {
     const sockets = await Promise.all([open(tcpPort), open(tcpPort), open(tcpPort)]);
     const pieces = ['<13>', 'one ', 'message ', 'of '];
     let bytes = 0;
@@ -201,8 +199,7 @@ describe('syslog over TCP', () => {
     expect(new Set(messages(context))).toEqual(new Set(['one message of 0', 'one message of 1', 'one message of 2']));
   });
 
-  test('cuts an oversize message, counts it, and keeps the connection', async () => {
-    const { context, source, tcpPort } = await start();
+  test('cuts an oversize message, counts it, and keeps the connection', async ({ context, source, tcpPort }) => {
     const socket = await open(tcpPort);
     await write(socket, `<13>${'z'.repeat(1_000_000)}\n`);
     await write(socket, '<13>next\n99999 <13>unfinished');
@@ -216,8 +213,7 @@ describe('syslog over TCP', () => {
     expect(source.stats.truncatedEvents).toBe(2);
   });
 
-  test('keeps what came before a reset', async () => {
-    const { context, tcpPort } = await start();
+  test('keeps what came before a reset', async ({ context, tcpPort }) => {
     const socket = await open(tcpPort);
     await write(socket, '<13>whole\n<13>half');
     await context.lane.until((lane) => lane.count === 1);
@@ -226,8 +222,7 @@ describe('syslog over TCP', () => {
     expect(messages(context)).toEqual(['whole', 'half']);
   });
 
-  test('closes connections over the limit, says so once, and serves the others', async () => {
-    const { context, source, tcpPort } = await start();
+  test('closes connections over the limit, says so once, and serves the others', async ({ context, source, tcpPort }) => {
     const sockets: Socket[] = [];
     for (let n = 0; n < 1024; n += 1) sockets.push(await open(tcpPort));
     await expect.poll(() => source.stats.files['open'], patience).toBe(1024);
