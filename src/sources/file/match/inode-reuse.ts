@@ -36,9 +36,10 @@ export class InodeReuse {
     return statIfAt(this.#fileSystem, found.path, found.stat) !== undefined;
   }
 
-  /** The file is open, or still under its path. */
+  /** The file is open, or still under its path: what has its inode there was made when it was. */
   #isKept(file: TrackedFile): boolean {
-    return file.disk.fd !== undefined || (!isGone(file) && statIfAt(this.#fileSystem, file.disk.path, file.disk) !== undefined);
+    const { disk } = file;
+    return disk.fd !== undefined || (!isGone(file) && statIfAt(this.#fileSystem, disk.path, disk)?.bornMs === disk.bornMs);
   }
 
   /** True if the found file has the content of the known one; undefined while that cannot be read. */

@@ -540,4 +540,18 @@ export const found: readonly Found[] = [
       { kind: 'answer' },
     ],
   },
+  {
+    name: 'copy under the inode, and at the path, of a file that was deleted since the last look was read again',
+    include: '*.log*',
+    schedule: [
+      { kind: 'rename', file: 0 },
+      { kind: 'copytruncate', file: 0, lines: 0 },
+      { kind: 'regrow', file: 0 },
+      wait,
+      { kind: 'copytruncate', file: 0, lines: 0 },
+      { kind: 'copytruncate', file: 0, lines: 0 },
+      { kind: 'copytruncate', file: 0, lines: 0 },
+      { kind: 'wake', told: 'first' },
+    ],
+  },
 ];
