@@ -49,9 +49,9 @@ export interface Verdict {
   readonly missing: number[];
   /** Of files that were removed while no agent ran, or before it had saved them, or were never opened. */
   readonly excused: number[];
-  /** Files that came and went between two looks. */
+  /** Files that came and went between two scans. */
   readonly neverOpened: number;
-  /** Times between two looks in which one or more did. */
+  /** Times between two scans in which one or more did. */
   readonly gaps: number;
 }
 

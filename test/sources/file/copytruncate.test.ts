@@ -39,7 +39,7 @@ scenarioInBothGlobs('copytruncate with %s while the source is stopped, twice: th
   append a.log "five and six and seven"; start; pass 30; reads-any "five and six and seven" four three; lost 0
 `;
 
-scenarioInBothGlobs('copytruncate with %s, twice between two looks: nothing is missing')`
+scenarioInBothGlobs('copytruncate with %s, twice between two scans: nothing is missing')`
   start; write a.log one two; drain; append a.log three; copytruncate a.log; append a.log four; copytruncate a.log; append a.log five
   pass 30; reads-any five four one three two
 `;
@@ -147,7 +147,7 @@ test('file that is born and rotated out of the globs while the source is stopped
   rotate('three\n');
   rotate('four\n');
   await rig.play`write a.log.bak "no rotation"; start; drain; reads-any four three two; by-file a.log *`;
-  // And the same between two looks of a running source.
+  // And the same between two scans of a running source.
   rotate('five\n');
   rotate('six\n');
   await rig.drain();

@@ -223,7 +223,7 @@ test.for(inGlobs.flatMap((include) => [false, true].map((isKilled) => [include, 
     for (let round = 0; round < 3; round += 1) {
       writer.copyTruncate();
       writer.write(300 * KiB);
-      // One of them comes and goes between two looks.
+      // One of them comes and goes between two scans.
       if (round !== 1) await rig.source.scanOnce();
       else if (isKilled) await rig.start();
     }

@@ -94,7 +94,7 @@ const rotated: readonly Group[] = [
       'event over a rotation is sent when nothing follows it for the timeout': `
         write a.log " three"; pass 3; append a.log " four" " unfinished…"; pass 4; no-events; pass 3
         events "A one\n two\n three\n four" " unfinished"`,
-      'event goes on over several rotations between two looks': `
+      'event goes on over several rotations between two scans': `
         mv a.log.1 a.log.2; born; write a.log.1 " three"; born; write a.log " four" B; drain
         events "A one\n two\n three\n four"; spans A0-11+B0-7+C0-6`,
       'event of a deleted file goes on in the one that was made in its place':

@@ -33,7 +33,7 @@ function schedules<Kind extends string>(weights: Readonly<Record<Kind, number>>,
 // by one under which looks take any time, which is what a loaded machine does.
 const looks = { event: 4, more: 6, rotate: 4, scan: 2, poll: 4, restart: 1 };
 
-/** Of a loaded machine: the file system's clock ticks rarely, and between two looks anything may pass. */
+/** Of a loaded machine: the file system's clock ticks rarely, and between two scans anything may pass. */
 const stepped = fc
   .record({ tickMs: fc.integer({ min: 1, max: PAUSE_MS - 1 }), lookMs: fc.array(fc.oneof(fc.constant(0), fc.nat(200)), { minLength: 1 }) })
   .map(({ tickMs, lookMs }) => ({

@@ -80,7 +80,7 @@ test('truncation that cuts only the unfinished line loses that and reads on', as
   `;
 });
 
-scenario('truncation is seen although the file has grown past the old position between two looks')`
+scenario('truncation is seen although the file has grown past the old position between two scans')`
   start; write a.log "line 1" "line 2"; drain; cut a.log; append a.log "line 3" "line 4" "line 5"; drain
   reads "line 1" "line 2" "line 3" "line 4" "line 5"
 `;

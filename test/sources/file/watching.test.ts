@@ -85,7 +85,7 @@ async function startWatched(watch?: (real: Watch) => Watch, options: object = {}
     looksAt: (path) => looks.get(path) ?? 0,
     seconds,
     async arrive(lines) {
-      // More than the time between two looks.
+      // More than the time between two scans.
       rig.clock.advance(HOT_CHECK_MS);
       await until(`the lines ${lines.join(', ')} arrive`, () => {
         rig.clock.advance(0);
@@ -259,7 +259,7 @@ test('while a folder is busy its watch tells of new files, which are opened at o
   for (let n = 0; n < 100; n += 1) appendFileSync(rig.path('a.log'), 'more\n');
   const active = rig.source.stats.files['active']!;
   await rig.play`mv a.log a.log.1; write a.log two`;
-  // Less than the time between two looks at a busy folder, which find what was appended.
+  // Less than the time between two scans at a busy folder, which find what was appended.
   rig.clock.advance(NAMES_CHECK_MS);
   await until('the new file is known', () => {
     rig.clock.advance(0);
@@ -369,6 +369,6 @@ test('rotations that nobody saw are counted and said', async () => {
   for (const line of ['line 2', 'line 3', 'line 4', 'line 5']) rotate(line);
   await seconds(3);
   expect(rig.source.stats.missedRotations).toBe(2);
-  expect(rig.said(/rotated more than once between two looks/)).toMatchObject([{ level: 'warn', fields: { rotations: 3 } }]);
+  expect(rig.said(/rotated more than once between two scans/)).toMatchObject([{ level: 'warn', fields: { rotations: 3 } }]);
   expect(rig.texts).not.toContain('line 2');
 });

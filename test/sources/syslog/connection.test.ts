@@ -99,7 +99,7 @@ describe.each([
     expect(await rig.messages()).toEqual(['whole', 'half']);
   });
 
-  test('that brings nothing between two looks is closed, but not one that is not read from', async () => {
+  test('that brings nothing between two scans is closed, but not one that is not read from', async () => {
     const { client, connection, rig, received } = await serve(isPlain);
     const watch = new IdleWatch();
     const look = () => watch.look([connection]);

@@ -50,7 +50,7 @@ export class CompressedContent {
     from: number,
     to: number,
     offer: (block: WindowBlock) => Promise<void>,
-    { isOver, range: told }: ReadExtras = { isOver: true, range: { consumedTo: 0 } },
+    { isOver, range: progress }: ReadExtras = { isOver: true, range: { consumedTo: 0 } },
   ): Promise<ReadResult | undefined> {
     const { lines } = this.#options;
     const { end } = compressed;
@@ -93,7 +93,7 @@ export class CompressedContent {
           if (at >= to) break;
         }
       } catch (error) {
-        told.consumedTo = range.consumedTo;
+        progress.consumedTo = range.consumedTo;
         if (error instanceof LaneRefusal) throw error;
         if (isReset && (isOver || !isCut(error))) await offerAll(() => lines.flush());
         throw error;

@@ -21,7 +21,7 @@ export interface CompressedFilesOptions {
   readonly fileSystem: FileSystem;
   readonly streams: StreamStore;
   readonly clock: Clock;
-  /** False where a file may have another inode at every look. */
+  /** False where a file may have another inode at every scan. */
   readonly stableInodes: boolean;
   shapeOf(path: string): EventShape;
   readonly rescue: Rescue | undefined;
@@ -243,7 +243,7 @@ export class CompressedFiles {
     return withOpenIfReadable(fileSystem, path, (fd) => readHead(fileSystem, fd, HEAD_BYTES));
   }
 
-  /** NO_TAIL if it cannot be read now: the next look then takes it for another file. */
+  /** NO_TAIL if it cannot be read now: the next scan then takes it for another file. */
   #tailOf({ path, stat }: CompressedFile): Tail {
     const { fileSystem } = this.#options;
     return withOpenIfReadable(fileSystem, path, (fd) => tailOf(readBefore(fileSystem, fd, stat.size, TAIL_BYTES))) ?? NO_TAIL;

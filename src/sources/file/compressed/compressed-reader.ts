@@ -139,7 +139,8 @@ export class CompressedReader {
     try {
       if (compressed.state !== 'waiting' && !(await this.#goOn(compressed))) return;
       if (compressed.stream === undefined) {
-        if (!files.identify(compressed)) return this.#fail(compressed, 'file has the name of a compressed one and is none; it is left out');
+        if (!files.identify(compressed))
+          return this.#fail(compressed, 'file is named like a compressed file but is not compressed with gzip or zstd; it is left out');
         const read = await this.#findRead(compressed);
         if (read === 'later') return;
         files.mint(compressed, read);

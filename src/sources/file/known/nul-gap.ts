@@ -60,7 +60,7 @@ export class NulGaps {
   pass(file: TrackedFile): boolean {
     if (file.stream.offset > 0 || !isAllNuls(file.stream.identity) || !this.areSought) return true;
     const { fileSystem, streams } = this.#options;
-    // A network file system may show bytes late that were NULs at the last look.
+    // A network file system may show bytes late that were NULs at the last check.
     let at = Math.max(0, file.stream.gapTo - READ_CHUNK_BYTES);
     for (const stopAt = at + TURN_BYTES; at < stopAt;) {
       const bytes = chunk.subarray(0, fileSystem.peek(file.disk.fd!, chunk, at));

@@ -79,12 +79,12 @@ export class CopyMatcher {
     this.#options.verify(original);
     if (isDetached(original)) return false;
     if (this.#isAlikeSoFar(file, original)) return true;
-    // Truncated between the two looks, it is not alike any more, though the file is its copy.
+    // Truncated between the two checks, it is not alike any more, though the file is its copy.
     this.#options.verify(original);
     return !isDetached(original) && original.disk.failure !== undefined;
   }
 
-  /** True while all that the file has is what its original, which is still there, has in its place. True also when it cannot be told. */
+  /** True while the original is still there and begins and ends as the file does. True also while one cannot be read. */
   #isAlikeSoFar(file: TrackedFile, original: TrackedFile): boolean {
     const { fileSystem, descriptors } = this.#options;
     if (!descriptors.open(original) || !descriptors.open(file)) return true;

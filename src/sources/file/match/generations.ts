@@ -127,7 +127,7 @@ export class Generations {
     const next = this.#newFile(firstPath, { ...stat, bornMs: 0 }, shape);
     // What the first scan found in it may be younger than the file, too: `order` then goes by the stream.
     if (file.firstScan <= 1) file.bornMs = 0;
-    // What was seen without a look at the content may be the next stream's.
+    // Bytes seen by a stat alone may be the next stream's.
     file.size = Math.max(file.stream.offset, Math.min(file.size, file.sureSize));
     // A program that does not append writes on behind that.
     if (file.size > 0) next.stream.leastGap = Math.min(next.stream.leastGap, file.size);

@@ -18,7 +18,7 @@ export class InodeReuse {
     this.#descriptors = descriptors;
   }
 
-  /** True if what was found is still this file, false if it is a new file with its inode, undefined while that cannot be told. */
+  /** True if what was found is still this file, false if it is a new file with its inode, undefined while its content cannot be read. */
   isStill(file: TrackedFile, found: FoundFile): boolean | undefined {
     if (file.disk.fd !== undefined) return true;
     if (file.stream.identity.headLength === 0) return !isReplaced(file, found.stat);
@@ -30,7 +30,7 @@ export class InodeReuse {
     return !this.#isKept(file) && this.isStill(file, found) === false;
   }
 
-  /** True while that cannot be told; false where nothing is there any more. */
+  /** True while its content cannot be read; false where nothing is there any more. */
   mayHaveLost(file: TrackedFile, found: FoundFile): boolean {
     if (this.#isKept(file) || this.isStill(file, found) !== undefined) return false;
     return statIfAt(this.#fileSystem, found.path, found.stat) !== undefined;

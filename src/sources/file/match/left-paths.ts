@@ -78,7 +78,7 @@ export class LeftPaths {
     for (const [path, rotations] of most) {
       if (rotations <= 1) continue;
       stats.missedRotations = (stats.missedRotations ?? 0) + rotations - 1;
-      const text = 'file was rotated more than once between two looks; what was also deleted in between was not read';
+      const text = 'file was rotated more than once between two scans; what was also deleted in between was not read';
       notices.event('warn', { path, rotations }, text);
     }
   }
@@ -91,7 +91,7 @@ export class LeftPaths {
       const last = number === 0 ? rotated.length : Math.max(...rotated.map(({ path }) => numberOf(base, path)));
       return last + 1 - number;
     } catch {
-      // It cannot be told; the finder names folders that cannot be read.
+      // Unknown; the finder logs folders that cannot be read.
       return 0;
     }
   }

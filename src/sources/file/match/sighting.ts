@@ -21,7 +21,7 @@ export function sightOf(file: TrackedFile, generations: Generations, folders: Fo
         this.found = { path: disk.path, stat };
         return 'itself';
       } catch {
-        // The finder names what it cannot look at.
+        // The finder logs what it cannot stat.
         return 'unknown';
       }
     },

@@ -6,7 +6,7 @@
  *   let an agent run for a while), or it was deleted before a scan had seen it;
  * - it was deleted or truncated away, not delivered yet, while no agent ran, or the agent was killed before it could bring it to
  *   the disk buffer: within a scan or two;
- * - its file had a name that the source follows between two looks only, and none before it under that name had been seen;
+ * - its file had a name that the source follows between two scans only, and none before it under that name had been seen;
  * - it was written to the copy of an empty file, under a name that the source does not follow: nothing tells that this is a copy;
  * - its file was truncated before any of it was read, and began as before: such a file cannot be told from one that grew, and nothing
  *   leads to the copies that were made of it since, where the source does not follow their names. All that is known of a file of which
