@@ -2,23 +2,14 @@
  * An ingest service for tests: a real HTTP server on loopback that keeps every request, decoded, and answers what it is
  * told to. Without orders it stores everything, once for each key.
  */
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { createServer as createTlsServer, type ServerOptions } from 'node:https';
-import type { AddressInfo } from 'node:net';
-import { gunzipSync, zstdDecompressSync } from 'node:zlib';
+import type { ServerResponse } from 'node:http';
+import type { ServerOptions } from 'node:https';
 import { parse as parseCsv } from 'csv-parse/sync';
-import { onTestFinished } from 'vitest';
+import { IngestServer, type Received } from './ingest-server.ts';
+import { endWithTest } from './program.ts';
 import { test as base } from './temp-tree.ts';
 
-export interface ReceivedRequest {
-  readonly method: string;
-  readonly url: string;
-  readonly headers: IncomingMessage['headers'];
-  readonly key: string;
-  /** As it came. */
-  readonly raw: Buffer;
-  /** After decompression. */
-  readonly body: Buffer;
+export interface ReceivedRequest extends Received {
   /** The events: the lines of NDJSON, else each event as JSON. */
   readonly lines: readonly string[];
 }
@@ -26,45 +17,20 @@ export interface ReceivedRequest {
 /** Answers a request; what is not answered stays open. */
 export type Responder = (request: ReceivedRequest, response: ServerResponse) => void;
 
-export class FakeIngest {
+export class FakeIngest extends IngestServer {
   readonly requests: ReceivedRequest[] = [];
   /** Bodies' lines that were answered with a 200, once for each key, in the order of their arrival. */
   readonly stored = new Map<string, readonly string[]>();
   /** How a request is answered; by default `storeAll`. */
   respond: Responder = (request, response) => this.storeAll(request, response);
-  readonly #server: Server;
-  readonly #scheme: string;
-
-  private constructor(server: Server, scheme: string) {
-    this.#server = server;
-    this.#scheme = scheme;
-  }
 
   /** Starts on a port of its own, or on `port`; closed when the test ends. With `tls` it is an https server. */
-  static async start(port = 0, tls?: ServerOptions, host = '127.0.0.1'): Promise<FakeIngest> {
-    const server = tls ? createTlsServer(tls) : createServer();
-    const service = new FakeIngest(server, tls ? 'https' : 'http');
-    server.on(tls ? 'secureConnection' : 'connection', () => (service.connections += 1));
-    server.on('request', (request, response) => void service.#receive(request, response));
-    await new Promise<void>((resolve, reject) => {
-      server.once('error', reject);
-      server.listen(port, host, resolve);
-    });
-    onTestFinished(() => service.stop());
+  static async start(port?: number, tls?: ServerOptions, host?: string): Promise<FakeIngest> {
+    const service = new FakeIngest(tls);
+    await service.listen(port, host);
+    endWithTest(() => service.stop());
     return service;
   }
-
-  get port(): number {
-    return (this.#server.address() as AddressInfo).port;
-  }
-
-  get url(): string {
-    const { address, family } = this.#server.address() as AddressInfo;
-    return `${this.#scheme}://${family === 'IPv6' ? `[${address}]` : address}:${this.port}`;
-  }
-
-  /** Connections that were taken so far. */
-  connections = 0;
 
   /** Every stored line. */
   get lines(): string[] {
@@ -83,32 +49,10 @@ export class FakeIngest {
     });
   }
 
-  async stop(): Promise<void> {
-    const closed = new Promise((resolve) => this.#server.close(resolve));
-    this.#server.closeAllConnections();
-    await closed;
-  }
-
-  async #receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const chunks: Buffer[] = [];
-    try {
-      for await (const chunk of request) chunks.push(chunk as Buffer);
-    } catch {
-      return;
-    }
-    const raw = Buffer.concat(chunks);
-    const body = decode(raw, request.headers['content-encoding']);
-    const received: ReceivedRequest = {
-      method: request.method ?? '',
-      url: request.url ?? '',
-      headers: request.headers,
-      key: String(request.headers['idempotency-key'] ?? ''),
-      raw,
-      body,
-      lines: eventsIn(body.toString('utf8'), request.headers['content-type']),
-    };
-    this.requests.push(received);
-    this.respond(received, response);
+  protected take(received: Received, response: ServerResponse): void {
+    const request = { ...received, lines: eventsIn(received.body.toString('utf8'), received.headers['content-type']) };
+    this.requests.push(request);
+    this.respond(request, response);
   }
 }
 
@@ -126,13 +70,6 @@ function eventsIn(text: string, type: string | undefined): string[] {
     // Read as lines.
   }
   return text.split('\n').slice(0, -1);
-}
-
-function decode(raw: Buffer, encoding: string | undefined): Buffer {
-  if (encoding === 'gzip') return gunzipSync(raw);
-  if (encoding === 'zstd') return zstdDecompressSync(raw);
-  if (encoding !== undefined) throw new Error(`unknown content-encoding ${encoding}`);
-  return raw;
 }
 
 /** Tests that begin with a service, and with an empty folder where they ask for it. */

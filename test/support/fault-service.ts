@@ -3,19 +3,15 @@
  * with the events sent under it, and answers an accepted key again from memory, as the service does.
  */
 import { createHash } from 'node:crypto';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { gunzipSync, zstdDecompressSync } from 'node:zlib';
+import type { ServerResponse } from 'node:http';
+import { IngestServer, type Received } from './ingest-server.ts';
 import { endWithTest } from './program.ts';
 
-export interface FaultRequest {
-  /** Milliseconds since the epoch at which its first byte came. */
-  readonly at: number;
+/** Its body is not kept. */
+export interface FaultRequest extends Omit<Received, 'method' | 'url' | 'raw' | 'body'> {
   readonly path: string;
   /** Of the body as it came. */
   readonly bytes: number;
-  readonly key: string;
-  readonly headers: IncomingMessage['headers'];
   /** The events, without newlines. */
   readonly events: readonly string[];
 }
@@ -42,20 +38,15 @@ export interface FaultAnswer {
   readonly never?: 'stored' | 'lost';
 }
 
-export class FaultService {
+export class FaultService extends IngestServer {
   readonly stored: string[] = [];
   readonly requests: FaultRequest[] = [];
   /** Keys that stood for two different lists of events. */
   readonly misusedKeys: string[] = [];
   /** Answers of a kind that could come before a service looks at the key (see `isBeforeKey`) hold for known keys, too. */
   respond: (request: FaultRequest) => FaultAnswer | undefined | Promise<FaultAnswer | undefined> = () => undefined;
-  /** Connections are broken while a request's body still comes, where this says so. */
-  interrupts: () => boolean = () => false;
   readonly #eventsOfKey = new Map<string, string>();
   readonly #replies = new Map<string, string>();
-  /** Its base address, once it listens. */
-  url = '';
-  readonly #server = createServer((request, response) => void this.#serve(request, response));
 
   /** Listens on `port`, or on a free one; closed when the test ends. What a hook starts, it stops. */
   static async start(port = 0): Promise<FaultService> {
@@ -65,38 +56,18 @@ export class FaultService {
     return service;
   }
 
-  /** Also after `stop`. */
-  async listen(port: number): Promise<void> {
-    await new Promise<void>((resolve, reject) => this.#server.once('error', reject).listen(port, '127.0.0.1', resolve));
-    this.url = `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
-  }
-
   /** True once the events of the key were stored. */
   hasStored(key: string): boolean {
     return this.#replies.has(key);
   }
 
-  async stop(): Promise<void> {
-    this.#server.closeAllConnections();
-    if (this.#server.listening) await new Promise((resolve) => this.#server.close(resolve));
-  }
-
-  async #serve(message: IncomingMessage, response: ServerResponse): Promise<void> {
-    const at = Date.now();
-    if (this.interrupts()) return void message.once('data', () => message.socket.destroy());
-    const chunks: Buffer[] = [];
-    try {
-      for await (const chunk of message) chunks.push(chunk as Buffer);
-    } catch {
-      return;
-    }
-    const raw = Buffer.concat(chunks);
-    const request = this.#note(at, message, raw.length, decode(raw, message.headers['content-encoding']));
+  protected async take(received: Received, response: ServerResponse): Promise<void> {
+    const request = this.#note(received);
     const told = (await this.respond(request)) ?? {};
     const known = this.#replies.get(request.key);
     const answer = known !== undefined && !isBeforeKey(told) ? withoutStatus(told) : told;
     if (answer.delayMs !== undefined) await new Promise((resolve) => setTimeout(resolve, answer.delayMs));
-    if (answer.cut) return void message.socket.destroy();
+    if (answer.cut) return void response.destroy();
     if (answer.never === 'lost') return;
     if (answer.status !== undefined && answer.status !== 200) {
       return void response
@@ -106,10 +77,10 @@ export class FaultService {
     if (answer.body !== undefined) return void response.writeHead(200, answer.headers).end(answer.body);
     // It may have been stored while this request waited.
     const reply = this.#replies.get(request.key) ?? this.#store(request, answer);
-    if (answer.storeAndBreak) return void message.socket.destroy();
+    if (answer.storeAndBreak) return void response.destroy();
     if (answer.never === 'stored') return;
     response.writeHead(200, { 'content-type': 'application/json', 'content-length': reply.length });
-    if (answer.storeAndTear) return void response.write(reply.slice(0, reply.length / 2), () => message.socket.destroy());
+    if (answer.storeAndTear) return void response.write(reply.slice(0, reply.length / 2), () => response.destroy());
     if (answer.dripMs !== undefined) return this.#drip(response, reply, answer.dripMs);
     response.end(reply);
   }
@@ -139,10 +110,9 @@ export class FaultService {
     return reply;
   }
 
-  #note(at: number, message: IncomingMessage, bytes: number, body: string): FaultRequest {
-    const events = body.split('\n').filter((line) => line !== '');
-    const key = String(message.headers['idempotency-key'] ?? '');
-    const request = { at, bytes, path: message.url ?? '', key, headers: message.headers, events };
+  #note({ at, url, headers, key, raw, body }: Received): FaultRequest {
+    const events = body.toString('utf8').split('\n').filter((line) => line !== ''); // prettier-ignore
+    const request = { at, bytes: raw.length, path: url, key, headers, events };
     this.requests.push(request);
     // Times of reading differ when a batch is read again; the events are the same.
     const hash = createHash('sha256');
@@ -167,10 +137,4 @@ function withoutStatus({ dripMs, storeAndBreak, storeAndTear }: FaultAnswer): Fa
     ...(storeAndBreak === undefined ? {} : { storeAndBreak }),
     ...(storeAndTear === undefined ? {} : { storeAndTear }),
   };
-}
-
-function decode(body: Buffer, encoding: string | undefined): string {
-  if (encoding === 'gzip') return gunzipSync(body).toString('utf8');
-  if (encoding === 'zstd') return zstdDecompressSync(body).toString('utf8');
-  return body.toString('utf8');
 }
