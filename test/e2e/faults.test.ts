@@ -10,6 +10,7 @@ import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import type { FaultAnswer, FaultRequest, FaultService } from '../support/fault-service.ts';
 import type { Program } from '../support/program.ts';
 import { valueOf } from '../support/prometheus-text.ts';
+import { randomFrom } from '../support/random.ts';
 import {
   addressOf,
   lineOf,
@@ -208,17 +209,6 @@ test.for(Object.keys(FOR_A_WHILE).flatMap((name) => [[name, false] as const, [na
 );
 
 // ——— Chance ———
-
-/** Mulberry32: the same numbers in [0, 1) for the same seed. */
-function randomFrom(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 const FAULTS: readonly ((request: FaultRequest) => FaultAnswer)[] = [
   () => ({ status: 503 }),

@@ -7,22 +7,12 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import { READ_CHUNK_BYTES } from '../../src/sources/framing/limits.ts';
 import { metricsOf, QUICK, range, startShipping, test } from '../support/shipping.ts';
+import { dice } from '../support/random.ts';
 import { until } from '../support/until.ts';
 
 const seed = Number(process.env['TAILRACE_HOSTILE_SEED'] ?? Date.now() % 1_000_000_000);
 
-/** A small generator (mulberry32). */
-function generator(from: number): (below: number) => number {
-  let state = from;
-  return (below) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) % below;
-  };
-}
-
-const random = generator(seed);
+const random = dice(seed);
 
 const BITS: readonly Buffer[] = [
   '\n', '\n', '\n', '\r\n', '\r', '\n\r\n', '\0', '\ufeff', '€', '😀', '\ufffd', '"', '\\', '\t', '\u2028', ' ', 'plain words ', '{"a":1}', '{"a":"€"}\n', '{', '}', '[1]\n',

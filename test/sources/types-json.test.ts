@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { editJson } from '../../src/parsers/formats/json-edit.ts';
 import { placeOf } from '../../src/parsers/values/place.ts';
+import { dice } from '../support/random.ts';
 import { make } from './made.ts';
 
 const READ = '2026-11-22T18:00:00.500Z';
@@ -91,11 +92,7 @@ test('types: JSON among several formats, and in messages', async () => {
 });
 
 test('editing a JSON text changes what its parsed form says, on random objects, and no other byte', () => {
-  let seed = 20261123;
-  const next = (below: number): number => {
-    seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0;
-    return Math.floor((seed / 2 ** 32) * below);
-  };
+  const next = dice(20261123);
   const pick = <T>(all: readonly T[]): T => all[next(all.length)]!;
   const space = (): string => pick(['', '', ' ', '\t ']);
   const leaf = (): string => pick(['1', '-0.50', '"x"', '"\\"},{"', '"\\\\"', 'null', 'true', '[]', '[{"a":"]"},[1]]', '{}', '"{[,"']);

@@ -5,18 +5,10 @@
 import { createServer, type Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import { dice } from '../../../support/random.ts';
 import { until } from '../../../support/until.ts';
 import { connect } from './peer.ts';
 import { listen } from '../../../support/free-port.ts';
-
-/** Numbers in `[0, below)` that depend on the seed alone. */
-function dice(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    return Math.floor((state / 2 ** 32) * below);
-  };
-}
 
 interface Arrived {
   readonly id: string;
