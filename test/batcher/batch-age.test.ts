@@ -1,6 +1,8 @@
-import { expect, test } from 'vitest';
+import { expect, test as base } from 'vitest';
 import { BatchAge } from '../../src/batcher/fill/batch-age.ts';
 import { SteppedClock } from '../support/stepped-clock.ts';
+
+const test = base.extend('clock', () => new SteppedClock());
 
 /** Opens a batch as soon as the one before is closed, for `seconds`: when they were closed. */
 async function closings(
@@ -23,8 +25,7 @@ async function closings(
   return closed;
 }
 
-test('batch age closes the first batch for an idle sink at once, and no more than five a second for each dataset', async () => {
-  const clock = new SteppedClock();
+test('batch age closes the first batch for an idle sink at once, and no more than five a second for each dataset', async ({ clock }) => {
   const age = new BatchAge({ clock, maxAgeMs: 1000, isIdle: () => true });
   const closed = await closings(clock, age, 2, ['logs', 'audit']);
   for (const dataset of ['logs', 'audit']) {
@@ -33,8 +34,7 @@ test('batch age closes the first batch for an idle sink at once, and no more tha
   }
 });
 
-test('batch age leaves a batch open for max_age while its sink is busy, and closes it soon after that', async () => {
-  const clock = new SteppedClock();
+test('batch age leaves a batch open for max_age while its sink is busy, and closes it soon after that', async ({ clock }) => {
   let isIdle = false;
   const age = new BatchAge({ clock, maxAgeMs: 1000, isIdle: () => isIdle });
   expect(await closings(clock, age, 2)).toEqual([
@@ -49,8 +49,7 @@ test('batch age leaves a batch open for max_age while its sink is busy, and clos
   expect(age.isDue('logs', openedMs)).toBe(true);
 });
 
-test('batch age that was written is the waiting time, however idle the sink is', async () => {
-  const clock = new SteppedClock();
+test('batch age that was written is the waiting time, however idle the sink is', async ({ clock }) => {
   expect(await closings(clock, new BatchAge({ clock, maxAgeMs: 1000, isIdle: undefined }), 3)).toEqual([
     ['logs', 1000],
     ['logs', 2000],
@@ -58,8 +57,7 @@ test('batch age that was written is the waiting time, however idle the sink is',
   ]);
 });
 
-test('batch age closes nothing early while batches fill by themselves', async () => {
-  const clock = new SteppedClock();
+test('batch age closes nothing early while batches fill by themselves', async ({ clock }) => {
   const age = new BatchAge({ clock, maxAgeMs: 1000, isIdle: () => true });
   age.noteFull('logs');
   const openedMs = clock.monotonic();

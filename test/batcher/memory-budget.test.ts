@@ -1,10 +1,12 @@
-import { expect, test } from 'vitest';
+import { expect, test as base } from 'vitest';
 import { MemoryBudget } from '../../src/batcher/fill/memory-budget.ts';
 import type { Region } from '../../src/core/block.ts';
 import { settleTurns } from '../support/until.ts';
 
 const slot = (at: number): Region => ({ at, bytes: Buffer.alloc(10) });
 const make = (budget = 30): MemoryBudget => new MemoryBudget(budget, 10, [slot(0), slot(1), slot(2)]);
+
+const test = base.extend('budget', () => make());
 /** A wait of a file, or of a live source, that is admitted when `admits` says so. */
 const wait = (budget: MemoryBudget, kind: 'file' | 'live', admits: () => boolean): Promise<void> =>
   budget.wait(() => kind === 'file', admits);
@@ -21,15 +23,13 @@ test('memory budget gives slots within its budget, counts what lies outside of t
   expect([budget.takeSlot(), budget.takeSlot()].map((each) => each !== undefined)).toEqual([true, true]);
 });
 
-test('memory budget gives every slot to one holder at a time', () => {
-  const budget = make();
+test('memory budget gives every slot to one holder at a time', ({ budget }) => {
   const taken = [budget.takeSlot(), budget.takeSlot(), budget.takeSlot()];
   expect(new Set(taken.map((each) => each!.at)).size).toBe(3);
   expect(budget.hasSlot()).toBe(false);
 });
 
-test('memory budget lets bytes beyond the budget in only while it is empty', () => {
-  const budget = make();
+test('memory budget lets bytes beyond the budget in only while it is empty', ({ budget }) => {
   expect(budget.take(1000)).toBe(true);
   expect(budget.take(1)).toBe(false);
   expect(budget.takeSlot()).toBeUndefined();
@@ -37,8 +37,7 @@ test('memory budget lets bytes beyond the budget in only while it is empty', () 
   expect([budget.take(1), budget.take(1000)]).toEqual([true, false]);
 });
 
-test('memory budget wakes those whom it admits, in the order they came', async () => {
-  const budget = make();
+test('memory budget wakes those whom it admits, in the order they came', async ({ budget }) => {
   const woken: string[] = [];
   let open = false;
   void wait(budget, 'file', () => open).then(() => woken.push('first'));
@@ -53,8 +52,7 @@ test('memory budget wakes those whom it admits, in the order they came', async (
   expect(woken).toEqual(['first', 'third']);
 });
 
-test('memory budget turns away files first, then all, and nobody may wait any more', async () => {
-  const budget = make();
+test('memory budget turns away files first, then all, and nobody may wait any more', async ({ budget }) => {
   const refused = { code: 'E_STOPPED' };
   const file = expect(wait(budget, 'file', () => false)).rejects.toMatchObject(refused);
   const live = expect(wait(budget, 'live', () => false)).rejects.toMatchObject(refused);

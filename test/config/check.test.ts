@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { check } from '../../src/cli/check/check.ts';
 import { checkMachine } from '../../src/cli/check/check-machine.ts';
 import { findConfig } from '../../src/config/load/find.ts';
@@ -8,6 +8,7 @@ import { readConfig } from '../../src/config/load/load.ts';
 import { makeTree } from '../support/temp-tree.ts';
 import { canDropPrivileges, startUnprivileged } from '../support/unprivileged.ts';
 import { configWith } from './reading.ts';
+import { beginning } from '../support/begin.ts';
 
 async function run(file: string, options: { json?: boolean; colours?: boolean } = {}) {
   const [out, error]: string[][] = [[], []];
@@ -27,9 +28,10 @@ function makeConfig(extra: Parameters<typeof configWith>[0] = {}): { file: strin
   return { folder, file: join(folder, 't.yaml') };
 }
 
+const test = beginning(() => makeConfig(), 'file', 'folder');
+
 describe('check', () => {
-  test('says in one line what would run', async () => {
-    const { file } = makeConfig();
+  test('says in one line what would run', async ({ file }) => {
     expect(await run(file)).toEqual({ code: 0, out: [`${file} is valid: would run 1 source (app) and 1 sink (store)`], error: [] });
     const { code, out } = await run(file, { json: true });
     expect({ code, answer: JSON.parse(out?.join('') ?? '') as unknown }).toEqual({
@@ -38,8 +40,7 @@ describe('check', () => {
     });
   });
 
-  test('names the file as the user did, in the answer as in problems', async () => {
-    const { file } = makeConfig();
+  test('names the file as the user did, in the answer as in problems', async ({ file }) => {
     const named = relative(process.cwd(), file);
     expect((await run(named)).out).toEqual([`${named} is valid: would run 1 source (app) and 1 sink (store)`]);
     const broken = relative(process.cwd(), makeConfig({ agent: 'data_dirr: x' }).file);
@@ -114,8 +115,7 @@ describe('check', () => {
     ]);
   });
 
-  test('warns of compressed files that match and are left out', async () => {
-    const { file, folder } = makeConfig();
+  test('warns of compressed files that match and are left out', async ({ file, folder }) => {
     writeFileSync(file, readFileSync(file, 'utf8').replace('logs/**/*.log', 'logs/**/*.log*'));
     writeFileSync(join(folder, 'logs/deep/a.log.1.gz'), 'x');
     const { code, error } = await run(file);
@@ -127,8 +127,7 @@ describe('check', () => {
     expect((await run(file)).error).toEqual([]);
   });
 
-  test.skipIf(!canDropPrivileges)('warns of files that match and that this user may not read', async () => {
-    const { file, folder } = makeConfig();
+  test.skipIf(!canDropPrivileges)('warns of files that match and that this user may not read', async ({ file, folder }) => {
     writeFileSync(join(folder, 'logs/secret.log'), 'x', { mode: 0 });
     const checked = startUnprivileged(['check', '--config', file]);
     expect(await checked.exited).toBe(0);
@@ -200,8 +199,7 @@ ${file}:5:15: warning: this user may not look at 1 path that \`${folder}/logs/**
     );
   });
 
-  test('a token file that cannot be used is a problem', async () => {
-    const { file, folder } = makeConfig();
+  test('a token file that cannot be used is a problem', async ({ file, folder }) => {
     writeFileSync(join(folder, 'tok'), 'two words');
     const { code, error } = await run(file);
     expect(code).toBe(2);

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { chmodSync, copyFileSync, mkdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test as base } from 'vitest';
 import { makeTree } from '../support/temp-tree.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -26,6 +26,8 @@ function makeCheckout(): string {
   return tree;
 }
 
+const test = base.extend('tree', () => makeCheckout());
+
 function age(tree: string, file: string, hours: number): void {
   const seconds = Date.now() / 1000 - hours * 3600;
   utimesSync(join(tree, file), seconds, seconds);
@@ -49,28 +51,24 @@ test.each(['src/cli/run.ts', 'src/main.ts', 'src/cli', 'package.json', 'package-
   },
 );
 
-test('bin/tailrace starts the sources when there is no bundle', () => {
-  const tree = makeCheckout();
+test('bin/tailrace starts the sources when there is no bundle', ({ tree }) => {
   rmSync(join(tree, 'dist'), { recursive: true });
   expect(run(tree, 'check')).toMatch(/^sources /);
 });
 
 // Symptom: an installed package did not start. Cause: npm gives its files the time at which each is unpacked, package.json's being the last.
-test('bin/tailrace starts a bundle that came without sources, whatever the times of its files', () => {
-  const tree = makeCheckout();
+test('bin/tailrace starts a bundle that came without sources, whatever the times of its files', ({ tree }) => {
   rmSync(join(tree, 'src'), { recursive: true });
   age(tree, 'package.json', 0);
   expect(run(tree, 'check')).toMatch(/^bundle /);
 });
 
-test('bin/tailrace keeps the memory of the agent small, and of the agent alone', () => {
-  const tree = makeCheckout();
+test('bin/tailrace keeps the memory of the agent small, and of the agent alone', ({ tree }) => {
   expect(run(tree, 'run', '--once')).toMatch(/^bundle .*--max-semi-space-size=1 2$/);
   expect(run(tree, 'serve')).not.toMatch(/semi-space|2$/);
 });
 
-test('bin/tailrace on an old Node says what to do, in a checkout and in a package', () => {
-  const tree = makeCheckout();
+test('bin/tailrace on an old Node says what to do, in a checkout and in a package', ({ tree }) => {
   mkdirSync(join(tree, 'old'));
   writeFileSync(join(tree, 'old/node'), '#!/bin/sh\necho v20.20.2\n', { mode: 0o755 });
   const env = { PATH: `${join(tree, 'old')}:/usr/bin:/bin` };

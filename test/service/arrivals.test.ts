@@ -1,14 +1,15 @@
 /** Waits for events of a dataset: what ends them, and how many there may be. */
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test as base } from 'vitest';
 import { SERVICE_HELD_QUERIES } from '../../src/service/limits.ts';
 import { openArrivals } from '../../src/service/datasets/arrivals.ts';
 
 const MINUTE = 60_000;
 const never = new AbortController().signal;
 
+const test = base.extend('arrivals', () => openArrivals());
+
 describe('arrivals', () => {
-  test('wake those that wait for the dataset, and no others', async () => {
-    const arrivals = openArrivals();
+  test('wake those that wait for the dataset, and no others', async ({ arrivals }) => {
     const one = arrivals.wait(1, performance.now(), MINUTE, never);
     const two = arrivals.wait(2, performance.now(), MINUTE, never);
     arrivals.stored(1);
@@ -19,8 +20,7 @@ describe('arrivals', () => {
     expect(arrivals.waiting()).toBe(0);
   });
 
-  test('that came after the request began, but before it waits, end the wait', async () => {
-    const arrivals = openArrivals();
+  test('that came after the request began, but before it waits, end the wait', async ({ arrivals }) => {
     const began = performance.now();
     arrivals.stored(1);
     await arrivals.wait(1, began, MINUTE, never);
@@ -30,8 +30,7 @@ describe('arrivals', () => {
     await later;
   });
 
-  test('end a wait whose client goes away, and leave nothing behind', async () => {
-    const arrivals = openArrivals();
+  test('end a wait whose client goes away, and leave nothing behind', async ({ arrivals }) => {
     const gone = new AbortController();
     const wait = arrivals.wait(1, performance.now(), MINUTE, gone.signal);
     gone.abort(new Error('gone'));
@@ -40,8 +39,7 @@ describe('arrivals', () => {
     await expect(arrivals.wait(1, performance.now(), MINUTE, gone.signal)).rejects.toThrow('gone');
   });
 
-  test('take so many waits and no more', async () => {
-    const arrivals = openArrivals();
+  test('take so many waits and no more', async ({ arrivals }) => {
     const waits = Array.from({ length: SERVICE_HELD_QUERIES }, (_, n) => arrivals.wait(n % 3, performance.now(), MINUTE, never));
     await expect(arrivals.wait(1, performance.now(), MINUTE, never)).rejects.toMatchObject({
       status: 429,

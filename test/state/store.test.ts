@@ -1,7 +1,7 @@
 import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { openState } from '../../src/state/database/store.ts';
 import type { StoredBatch } from '../../src/state/database/stored-batch.ts';
 import { MemoryLog } from '../support/memory-log.ts';
@@ -9,6 +9,7 @@ import { makeTree } from '../support/temp-tree.ts';
 import { until } from '../support/until.ts';
 import { batch, commit, span } from './batches.ts';
 import { openInTurn } from './open-in-turn.ts';
+import { beginning } from '../support/begin.ts';
 
 const identity = { device: '2049', inode: '18446744073709551615', headLength: 12, headHash: 'ab' };
 
@@ -22,6 +23,8 @@ function begin(sinks?: readonly string[]) {
   const folder = makeTree({});
   return { folder, ...open(folder, sinks) };
 }
+
+const test = beginning(() => begin(), 'folder', 'log', 'state');
 
 /** What a kill leaves of it. */
 function copyOf(folder: string): string {
@@ -38,8 +41,7 @@ function rowsOf(folder: string, table: string): number {
   return n;
 }
 
-test('state mints streams with random ids and has them again after a restart, with identity and position', () => {
-  const { folder, state } = begin();
+test('state mints streams with random ids and has them again after a restart, with identity and position', ({ folder, state }) => {
   const one = state.streams.mint('app', '/var/log/a.log', identity);
   const two = state.streams.mint('app', '/var/log/a.log', identity, 500);
   expect(one.id).toMatch(/^[0-9a-f]{32}$/);
@@ -67,8 +69,7 @@ test('state mints streams with random ids and has them again after a restart, wi
   expect(again.streams.list('other')).toEqual([]);
 });
 
-test('state has a stream begin in its file where nothing was read of it, also after a kill right behind that', () => {
-  const { folder, state } = begin();
+test('state has a stream begin in its file where nothing was read of it, also after a kill right behind that', ({ folder, state }) => {
   const old = state.streams.mint('app', '/var/log/a.log', identity);
   state.save();
   const { id } = state.streams.mint('app', '/var/log/b.log', identity);
@@ -87,8 +88,7 @@ test('state has a stream begin in its file where nothing was read of it, also af
   ]);
 });
 
-test('state knows after a restart where its marks were, with the checksums up to there', () => {
-  const { folder, state } = begin();
+test('state knows after a restart where its marks were, with the checksums up to there', ({ folder, state }) => {
   const { id } = state.streams.mint('app', '/var/log/a.log');
   for (let n = 0; n < 5; n += 1) {
     const each = commit(state, span(id, n * 10, n * 10 + 10));
@@ -101,8 +101,7 @@ test('state knows after a restart where its marks were, with the checksums up to
   expect(again.streams.list('app')).toEqual([before]);
 });
 
-test('state gives back a batch of several streams until all of it is settled, and moves each mark by itself', () => {
-  const { folder, state } = begin();
+test('state gives back a batch of several streams until all of it is settled, and moves each mark by itself', ({ folder, state }) => {
   const [a, b] = [state.streams.mint('app', '/a').id, state.streams.mint('app', '/b').id];
   const first = batch(state.ledger.nextId(), [span(a, 0, 10), span(b, 0, 20)]);
   const second = batch(state.ledger.nextId(), [span(b, 20, 30), span(a, 10, 15)]);
@@ -129,8 +128,7 @@ test('state gives back a batch of several streams until all of it is settled, an
   );
 });
 
-test('state never gives an id to a batch that an unsettled one has', () => {
-  const { folder, state } = begin();
+test('state never gives an id to a batch that an unsettled one has', ({ folder, state }) => {
   const a = state.streams.mint('app', '/a').id;
   const held = commit(state, span(a, 0, 10));
   const { state: again } = open(folder);
@@ -150,8 +148,7 @@ test('state keeps no parts of a batch that is settled, so that none are taken fo
   expect([next.id, again.ledger.partsOf(next.id)]).toEqual([split.id, []]);
 });
 
-test('state commits all batches of a group or none', () => {
-  const { state } = begin();
+test('state commits all batches of a group or none', ({ state }) => {
   const a = state.streams.mint('app', '/a').id;
   const good = batch(state.ledger.nextId(), [span(a, 0, 10)]);
   const same = { ...batch(good.id, [span(a, 10, 20)]), key: 'another' };
@@ -162,8 +159,7 @@ test('state commits all batches of a group or none', () => {
   expect(state.ledger.unsettled()).toEqual([good]);
 });
 
-test('state replaces a batch by one with another key in the same place', () => {
-  const { folder, state } = begin();
+test('state replaces a batch by one with another key in the same place', ({ folder, state }) => {
   const a = state.streams.mint('app', '/a').id;
   const old = commit(state, span(a, 0, 10));
   const renewed = { ...old, key: 'another key', spans: [{ ...span(a, 0, 10), digest: 'd2' }] };
@@ -175,8 +171,7 @@ test('state replaces a batch by one with another key in the same place', () => {
   expect(rowsOf(folder, 'batches')).toBe(0);
 });
 
-test('state lets a sink that was added take up a known stream where the others are', () => {
-  const { folder, state } = begin();
+test('state lets a sink that was added take up a known stream where the others are', ({ folder, state }) => {
   const a = state.streams.mint('app', '/a').id;
   const first = commit(state, span(a, 0, 10));
   state.ledger.settle(first);
@@ -224,8 +219,7 @@ test('state lets a renamed sink go on where the old one was', () => {
   expect(renamed.streams.list('app')[0]).toMatchObject({ resumeAt: 10 });
 });
 
-test('state forgets a settled stream for good, and never one that is not settled', () => {
-  const { folder, state } = begin();
+test('state forgets a settled stream for good, and never one that is not settled', ({ folder, state }) => {
   const [a, b] = [state.streams.mint('app', '/a').id, state.streams.mint('app', '/b').id];
   const [first, second] = [batch(state.ledger.nextId(), [span(a, 0, 10)]), batch(state.ledger.nextId(), [span(b, 0, 10)])];
   state.commit([first, second]);
@@ -241,8 +235,7 @@ test('state forgets a settled stream for good, and never one that is not settled
 
 // Symptom: rows of settled batches stayed in the database for ever. Cause: a batch whose span belongs to a stream that is
 // forgotten waited for a mark that no longer exists. Fix: only spans that a mark follows are waited for.
-test('state removes a settled batch of which one stream was forgotten meanwhile', () => {
-  const { folder, state } = begin();
+test('state removes a settled batch of which one stream was forgotten meanwhile', ({ folder, state }) => {
   const [a, b] = [state.streams.mint('app', '/a').id, state.streams.mint('app', '/b').id];
   const blocker = batch(state.ledger.nextId(), [span(b, 0, 10)]);
   const mixed = batch(state.ledger.nextId(), [span(a, 0, 10), span(b, 10, 20)]);
@@ -300,8 +293,7 @@ test('state does not wait for the disk: what a settled batch needed is removed a
 
 // Symptom: each kill sent again what was delivered within the second before it. Cause: what was settled waited for a save once a second.
 // Fix: it travels in the commit that the next batch makes anyway.
-test('state writes what was settled with the next commit', () => {
-  const { folder, state } = begin();
+test('state writes what was settled with the next commit', ({ folder, state }) => {
   const stream = state.streams.mint('app', '/var/log/a.log', identity).id;
   const [first, second, third] = [0, 10, 20].map((from) => batch(state.ledger.nextId(), [span(stream, from, from + 10)])) as [
     StoredBatch,
@@ -318,8 +310,7 @@ test('state writes what was settled with the next commit', () => {
   expect(next.streams.list('app')[0]?.settledTo).toBe(10);
 });
 
-test('state removes the parts of a settled batch with it, also those that an earlier process wrote', () => {
-  const { folder, state } = begin();
+test('state removes the parts of a settled batch with it, also those that an earlier process wrote', ({ folder, state }) => {
   const stream = state.streams.mint('app', '/var/log/a.log', identity).id;
   const [first, second] = [0, 10].map((from) => batch(state.ledger.nextId(), [span(stream, from, from + 10)])) as [
     StoredBatch,
@@ -336,8 +327,7 @@ test('state removes the parts of a settled batch with it, also those that an ear
   expect(next.ledger.partsOf(second.id)).toEqual([]);
 });
 
-test('state remembers which sources ran on the folder, also without its database', () => {
-  const { folder, state } = begin();
+test('state remembers which sources ran on the folder, also without its database', ({ folder, state }) => {
   expect(state.hasStarted('app')).toBe(false);
   state.noteStarted(['app', 'net']);
   const { state: again } = open(folder);
@@ -349,8 +339,7 @@ test('state remembers which sources ran on the folder, also without its database
 
 // Symptom: everything was sent again after a restart, and nothing had been said. Cause: a database deleted under the running
 // agent goes on working.
-test('state says once when its database is removed while it is open', () => {
-  const { folder, log, state } = begin();
+test('state says once when its database is removed while it is open', ({ folder, log, state }) => {
   state.save();
   expect(log.find('error', 'was removed')).toHaveLength(0);
   rmSync(join(folder, 'state.db'));

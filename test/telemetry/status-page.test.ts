@@ -1,6 +1,6 @@
 /** The status page's requests: who is answered, with what, and what is never said. */
 import { request } from 'node:http';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test as base, vi } from 'vitest';
 import { startTelemetry } from '../../src/telemetry/server.ts';
 import type { PageSource } from '../../src/telemetry/status-page.ts';
 import type { Observed } from '../../src/telemetry/observed.ts';
@@ -44,6 +44,8 @@ async function start(changes: { page?: PageSource | undefined; now?: () => numbe
   return server.address;
 }
 
+const test = base.extend('address', () => start());
+
 /** With any Host, which `fetch` does not send. */
 function ask(address: string, path: string, host: string, method = 'GET'): Promise<number> {
   const { hostname, port } = new URL(address);
@@ -56,8 +58,7 @@ function ask(address: string, path: string, host: string, method = 'GET'): Promi
   });
 }
 
-test('status page and its data are read-only, not kept by caches, and of this origin alone', async () => {
-  const address = await start();
+test('status page and its data are read-only, not kept by caches, and of this origin alone', async ({ address }) => {
   for (const path of PATHS) {
     const reply = await fetch(address + path);
     expect([path, reply.status]).toEqual([path, 200]);
@@ -75,8 +76,7 @@ test('status page and its data are read-only, not kept by caches, and of this or
   }
 });
 
-test('status page refuses names that another page could have been given', async () => {
-  const address = await start();
+test('status page refuses names that another page could have been given', async ({ address }) => {
   for (const path of PATHS) {
     expect(await ask(address, path, 'evil.example')).toBe(403);
     expect(await ask(address, path, 'localhost:1')).toBe(200);
@@ -91,8 +91,7 @@ test('status page that is switched off is not there, nor its data', async () => 
   expect(await (await fetch(`${address}/`)).text()).toContain('telemetry.page: true');
 });
 
-test('status page hides secrets, also in what a service answered', async () => {
-  const address = await start();
+test('status page hides secrets, also in what a service answered', async ({ address }) => {
   const config = await (await fetch(`${address}/config.json`)).text();
   expect(JSON.parse(config)).toEqual({
     sinks: [{ token: '(hidden)', tls: { key: '/etc/key.pem' }, proxy: 'http://(hidden)@proxy:3128', url: 'https://store' }],
@@ -105,8 +104,7 @@ test('status page hides secrets, also in what a service answered', async () => {
   expect(status + config).not.toMatch(/secret-/);
 });
 
-test('status page asks for few files, and explains absolute paths of a sane length only', async () => {
-  const address = await start();
+test('status page asks for few files, and explains absolute paths of a sane length only', async ({ address }) => {
   expect(await (await fetch(`${address}/files.json`)).json()).toEqual([{ source: 'app', total: 200, files: [] }]);
   const explain = async (path: string) => (await fetch(`${address}/explain.json?path=${encodeURIComponent(path)}`)).json();
   expect(await explain('/var/log/a b.log')).toEqual([{ path: '/var/log/a b.log' }]);

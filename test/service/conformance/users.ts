@@ -1,7 +1,8 @@
 /** Users, roles and the organisation. */
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { CallOptions } from '../support.ts';
 import { asOwner, client, dataset } from './under.ts';
+import { beginning } from '../../support/begin.ts';
 
 let made = 0;
 
@@ -18,6 +19,8 @@ async function person(role: string): Promise<{ id: string; email: string; option
     options: { token: token.json['token'] as string, headers: { 'x-service-org-id': client.orgId } },
   };
 }
+
+const test = beginning(() => person('user'), 'email', 'id', 'options');
 
 describe('users', () => {
   test('the list has id, name, email, role and permissions of each', async () => {
@@ -37,14 +40,12 @@ describe('users', () => {
     for (const { role, permissions } of users) expect([role, permissions.includes('ManageBilling')]).toEqual([role, role === 'owner']);
   });
 
-  test('the current user is the one whose token it is', async () => {
-    const { id, email, options } = await person('user');
+  test('the current user is the one whose token it is', async ({ id, email, options }) => {
     expect((await client.call('GET', '/v1/user', options)).json).toEqual({ id, name: 'a user', emails: [email] });
     expect((await client.call('GET', '/v2/user', options)).json).toEqual({ id, name: 'a user', email, role: { id: 'user', name: 'User' } });
   });
 
-  test('an e-mail address is taken once', async () => {
-    const { email } = await person('user');
+  test('an e-mail address is taken once', async ({ email }) => {
     const again = await client.call('POST', '/v2/users', { ...asOwner(), body: { name: 'x', email, role: 'user' } });
     expect(again.status).toBe(409);
   });
@@ -73,8 +74,7 @@ describe('users', () => {
 });
 
 describe('roles', () => {
-  test('a user queries and looks, and changes nothing', async () => {
-    const { options } = await person('user');
+  test('a user queries and looks, and changes nothing', async ({ options }) => {
     const name = await dataset();
     const ask = async (method: string, path: string, body?: object): Promise<number> =>
       (await client.call(method, path, { ...options, ...(body && { body }) })).status;
@@ -100,8 +100,7 @@ describe('roles', () => {
     expect((await client.call('POST', '/v2/tokens', { ...options, body: token })).status).toBe(403);
   });
 
-  test('a role can be changed, and counts at once', async () => {
-    const { id, options } = await person('user');
+  test('a role can be changed, and counts at once', async ({ id, options }) => {
     const changed = await client.call('PUT', `/v2/users/${id}/role`, { ...asOwner(), body: { role: 'admin' } });
     expect(changed.json['role']).toEqual({ id: 'admin', name: 'Admin' });
     expect((await client.call('GET', '/v2/tokens', options)).status).toBe(200);

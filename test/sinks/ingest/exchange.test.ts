@@ -1,5 +1,5 @@
 /** When an exchange lets go of its request: its body's memory is filled anew as soon as it has ended. */
-import { expect, test } from 'vitest';
+import { expect, test as base } from 'vitest';
 import { MAX_ANSWER_BYTES } from '../../../src/sinks/ingest/limits.ts';
 import { exchange } from '../../../src/sinks/ingest/exchange.ts';
 import type { DispatchController, DispatchHandler, Dispatcher } from '../../../src/sinks/ingest/http/dispatcher.ts';
@@ -25,16 +25,16 @@ function makeDispatcher(): Dispatcher & { handler: DispatchHandler; aborts: stri
   return made;
 }
 
-test('an exchange that ends by its timeout ends its request', async () => {
-  const dispatcher = makeDispatcher();
+const test = base.extend('dispatcher', () => makeDispatcher());
+
+test('an exchange that ends by its timeout ends its request', async ({ dispatcher }) => {
   const ended = exchange(dispatcher, REQUEST, 1, new AbortController().signal);
   dispatcher.start();
   expect(await ended).toMatchObject({ answer: { code: 'E_TIMEOUT' }, started: true });
   expect(dispatcher.aborts).toEqual(['timeout']);
 });
 
-test('an exchange that is stopped ends its request', async () => {
-  const dispatcher = makeDispatcher();
+test('an exchange that is stopped ends its request', async ({ dispatcher }) => {
   const stop = new AbortController();
   const ended = exchange(dispatcher, REQUEST, LONG_MS, stop.signal);
   dispatcher.start();
@@ -43,16 +43,14 @@ test('an exchange that is stopped ends its request', async () => {
   expect(dispatcher.aborts).toEqual(['stop']);
 });
 
-test('an exchange that ended while its request waited ends it as soon as a connection takes it', async () => {
-  const dispatcher = makeDispatcher();
+test('an exchange that ended while its request waited ends it as soon as a connection takes it', async ({ dispatcher }) => {
   const ended = exchange(dispatcher, REQUEST, 1, new AbortController().signal);
   expect(await ended).toMatchObject({ answer: { code: 'E_TIMEOUT' }, started: false });
   dispatcher.start();
   expect(dispatcher.aborts).toEqual(['timeout']);
 });
 
-test('an exchange reads no more of an answer than its limit, and gives the connection up', async () => {
-  const dispatcher = makeDispatcher();
+test('an exchange reads no more of an answer than its limit, and gives the connection up', async ({ dispatcher }) => {
   const ended = exchange(dispatcher, REQUEST, LONG_MS, new AbortController().signal);
   const controller = dispatcher.start();
   dispatcher.handler.onResponseStart(controller, 200, {});
@@ -63,8 +61,7 @@ test('an exchange reads no more of an answer than its limit, and gives the conne
   expect(await ended).toMatchObject({ answer: { status: 200, body: expect.stringMatching(/ab$/) } });
 });
 
-test('an exchange that has ended is not stopped any more', async () => {
-  const dispatcher = makeDispatcher();
+test('an exchange that has ended is not stopped any more', async ({ dispatcher }) => {
   const stop = new AbortController();
   const ended = exchange(dispatcher, REQUEST, LONG_MS, stop.signal);
   const controller = dispatcher.start();

@@ -3,7 +3,7 @@ import { copyFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { spawn, spawnSync } from 'node:child_process';
 import type { TLSSocket } from 'node:tls';
-import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test as base } from 'vitest';
 import type { TlsFiles } from '../../../src/config/model.ts';
 import { readTlsFiles } from '../../../src/config/connect/tls-files.ts';
 import { type Clock, systemClock } from '../../../src/core/time/clock.ts';
@@ -32,14 +32,15 @@ describe.skipIf(!hasOpenssl)('ingest sink over TLS (needs: apt-get install opens
     other = makeAuthority(folder, 'other');
     server = makeCertificate(folder, 'server', authority, { names: NAMES });
   });
+
   function makeSink(url: string, tls: Partial<TlsFiles>, clock: Clock = systemClock, log: Log = silentLog): Sink {
     return makeSinkOn(url, { tls: { ...NONE, ...tls }, timeoutMs: 10_000 }, clock, log);
   }
 
   const send = async (sink: Sink) => (await sink.send(parcel, never)).outcome;
+  const test = base.extend('service', () => FakeIngest.start(0, readCertificate(server)));
 
-  test('trusts the given authority, by name, by IPv4 and by IPv6', async () => {
-    const service = await FakeIngest.start(0, readCertificate(server));
+  test('trusts the given authority, by name, by IPv4 and by IPv6', async ({ service }) => {
     const v6 = await FakeIngest.start(0, readCertificate(server), '::1');
     for (const url of [service.url, service.url.replace('127.0.0.1', 'localhost'), v6.url]) {
       expect(await send(makeSink(url, { ca: authority.cert }))).toMatchObject({ kind: 'delivered' });
@@ -53,8 +54,7 @@ describe.skipIf(!hasOpenssl)('ingest sink over TLS (needs: apt-get install opens
     expect(service.requests[0]!.headers.host).toBe(`[::1]:${service.port}`);
   });
 
-  test('says that an authority is unknown and how to name it', async () => {
-    const service = await FakeIngest.start(0, readCertificate(server));
+  test('says that an authority is unknown and how to name it', async ({ service }) => {
     for (const ca of [undefined, other.cert]) {
       expect(await send(makeSink(service.url, { ca }))).toMatchObject({
         kind: 'retry',
@@ -164,8 +164,7 @@ describe.skipIf(!hasOpenssl)('ingest sink over TLS (needs: apt-get install opens
     expect(shown).toEqual(['first', 'second']);
   });
 
-  test('names the host that it wants to a server of many', async () => {
-    const service = await FakeIngest.start(0, readCertificate(server));
+  test('names the host that it wants to a server of many', async ({ service }) => {
     const named: unknown[] = [];
     service.respond = (request, response) => {
       named.push((response.socket as TLSSocket & { servername: unknown }).servername);
@@ -176,8 +175,7 @@ describe.skipIf(!hasOpenssl)('ingest sink over TLS (needs: apt-get install opens
     expect(named).toEqual(['localhost', false]);
   });
 
-  test('begins the next connection with the session of the last one', async () => {
-    const service = await FakeIngest.start(0, readCertificate(server));
+  test('begins the next connection with the session of the last one', async ({ service }) => {
     const resumed: boolean[] = [];
     service.respond = (request, response) => {
       resumed.push((response.socket as TLSSocket).isSessionReused());
@@ -204,8 +202,7 @@ describe.skipIf(!hasOpenssl)('ingest sink over TLS (needs: apt-get install opens
     expect(await send(sink)).toMatchObject({ kind: 'retry', detail: expect.stringContaining('not trusted here') });
   });
 
-  test('waits for files that are not there, and goes on when they are', async () => {
-    const service = await FakeIngest.start(0, readCertificate(server));
+  test('waits for files that are not there, and goes on when they are', async ({ service }) => {
     const path = join(folder, 'late.crt');
     const sink = makeSink(service.url, { ca: path });
     expect(await send(sink)).toMatchObject({
@@ -216,8 +213,7 @@ describe.skipIf(!hasOpenssl)('ingest sink over TLS (needs: apt-get install opens
     expect(await send(sink)).toMatchObject({ kind: 'delivered' });
   });
 
-  test('trusts the authorities of the machine by default', async () => {
-    const service = await FakeIngest.start(0, readCertificate(server));
+  test('trusts the authorities of the machine by default', async ({ service }) => {
     const script = `
       import { createIngestSink } from ${JSON.stringify(join(import.meta.dirname, '../../../src/sinks/ingest/sink.ts'))};
       import { systemClock } from ${JSON.stringify(join(import.meta.dirname, '../../../src/core/time/clock.ts'))};

@@ -3,11 +3,13 @@
  * bytes. Symptom: the hole and the first line behind it were one line; where it was over `max_event_bytes`, that line was cut away.
  */
 import { closeSync, openSync, statSync, truncateSync, writeFileSync, writeSync } from 'node:fs';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test as base } from 'vitest';
 import { TURN_BYTES } from '../../../src/sources/file/limits.ts';
 import type { FileSystem } from '../../../src/sources/file/scan/file-system.ts';
 import { freshFolders, TailRig, startRig } from './tail-rig.ts';
 import { copyTruncate } from './steps.ts';
+
+const test = base.extend('rig', () => startRig({ glob: '*.log' }));
 
 const KiB = 1024;
 const MiB = 1024 * KiB;
@@ -94,8 +96,7 @@ test.for(inGlobs)('what was rotated with holes while the source was stopped is r
   expect(rig.source.stats.lostBytes).toBe(0);
 });
 
-test('hole that is shorter than a file is known by was left while the source was stopped', async () => {
-  const rig = await startRig({ glob: '*.log' });
+test('hole that is shorter than a file is known by was left while the source was stopped', async ({ rig }) => {
   const writer = new Writer(rig.path('a.log'));
   writer.write(100);
   await rig.play`drain; commit`;
@@ -105,8 +106,7 @@ test('hole that is shorter than a file is known by was left while the source was
   expect(rig.texts).toEqual([writer.written.at(-1)]);
 });
 
-test('hole with nothing behind it is no event and no lag, and what comes behind it arrives', async () => {
-  const rig = await startRig({ glob: '*.log' });
+test('hole with nothing behind it is no event and no lag, and what comes behind it arrives', async ({ rig }) => {
   const writer = new Writer(rig.path('a.log'));
   writer.write(5 * MiB);
   await rig.drain();
@@ -125,8 +125,7 @@ test('hole with nothing behind it is no event and no lag, and what comes behind 
   expect(rig.source.stats).toMatchObject({ lagBytes: 0, lostBytes: 0 });
 });
 
-test('hole with nothing behind it that is deleted, or cut, is no loss', async () => {
-  const rig = await startRig({ glob: '*.log' });
+test('hole with nothing behind it that is deleted, or cut, is no loss', async ({ rig }) => {
   await rig.play`write a.log ${Buffer.alloc(2 * MiB)}; pass 12`;
   truncateSync(rig.path('a.log'), MiB);
   await rig.pass(12);
@@ -141,8 +140,7 @@ test('hole with nothing behind it that is deleted, or cut, is no loss', async ()
   expect(rig.source.stats).toMatchObject({ lagBytes: 0, lostBytes: 5 * MiB });
 });
 
-test('lines of and with NULs are events as they are, but behind a hole at the beginning of a file', async () => {
-  const rig = await startRig({ glob: '*.log' });
+test('lines of and with NULs are events as they are, but behind a hole at the beginning of a file', async ({ rig }) => {
   writeFileSync(rig.path('few.log'), `${'\0'.repeat(1023)}a\n\0\nb\n`);
   const nuls = '\0'.repeat(5000);
   await rig.play`

@@ -1,7 +1,7 @@
 /** File systems that go away and come back, under the source's feet or before it starts: their files are not sent again. */
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test as base } from 'vitest';
 import { MAX_AWAY_MS } from '../../../src/sources/file/limits.ts';
 import type { FileStat, FileSystem } from '../../../src/sources/file/scan/file-system.ts';
 import { failingFileSystem, makeFolder, systemError, TailRig } from './tail-rig.ts';
@@ -56,6 +56,8 @@ async function startRead(): Promise<MountRig> {
   return rig;
 }
 
+const test = base.extend('rig', () => startRead());
+
 test.each([
   ['under its number', 7001],
   ['under another one', 7002],
@@ -70,8 +72,7 @@ test.each([
   await rig.play`drain; reads one two three; stats lostBytes=0 lagBytes=0; forgotten 0; commit; append ${A} four; start; drain; reads four`;
 });
 
-test('file whose file system is not there when the source starts is read on once it is; its batches wait', async () => {
-  const rig = await startRead();
+test('file whose file system is not there when the source starts is read on once it is; its batches wait', async ({ rig }) => {
   rig.device = undefined;
   await rig.play`start; pass 300 10`;
   expect(rig.said(/not there, or cannot be looked at; they are waited for/)).toMatchObject([{ level: 'warn', fields: { files: 1 } }]);
@@ -81,8 +82,7 @@ test('file whose file system is not there when the source starts is read on once
   await rig.play`drain; reads three; lost 0`;
 });
 
-test('file in a folder that can be searched, but not listed, when the source starts is read on', async () => {
-  const rig = await startRead();
+test('file in a folder that can be searched, but not listed, when the source starts is read on', async ({ rig }) => {
   rig.isUnlisted = true;
   await rig.play`append ${A} three; start; pass 300 10`;
   rig.isUnlisted = false;
@@ -101,8 +101,7 @@ test.each([
   await rig.play`drain; reads-any ${before} new three; lost 0`;
 });
 
-test('file that is gone when its file system is back is forgotten, and what of it was seen and not read is counted', async () => {
-  const rig = await startRead();
+test('file that is gone when its file system is back is forgotten, and what of it was seen and not read is counted', async ({ rig }) => {
   const [stream] = rig.streams.records.keys();
   // Seen, and not opened.
   rig.isLocked = true;
