@@ -3,13 +3,11 @@
  * second with the defaults: batches of up to one second. The lines bear the time of their write.
  */
 import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { gunzipSync } from 'node:zlib';
 import { prepareAgent } from './agent.ts';
 import { readCpuSeconds, startMeasured } from './measure.ts';
+import { startTextSink } from './text-sink.ts';
 
 export interface LatencyFigures {
   readonly seconds: number;
@@ -87,38 +85,15 @@ function startWriter(log: string): { stop(): number } {
   };
 }
 
-interface StampedSink {
-  readonly port: number;
-  readonly latenciesMs: number[];
-  stop(): Promise<void>;
-}
-
-async function startStampedSink(): Promise<StampedSink> {
+async function startStampedSink() {
   const latenciesMs: number[] = [];
-  const server = createServer((request, response) => {
-    const pieces: Buffer[] = [];
-    request.on('data', (piece: Buffer) => pieces.push(piece));
-    request.on('end', () => {
-      const text = gunzipSync(Buffer.concat(pieces)).toString('latin1');
-      const nowMs = Date.now();
-      let events = 0;
-      for (const [, stamp] of text.matchAll(/"at=(\d+) /g)) {
-        latenciesMs.push(nowMs - Number(stamp));
-        events += 1;
-      }
-      response.setHeader('content-type', 'application/json');
-      response.end(JSON.stringify({ ingested: events, failed: 0, failures: [], processedBytes: 0, blocksCreated: 1, walLength: 0 }));
-    });
+  const sink = await startTextSink((text) => {
+    const stamps = [...text.matchAll(/"at=(\d+) /g)];
+    const nowMs = Date.now();
+    for (const [, stamp] of stamps) latenciesMs.push(nowMs - Number(stamp));
+    return stamps.length;
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {
-    port: (server.address() as AddressInfo).port,
-    latenciesMs,
-    stop: async () => {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
+  return { ...sink, latenciesMs };
 }
 
 function quantile(sorted: readonly number[], part: number): number {

@@ -1,4 +1,5 @@
-/** What a figure was measured on. Names no path, host or user. */
+/** What a figure was measured on, which names no path, host or user; and a port of it that is free. */
+import { createServer, type AddressInfo } from 'node:net';
 import { cpus, release, totalmem, type } from 'node:os';
 
 export interface Machine {
@@ -20,4 +21,12 @@ export function describeMachine(): Machine {
     node: process.version,
     date: new Date().toISOString().slice(0, 10),
   };
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
 }

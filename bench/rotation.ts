@@ -4,16 +4,14 @@
  */
 import { execFile, spawn } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { loadavg } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { gunzipSync } from 'node:zlib';
 import { prepareAgent } from './agent.ts';
 import { readCpuSeconds, startMeasured } from './measure.ts';
+import { startTextSink } from './text-sink.ts';
 
 export interface RotationFigures {
   readonly seconds: number;
@@ -84,30 +82,12 @@ async function startCountingSink() {
   const seen = new Set<number>();
   let events = 0;
   let receivedAtMs = Date.now();
-  const server = createServer((request, response) => {
-    const pieces: Buffer[] = [];
-    request.on('data', (piece: Buffer) => pieces.push(piece));
-    request.on('end', () => {
-      receivedAtMs = Date.now();
-      const text = gunzipSync(Buffer.concat(pieces)).toString('latin1');
-      const numbers = [...text.matchAll(/"n=(\d+) /g)].map(([, number]) => Number(number));
-      for (const number of numbers) seen.add(number);
-      events += numbers.length;
-      response.setHeader('content-type', 'application/json');
-      response.end(
-        JSON.stringify({ ingested: numbers.length, failed: 0, failures: [], processedBytes: 0, blocksCreated: 1, walLength: 0 }),
-      );
-    });
+  const sink = await startTextSink((text) => {
+    receivedAtMs = Date.now();
+    const numbers = [...text.matchAll(/"n=(\d+) /g)].map(([, number]) => Number(number));
+    for (const number of numbers) seen.add(number);
+    events += numbers.length;
+    return numbers.length;
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {
-    port: (server.address() as AddressInfo).port,
-    seen,
-    events: () => events,
-    receivedAtMs: () => receivedAtMs,
-    stop: async () => {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
+  return { ...sink, seen, events: () => events, receivedAtMs: () => receivedAtMs };
 }

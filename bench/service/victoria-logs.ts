@@ -1,9 +1,8 @@
 /** VictoriaLogs on the same events, where its program is on PATH: what a user might take in place of the local service. */
 import { execFileSync } from 'node:child_process';
-import { createServer } from 'node:net';
-import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Pool } from 'undici';
+import { freePort } from '../machine.ts';
 import { startMeasured } from '../measure.ts';
 
 export interface VictoriaLogs {
@@ -65,13 +64,4 @@ export async function startVictoriaLogs({ program }: VictoriaLogs, folder: strin
       await running.done;
     },
   };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  return typeof address === 'object' && address !== null ? address.port : 0;
 }

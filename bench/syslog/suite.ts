@@ -4,7 +4,6 @@
  */
 import { execFile } from 'node:child_process';
 import { readFileSync, rmSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -14,6 +13,7 @@ import { median } from '../run.ts';
 import { startSink } from '../sink.ts';
 import { say } from '../suite.ts';
 import { findSyslogPrograms, type SyslogProgram, type Transport } from './programs.ts';
+import { freePort } from '../machine.ts';
 
 const execute = promisify(execFile);
 const MESSAGE_BYTES = 256;
@@ -129,14 +129,6 @@ async function send(transport: Transport, port: number, messages: number): Promi
 function cpuSeconds(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ')[1]!.split(' ');
   return (Number(fields[11]) + Number(fields[12])) / TICKS_A_SECOND;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 /** Waits until the system's table has the socket. */

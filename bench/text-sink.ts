@@ -1,0 +1,30 @@
+/** A sink for measurements that look at what stands in the lines: it hands each request's text on, and answers that all of it is stored. */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { gunzipSync } from 'node:zlib';
+
+export interface TextSink {
+  readonly port: number;
+  stop(): Promise<void>;
+}
+
+/** `take` returns how many events the text has. */
+export async function startTextSink(take: (text: string) => number): Promise<TextSink> {
+  const server = createServer((request, response) => {
+    const pieces: Buffer[] = [];
+    request.on('data', (piece: Buffer) => pieces.push(piece));
+    request.on('end', () => {
+      const ingested = take(gunzipSync(Buffer.concat(pieces)).toString('latin1'));
+      response.setHeader('content-type', 'application/json');
+      response.end(JSON.stringify({ ingested, failed: 0, failures: [], processedBytes: 0, blocksCreated: 1, walLength: 0 }));
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    port: (server.address() as AddressInfo).port,
+    stop: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
