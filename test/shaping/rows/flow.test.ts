@@ -1,11 +1,10 @@
 import { createHmac } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { compileRows } from '../../../src/shaping/rows/program.ts';
 import { TransformError } from '../../../src/shaping/rows/transform-error.ts';
 import { context, READ_AT_MS, rowOf, shape } from './support.ts';
+import { makeTree } from '../../support/temp-tree.ts';
 
 const compile = (text: string) => compileRows(text, { from: 'test' });
 
@@ -124,16 +123,10 @@ describe('secrets', () => {
   });
 
   test('hash takes its key from the first line of a file', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'tailrace-'));
-    try {
-      const path = join(folder, 'key');
-      writeFileSync(path, 'from file\n');
-      const program = compile(`extend user = hash(user, secret_file("${path}"))`);
-      expect(shape(program, '{"user":"bob"}')).toEqual([`{"user":"${pseudonym('from file')}"}`]);
-      expect([...program.secretFiles]).toEqual([path]);
-    } finally {
-      rmSync(folder, { recursive: true });
-    }
+    const path = join(makeTree({ key: 'from file\n' }), 'key');
+    const program = compile(`extend user = hash(user, secret_file("${path}"))`);
+    expect(shape(program, '{"user":"bob"}')).toEqual([`{"user":"${pseudonym('from file')}"}`]);
+    expect([...program.secretFiles]).toEqual([path]);
   });
 
   test('a missing key fails the event without a word of its values', () => {
