@@ -1,5 +1,5 @@
 /** The slot that only what goes to the disk buffer gets. */
-import { expect, test } from 'vitest';
+import { expect, test as base } from 'vitest';
 import { settleTurns } from '../support/until.ts';
 import { type Rig, blockOf, makeRig } from './blocks.ts';
 
@@ -15,13 +15,14 @@ async function fullRig(): Promise<Rig> {
   return rig;
 }
 
+const test = base.extend('rig', () => fullRig());
+
 /** As the disk buffer does once the batch is written. */
 function evictLast({ sealed, budget }: Rig): void {
   sealed.at(-1)!.payload.release(budget);
 }
 
-test('what cannot be read again gets the reserve where files have every slot, and files never do', async () => {
-  const rig = await fullRig();
+test('what cannot be read again gets the reserve where files have every slot, and files never do', async ({ rig }) => {
   let isTaken = false;
   const file = rig.take(blockOf(LINE), { dataset: 'other' }).then(() => (isTaken = true));
   await rig.take(blockOf(LINE, { stream: 's2' }), LIVE);
@@ -34,8 +35,7 @@ test('what cannot be read again gets the reserve where files have every slot, an
   await file;
 });
 
-test('open batch with the reserve is closed for a deleted file, and not for what comes live', async () => {
-  const rig = await fullRig();
+test('open batch with the reserve is closed for a deleted file, and not for what comes live', async ({ rig }) => {
   await rig.take(blockOf(LINE, { stream: 's2' }), LIVE);
   const live = rig.take(blockOf(LINE, { stream: 's3' }), { ...LIVE, dataset: 'other' });
   await settleTurns();
@@ -50,8 +50,7 @@ test('open batch with the reserve is closed for a deleted file, and not for what
   await deleted;
 });
 
-test('event larger than a slot takes the reserve, one at a time', async () => {
-  const rig = await fullRig();
+test('event larger than a slot takes the reserve, one at a time', async ({ rig }) => {
   const large = Buffer.from(`${'x'.repeat(10_000)}\n`);
   await rig.take(blockOf(large, { stream: 's2' }), DELETED);
   expect([rig.sealed.map(({ events }) => events), rig.budget.hasReserve()]).toEqual([[1], false]);

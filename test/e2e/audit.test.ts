@@ -2,7 +2,7 @@
 import { appendFileSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { expect, onTestFinished } from 'vitest';
+import { expect } from 'vitest';
 import type { Audit } from '../../src/cli/audit/report.ts';
 import type { Range } from '../../src/cli/audit/ranges.ts';
 import { tailraceFor } from '../cli/tailrace.ts';
@@ -33,7 +33,6 @@ const WIDE = JSON.stringify(Object.fromEntries(Array.from({ length: 2000 }, (_, 
 test('audit names the refused event, what is in hand, and what a deleted file took with it', async () => {
   const folder = makeTree({ 'logs/.keep': '' });
   const service = await startLocalService(folder, 'logs');
-  onTestFinished(() => void service.program.end('SIGKILL'));
   const log = join(folder, 'logs/app.log');
   const before = '{"n":1}\n{"n":2}\n';
   writeFileSync(log, `${before}${WIDE}\n{"n":3}\n`);

@@ -1,10 +1,11 @@
 /** The console sink, by the real agent: what counts as delivered when the reader is there, slow, gone, or the agent is killed. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { BINARY, startCommand, startProgram } from '../support/program.ts';
 import { makeTree } from '../support/temp-tree.ts';
 import { until } from '../support/until.ts';
+import { beginning } from '../support/begin.ts';
 
 const LINES = 30_000;
 const lines = (from: number, to: number): string =>
@@ -20,6 +21,8 @@ function makeAgent(sink = '{type: console}', source = 'app: {type: file, include
   return { folder, config };
 } // prettier-ignore
 
+const test = beginning(() => makeAgent(), 'config', 'folder');
+
 /** Whole lines only: a reader that went away may have the beginning of one. */
 function numbersIn(text: string): number[] {
   return text
@@ -33,15 +36,13 @@ const missingOf = (found: readonly number[]): number[] => {
   return Array.from({ length: LINES }, (_, n) => n).filter((n) => !seen.has(n));
 };
 
-test('console sink writes each event once, in order, and nothing else', async () => {
-  const { config } = makeAgent();
+test('console sink writes each event once, in order, and nothing else', async ({ config }) => {
   const agent = startProgram(['run', '--once', '--config', config]);
   expect(await agent.exited, agent.stderr()).toBe(0);
   expect(numbersIn(agent.stdout())).toEqual(Array.from({ length: LINES }, (_, n) => n));
 });
 
-test('console sink waits for a slow reader', async () => {
-  const { config, folder } = makeAgent();
+test('console sink waits for a slow reader', async ({ config, folder }) => {
   const script = `${BINARY} run --once --config ${config} | (while [ ! -e ${folder}/go ]; do sleep 0.05; done; cat)`;
   const agent = startCommand('sh', ['-c', script]);
   await until('the agent reads', () => agent.stderr().includes('tailrace runs'));
@@ -50,8 +51,7 @@ test('console sink waits for a slow reader', async () => {
   expect(numbersIn(agent.stdout())).toHaveLength(LINES);
 });
 
-test('events that a reader left unread come with the next start', async () => {
-  const { config } = makeAgent();
+test('events that a reader left unread come with the next start', async ({ config }) => {
   const first = startCommand('sh', ['-c', `{ ${BINARY} run --once --config ${config}; echo "ended with $?" >&2; } | head -n 5`]);
   await first.exited;
   expect(first.stderr()).toContain('"reason":"unwritable","answer":"cannot write to standard output');
@@ -62,8 +62,7 @@ test('events that a reader left unread come with the next start', async () => {
   expect(missingOf([...numbersIn(first.stdout()), ...numbersIn(second.stdout())])).toEqual([]);
 });
 
-test('a kill loses nothing', async () => {
-  const { config, folder } = makeAgent();
+test('a kill loses nothing', async ({ config, folder }) => {
   writeFileSync(join(folder, 'first'), '');
   const script = `exec ${BINARY} run --config ${config} >> ${folder}/first`;
   const killed = startCommand('sh', ['-c', script]);

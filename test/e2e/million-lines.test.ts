@@ -5,7 +5,7 @@
  */
 import { appendFileSync, closeSync, openSync, renameSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { API_TOKEN, type LocalService, startLocalService } from '../support/local-service.ts';
 import type { Program } from '../support/program.ts';
 import { startShipping } from '../support/shipping.ts';
@@ -60,7 +60,6 @@ test('a million lines arrive once each through rotation and two kill -9 of the a
   const half = LINES_PER_FILE / 2;
   for (let file = 0; file < FILES; file++) writeFileSync(path(file), linesOf(file, 0, half));
   const service = await startLocalService(folder, DATASET);
-  onTestFinished(() => void service.program.end('SIGKILL'));
 
   let agent = startAgent(folder, service);
   await untilStored(service, agent, 50_000);

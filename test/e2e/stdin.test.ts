@@ -2,11 +2,12 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import type { FaultService } from '../support/fault-service.ts';
 import { BINARY, type Program, startCommand } from '../support/program.ts';
 import { configure, makeSite } from '../support/shipping.ts';
 import { until } from '../support/until.ts';
+import { beginning } from '../support/begin.ts';
 
 interface Rig {
   readonly folder: string;
@@ -22,6 +23,8 @@ async function setUp(source = '{type: stdin}'): Promise<Rig> {
   const config = configure(site, { sources: { pipe: source }, sink: 'batch: {max_age: 20ms}' });
   return { ...site, run: (script) => startCommand('bash', ['-c', script], { AGENT: `${BINARY} run --config ${config}` }) };
 }
+
+const test = beginning(() => setUp(), 'folder', 'run', 'service');
 
 /** Events without what every one of them has. */
 function eventsOf({ stored }: FaultService): Event[] {
@@ -51,16 +54,14 @@ test('stdin takes CSV by its header', async () => {
   ]);
 });
 
-test('stdin of a pipe that is closed early ends with what came', async () => {
-  const { service, run } = await setUp();
+test('stdin of a pipe that is closed early ends with what came', async ({ service, run }) => {
   const program = run('yes | head -n 5000 | $AGENT; echo "exit $?"');
   await program.exited;
   expect(program.stdout(), program.stderr()).toBe('exit 0\n');
   expect(eventsOf(service)).toEqual(Array.from({ length: 5000 }, () => ({ message: 'y' })));
 });
 
-test('stdin in UTF-16 is read by its byte order mark', async () => {
-  const { folder, service, run } = await setUp();
+test('stdin in UTF-16 is read by its byte order mark', async ({ folder, service, run }) => {
   writeFileSync(join(folder, 'input'), Buffer.from('\ufeffÄrger\r\nüber €\r\n', 'utf16le'));
   const program = run(`cat ${folder}/input | $AGENT`);
   expect(await program.exited, program.stderr()).toBe(0);
@@ -69,8 +70,7 @@ test('stdin in UTF-16 is read by its byte order mark', async () => {
 
 const canUnshare = spawnSync('unshare', ['--pid', '--fork', 'true']).status === 0;
 
-test.runIf(canUnshare)('stdin as process 1 of a container ends with the input, and with 0', async () => {
-  const { service, run } = await setUp();
+test.runIf(canUnshare)('stdin as process 1 of a container ends with the input, and with 0', async ({ service, run }) => {
   const program = run('seq 1 3000 | unshare --pid --fork $AGENT; echo "exit $?"');
   await program.exited;
   expect(program.stdout(), program.stderr()).toBe('exit 0\n');
