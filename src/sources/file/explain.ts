@@ -14,7 +14,8 @@ import { type Finder, parentOf } from './scan/finder.ts';
 import { hasFingerprint } from './known/content.ts';
 import type { Holdings } from './known/holdings.ts';
 import { mayHaveHadPath } from './match/left-paths.ts';
-import { savedAt, type SavedFile } from './match/saved-files.ts';
+import type { SavedFile } from './match/match.ts';
+import { savedAt } from './match/saved-files.ts';
 import { readHead, withOpen, withOpenIfReadable } from './scan/peek.ts';
 import { isGzipOrZstdName, isCompressedName, isRotatedName, rotatedFrom } from './scan/rotated-names.ts';
 import { isDetached, isGone, lagOf, stateOf, type TrackedFile } from './known/tracked-file.ts';
@@ -101,7 +102,7 @@ export class Explainer {
     const saved = this.#savedOf(path, there);
     const verdict = this.#verdict(path, there, saved);
     const size = 'stat' in there && there.stat.kind === 'file' ? { size: there.stat.size } : {};
-    return { ...common, ...verdict, ...size, ...(saved ? { ...describeRecord(saved.record), lastChange: saved.change } : {}), ...about };
+    return { ...common, ...verdict, ...size, ...(saved ? { ...describeRecord(saved.record), lastChange: saved.kind } : {}), ...about };
   }
 
   #ofTracked(path: string, file: TrackedFile): Omit<FileExplanation, 'path' | 'patterns'> {

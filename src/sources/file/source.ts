@@ -22,7 +22,7 @@ import { LeftCompressed } from './compressed/left-compressed.ts';
 import { Notices } from './scan/notices.ts';
 import { Polling } from './polling.ts';
 import { Reader } from './read/reader.ts';
-import { Restored } from './match/restored.ts';
+import { restore } from './match/restore.ts';
 import { skipPresent } from './match/skip-present.ts';
 import type { Holdings } from './known/holdings.ts';
 import { isGzipOrZstdName } from './scan/rotated-names.ts';
@@ -105,9 +105,7 @@ export function createFileSource(
     const compressed = takeCompressed(found);
     const isReached = (path: string): boolean => finder.reaches(path);
     const plain = records.filter(isPlain);
-    const restored = new Restored({ tracker, generations, fileSystem, stableInodes, found, shapeOf: shapeOfFile, isReached });
-    await restored.takeUp(plain);
-    const { recognized, leftOut, away } = restored;
+    const { recognized, leftOut, away } = await restore(plain, { tracker, generations, fileSystem, stableInodes, found, isReached });
     known.remember(plain);
     if (compressedReader)
       compressedFiles.open(

@@ -1,7 +1,7 @@
-/** What a scan makes of what it sees of a file: the table that docs/tailing.md shows, row by row. */
+/** What a start or a scan makes of what it sees of a file: the table that docs/tailing.md shows, row by row. */
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import type { KnownChange, NewChange } from '../../../src/sources/file/known/change.ts';
+import type { KnownChange, NewChange, SavedChange } from '../../../src/sources/file/known/change.ts';
 import { Holdings } from '../../../src/sources/file/known/holdings.ts';
 import { newTrackedFile, type TrackedFile } from '../../../src/sources/file/known/tracked-file.ts';
 import {
@@ -10,6 +10,7 @@ import {
   matchAt,
   matchCopy,
   matchHeld,
+  matchSaved,
   matchScan,
   type Scan,
   type Sight,
@@ -124,6 +125,49 @@ const copies: readonly Row<CopySight, NewChange>[] = [
   },
 ];
 
+const ELSEWHERE = { path: 'something else', descriptor: 'closed', isElsewhere: true } as const;
+
+/** A further look finds it nowhere. */
+const NOWHERE = { path: 'something else', descriptor: 'closed', isElsewhere: false, isMountAway: false } as const;
+
+const saved: readonly (Row<Sight, SavedChange> & { readonly isReached: boolean })[] = [
+  {
+    seen: 'at a start: another path leads to its inode, with its content; a pattern leads there, or to where it was first',
+    sight: { ...ELSEWHERE, content: 'same' },
+    isReached: true,
+    change: 'renamed',
+    isRead: 'read on there',
+  },
+  {
+    seen: 'the same, no pattern leads to either',
+    sight: { ...ELSEWHERE, content: 'same' },
+    isReached: false,
+    change: 'left out',
+    isRead: 'nothing; its position is kept while it exists',
+  },
+  {
+    seen: 'at a start: no pattern leads to it, its file system is not there',
+    sight: { ...NOWHERE, isMountAway: true },
+    isReached: false,
+    change: 'left out',
+    isRead: 'nothing; its position is kept',
+  },
+  {
+    seen: 'at a start: its inode is that of another file, whether or not a pattern leads to it',
+    sight: { ...ELSEWHERE, content: 'different' },
+    isReached: false,
+    change: 'replaced',
+    isRead: 'a copy of it is looked for; the other file is read as a new one',
+  },
+  {
+    seen: 'at a start: no path leads to its inode, whether or not a pattern leads to it',
+    sight: NOWHERE,
+    isReached: false,
+    change: 'gone',
+    isRead: 'a copy of it is looked for; what no copy has is lost and counted',
+  },
+];
+
 interface ScanRow {
   readonly seen: string;
   readonly known?: readonly TrackedFile[];
@@ -148,9 +192,6 @@ function knownAt(path: string, inode: FileStat['inode'], disk: Partial<TrackedFi
   Object.assign(file.disk, disk);
   return file;
 }
-
-/** A further look finds it nowhere. */
-const NOWHERE = { path: 'something else', descriptor: 'closed', isElsewhere: false, isMountAway: false } as const;
 
 const scans: readonly ScanRow[] = [
   {
@@ -251,6 +292,10 @@ test.for(files)('file is $change: $seen', ({ sight, change }) => {
   expect(match(only(sight))).toBe(change);
 });
 
+test.for(saved)('saved file is $change: $seen', ({ sight, isReached, change }) => {
+  expect(matchSaved(only(sight), isReached)).toBe(change);
+});
+
 test.for(copies)('copy is $change: $seen', ({ sight, change }) => {
   // Its three facts cost nothing more once one of them is known.
   expect(matchCopy({ original: 'gone', content: 'same', isSettled: false, ...sight })).toBe(change);
@@ -303,7 +348,7 @@ test('descriptors tell between two scans what was deleted, and whose unfinished 
 
 test('docs/tailing.md shows the same table', () => {
   const scanned = scans.map(({ changes, ...row }) => ({ ...row, change: changes.map((each) => each.split(' ')[0]).join(', ') || '–' }));
-  const rows = [...files, ...scanned, ...copies].map(({ seen, change, isRead }) => `| ${seen} | ${change} | ${isRead} |`);
+  const rows = [...files, ...scanned, ...copies, ...saved].map(({ seen, change, isRead }) => `| ${seen} | ${change} | ${isRead} |`);
   const docs = readFileSync(new URL('../../../docs/tailing.md', import.meta.url), 'utf8').split('\n');
   const begin = docs.indexOf('| what a scan sees | it is | what is read |');
   expect(begin).toBeGreaterThan(0);

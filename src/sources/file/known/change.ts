@@ -13,6 +13,9 @@
  */
 export type KnownChange = 'continued' | 'renamed' | 'truncated' | 'replaced' | 'deleted' | 'gone' | 'away' | 'undecided';
 
+/** Of the file of a saved stream. `left out`: no pattern leads to it any more: it is not read on, but its batches are still rebuilt from it. */
+export type SavedChange = KnownChange | 'left out';
+
 /**
  * Of a file that is not known:
  * - `new`: a file of its own.

@@ -1,16 +1,18 @@
-/** Acts on what a scan or a look found out about a file (`match`): the only place that a file's path and place change. */
+/** Acts on what a start, a scan or a look found out about a file (`match`): the only place that a file's path and place change. */
+import type { EventShape } from '../../../core/block.ts';
 import type { Clock } from '../../../core/time/clock.ts';
 import type { SourceStats } from '../../../core/source.ts';
 import type { StreamStore } from '../../../core/stream.ts';
 import type { KnownChange } from '../known/change.ts';
 import type { Place } from '../known/file-on-disk.ts';
-import { isBehind, isGone, isRotated, lagOf, type TrackedFile } from '../known/tracked-file.ts';
-import type { FileStat } from '../scan/file-system.ts';
+import { isBehind, isGone, isRotated, lagOf, newTrackedFile, noteSize, type TrackedFile } from '../known/tracked-file.ts';
+import { type FileStat, inodeKey, NO_FILE } from '../scan/file-system.ts';
 import type { FoundFile } from '../scan/finder.ts';
 import { LOWER_BOUND, type Notices } from '../scan/notices.ts';
 import type { Generations } from './generations.ts';
 import type { LeftPaths } from './left-paths.ts';
-import type { Change, ChangedFile } from './match.ts';
+import type { Change, ChangedFile, SavedFile } from './match.ts';
+import { lastSightOf } from './saved-files.ts';
 
 export interface ApplyOptions {
   readonly streams: StreamStore;
@@ -21,6 +23,7 @@ export interface ApplyOptions {
   readonly left: LeftPaths;
   /** Files that are not known and were not changed for so long are left out; Infinity for never. */
   readonly ignoreOlderMs: number;
+  readonly shapeOf: (path: string) => EventShape;
 }
 
 export class Apply {
@@ -40,11 +43,37 @@ export class Apply {
     return changed;
   }
 
-  apply(change: Change): void {
+  apply(change: Change | SavedFile): void {
+    if ('record' in change) return this.#resume(change);
     if (change.kind === 'new') return this.#follow(change);
     if (change.kind !== 'ignored') return this.#act(change);
     const text = 'files that did not change for longer than `ignore_older` are left out until they do';
     this.#options.notices.trouble('info', 'ignore_older', { path: change.path, files: change.files }, text);
+  }
+
+  /** Goes on with the stream of an earlier process. Nothing is given up while its content cannot be compared: the first turn does so. */
+  #resume({ kind, record, found }: SavedFile): void {
+    const { generations, shapeOf } = this.#options;
+    const { holdings, readBefore, naming, now } = generations;
+    const isLost = kind === 'gone' || kind === 'replaced';
+    const { path, stat } = isLost ? { path: record.path, stat: { ...NO_FILE, size: record.resumeAt } } : (found ?? lastSightOf(record));
+    const place = isLost ? 'detached' : found ? generations.placeOf(path) : 'away';
+    const file = newTrackedFile(record.path, stat, shapeOf(record.path), now, -1);
+    Object.assign(file.disk, { path, place, lastChange: isLost ? 'gone' : kind, leftAtMs: now });
+    file.stream.resume(record);
+    file.nextBornMs = record.createdMs;
+    noteSize(file, Math.max(record.resumeAt, record.seenSize ?? 0));
+    if (kind === 'left out') {
+      holdings.leftOut.add(file);
+      return;
+    }
+    if (isLost && record.identity && record.resumeAt > 0) readBefore.set(inodeKey(record.identity), record.resumeAt);
+    generations.add(file);
+    if (isLost || !found) return;
+    const { device, inode, path: lastPath = record.path } = file.stream.identity;
+    if (device === String(stat.device) && inode === String(stat.inode) && lastPath === path) return;
+    file.stream.identity = { ...file.stream.identity, device: String(stat.device), inode: String(stat.inode) };
+    naming.identify(file);
   }
 
   #act({ kind, file, path, stat, place }: ChangedFile): void {

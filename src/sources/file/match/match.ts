@@ -2,7 +2,8 @@
  * Decides from a scan how each file changed. Pure: every case is a row of the tables in test/sources/file/match.test.ts, which
  * docs/tailing.md shows. `Apply` acts on the answers.
  */
-import type { KnownChange, NewChange } from '../known/change.ts';
+import type { StreamRecord } from '../../../core/stream.ts';
+import type { KnownChange, NewChange, SavedChange } from '../known/change.ts';
 import type { Place } from '../known/file-on-disk.ts';
 import type { Holdings } from '../known/holdings.ts';
 import { isBehind, isDetached, isGone, isReplaced, lagOf, type TrackedFile } from '../known/tracked-file.ts';
@@ -47,6 +48,12 @@ export function match(sight: Sight): KnownChange {
   return content === 'different' ? 'replaced' : 'undecided';
 }
 
+/** `isReached`: a pattern leads to where the file was first, or is now. */
+export function matchSaved(sight: Sight, isReached: boolean): SavedChange {
+  const change = match(sight);
+  return change === 'gone' || change === 'replaced' || isReached ? change : 'left out';
+}
+
 /** Facts about a new file whose name extends that of a known one. */
 export interface CopySight {
   /** The file that it may be a copy of is still under its path, or its content is in no file any more. */
@@ -71,6 +78,14 @@ export interface ChangedFile {
   readonly stat?: FileStat | undefined;
   /** The place of the path. */
   readonly place: Place;
+}
+
+/** The stream of an earlier process. */
+export interface SavedFile {
+  readonly kind: SavedChange;
+  readonly record: StreamRecord;
+  /** Where its file, or what has its inode now, was located. */
+  readonly found: FoundFile | undefined;
 }
 
 /** `ignored` counts all ignored files; `path` is the first one. */

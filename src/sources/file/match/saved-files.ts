@@ -1,16 +1,14 @@
 /**
- * The files that an earlier process read, by its records: where each is now, and what `match` says of it. A start acts on that, and
- * `explain` prints it. Only looks.
+ * The files that an earlier process read, by its records: where each is now, and what `match` must know of it. Only looks.
  */
 import { codeOf } from '../../../core/errors.ts';
 import type { FileIdentity, StreamRecord } from '../../../core/stream.ts';
-import type { KnownChange } from '../known/change.ts';
 import { compare } from '../known/content.ts';
 import { type FileStat, type FileSystem, inodeKey, NO_FILE } from '../scan/file-system.ts';
 import type { FoundFile } from '../scan/finder.ts';
 import { type FolderInodes, isMountAway, locate, statIfAt } from '../scan/locate.ts';
 import { withOpen } from '../scan/peek.ts';
-import { match, type Sight } from './match.ts';
+import { match, type SavedFile, type Sight } from './match.ts';
 
 export interface SavedFilesOptions {
   readonly fileSystem: FileSystem;
@@ -31,17 +29,17 @@ export class SavedFiles {
   }
 
   /** `there`: where `locate` found the file. `isTaken`: a newer record has the inode, so that this one can only be what is left of it. */
-  match(
+  sightOf(
     record: StreamRecord,
     there: FoundFile | undefined,
     isTaken: (file: Pick<FileStat | FileIdentity, 'device' | 'inode'>) => boolean,
-  ): KnownChange {
+  ): Sight {
     const { identity, path } = record;
     const lastPath = identity?.path ?? path;
     const compareContent = (): Sight['content'] => (isTaken(there!.stat) ? 'different' : this.#compare(record, there!));
     const isAway = (): boolean =>
       identity !== undefined && !isTaken(identity) && isMountAway(this.#options.fileSystem, lastPath, identity.device);
-    return match({
+    return {
       path: there?.path === lastPath ? 'itself' : 'something else',
       descriptor: 'closed',
       isElsewhere: there !== undefined,
@@ -51,7 +49,7 @@ export class SavedFiles {
       get isMountAway() {
         return isAway();
       },
-    });
+    };
   }
 
   /** Where the record's file is now, if it is: by its inode, or where that may have changed, its path. */
@@ -90,21 +88,16 @@ export class SavedFiles {
   }
 }
 
-export interface SavedFile {
-  readonly record: StreamRecord;
-  readonly change: KnownChange;
-}
-
 /** The record of a file that is there, and what a start makes of it. */
 export function savedAt({ path, stat }: FoundFile, records: readonly StreamRecord[], options: SavedFilesOptions): SavedFile | undefined {
   const files = new SavedFiles(options);
   for (const record of records.toReversed()) {
     const { identity } = record;
     if (identity?.inode !== String(stat.inode) && (options.stableInodes || record.path !== path)) continue;
-    const there = files.locate(record);
-    if (there?.path !== path) continue;
-    const change = files.match(record, there, () => false);
-    if (change !== 'replaced') return { record, change };
+    const found = files.locate(record);
+    if (found?.path !== path) continue;
+    const kind = match(files.sightOf(record, found, () => false));
+    if (kind !== 'replaced') return { kind, record, found };
   }
   return undefined;
 }

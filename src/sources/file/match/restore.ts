@@ -1,0 +1,68 @@
+/**
+ * Takes up the streams of earlier processes before a start reads anything: gathers their files, lets `match` decide how each changed, and
+ * `Apply` act on that. A file that is not recognised is read from 0: rather twice than never.
+ */
+import { setImmediate } from 'node:timers/promises';
+import type { StreamRecord } from '../../../core/stream.ts';
+import { isDetached, isRotated } from '../known/tracked-file.ts';
+import { BIRTH_SLACK_MS } from '../limits.ts';
+import { FolderNames } from '../scan/rotated-names.ts';
+import type { Generations } from './generations.ts';
+import { matchSaved, type SavedFile } from './match.ts';
+import { SavedFiles, type SavedFilesOptions } from './saved-files.ts';
+import type { Tracker } from './tracker.ts';
+
+export interface RestoreOptions extends SavedFilesOptions {
+  readonly tracker: Tracker;
+  readonly generations: Generations;
+  /** True for a path that a scan comes to, if something is there. */
+  readonly isReached: (path: string) => boolean;
+}
+
+/** How many files are recognised, are on file systems that are not there, and are left out, as no pattern leads to them any more. */
+export interface RestoredCounts {
+  readonly recognized: number;
+  readonly away: number;
+  readonly leftOut: number;
+}
+
+/** Takes up every record, and every file that rotation made of a record's file since. */
+export async function restore(records: readonly StreamRecord[], options: RestoreOptions): Promise<RestoredCounts> {
+  const { tracker, generations, fileSystem, isReached } = options;
+  const { copies, holdings } = generations;
+  const saved = new SavedFiles(options);
+  const names = new FolderNames(fileSystem);
+  const replaced: SavedFile[] = [];
+  // The newest first: an older generation of the same inode can only be what is left of it.
+  for (const record of records.toReversed()) {
+    const found = saved.locate(record);
+    const sight = saved.sightOf(record, found, (file) => holdings.in(file) !== undefined);
+    const kind = matchSaved(sight, isReached(record.path) || (found !== undefined && isReached(found.path)));
+    const change = { kind, record, found };
+    tracker.apply.apply(change);
+    if (kind === 'replaced') replaced.push(change);
+  }
+  const detached = [...holdings.files].filter(isDetached);
+  const [away, leftOut] = [holdings.gone.size, holdings.leftOut.size];
+  const recognized = holdings.files.size - detached.length - away;
+  copies.seek(detached, names);
+  while (copies.decide()) await setImmediate();
+  // Truncated, or created under a free inode, and rotated away: it is read unless a stream has it by now.
+  for (const { record, found } of replaced) tracker.apply.takeRotated(found!, record.path);
+  // Streams are made later than their files, and others may have been made in between.
+  const lastBorn = new Map<string, number>();
+  for (const file of holdings.files) {
+    const { firstPath } = file.stream;
+    if (isRotated(file) && !isDetached(file) && file.bornMs > 0)
+      lastBorn.set(firstPath, Math.max(file.bornMs, lastBorn.get(firstPath) ?? 0));
+  }
+  const made = new Map(records.filter(({ path }) => isReached(path)).map((record) => [record.path, record.createdMs]));
+  for (const [path, createdMs] of made) tracker.expectAt(path, Math.min(createdMs, lastBorn.get(path) ?? createdMs), names);
+  // A file that is younger than its stream is a copy: what was written to its original since may have been rotated away.
+  for (const file of [...holdings.files]) {
+    const { firstPath, createdMs } = file.stream;
+    if (isRotated(file) && file.bornMs > createdMs - BIRTH_SLACK_MS)
+      tracker.takeBeside(firstPath, names, ({ mtimeMs }) => mtimeMs >= file.bornMs);
+  }
+  return { recognized, away, leftOut };
+}
