@@ -73,7 +73,7 @@ const files: readonly Row<Sight, KnownChange>[] = [
     isRead: 'the other file from 0; a copy of the old one is looked for',
   },
   {
-    seen: 'another path leads to its inode, its content cannot be compared',
+    seen: 'another path, which no glob matches, leads to its inode, its content cannot be compared',
     sight: { path: 'something else', descriptor: 'open', isElsewhere: true, content: 'unknown' },
     change: 'undecided',
     isRead: 'nothing is given up, for a minute',

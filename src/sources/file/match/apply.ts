@@ -54,7 +54,7 @@ export class Apply {
   /** Goes on with the stream of an earlier process. Nothing is given up while its content cannot be compared: the first turn does so. */
   #resume({ kind, record, found }: SavedFile): void {
     const { generations, shapeOf } = this.#options;
-    const { holdings, readBefore, naming, now } = generations;
+    const { holdings, readBefore, identities, now } = generations;
     const isLost = kind === 'gone' || kind === 'replaced';
     const { path, stat } = isLost ? { path: record.path, stat: { ...NO_FILE, size: record.resumeAt } } : (found ?? lastSightOf(record));
     const place = isLost ? 'detached' : found ? generations.placeOf(path) : 'away';
@@ -73,7 +73,7 @@ export class Apply {
     const { device, inode, path: lastPath = record.path } = file.stream.identity;
     if (device === String(stat.device) && inode === String(stat.inode) && lastPath === path) return;
     file.stream.identity = { ...file.stream.identity, device: String(stat.device), inode: String(stat.inode) };
-    naming.identify(file);
+    identities.save(file);
   }
 
   #act({ kind, file, path, stat, place }: ChangedFile): void {
@@ -167,7 +167,7 @@ export class Apply {
     notices.event(levelOf(file, unreadBytes), fields, 'file was renamed, reading on');
     this.#noteRotation(file, path);
     generations.place(file, place, path);
-    generations.naming.identify(file);
+    generations.identities.save(file);
     // Closed meanwhile, it may be another file under the same inode: a look at its content decides.
     if (file.disk.fd === undefined) file.disk.seenSize = -1;
     this.#see(file, stat, place);

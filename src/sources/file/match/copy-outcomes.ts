@@ -7,7 +7,7 @@ import type { Tail } from '../../../core/block.ts';
 import type { SourceStats } from '../../../core/source.ts';
 import { tailOf } from '../../../core/tail.ts';
 import type { FileStat, FileSystem } from '../scan/file-system.ts';
-import type { Naming } from '../known/naming.ts';
+import type { StreamIdentities } from '../known/stream-identities.ts';
 import { LOWER_BOUND, type Notices } from '../scan/notices.ts';
 import type { OpenFiles } from '../known/open-files.ts';
 import type { Holdings } from '../known/holdings.ts';
@@ -26,7 +26,7 @@ export interface CopyOutcomesOptions {
   readonly stats: SourceStats;
   readonly holdings: Holdings;
   readonly descriptors: OpenFiles;
-  readonly naming: Naming;
+  readonly identities: StreamIdentities;
   /** No glob matches the path, and rotation may have made it of the other one. */
   readonly isRotatedFrom: (path: string, of: string) => boolean;
 }
@@ -40,7 +40,7 @@ export class CopyOutcomes {
 
   /** The stream is read on in its copy. Seen bytes that the copy lacks are lost, unless they were read. */
   moveInto(generation: TrackedFile, copy: TrackedFile, stat: FileStat, end?: CopyEnd): void {
-    const { stats, notices, holdings, descriptors, naming } = this.#options;
+    const { stats, notices, holdings, descriptors, identities } = this.#options;
     const { offset, inHand } = generation.stream;
     const lostBytes = isDetached(generation) ? Math.max(0, generation.size - Math.max(stat.size, offset + inHand)) : 0;
     stats.lostBytes += lostBytes;
@@ -54,29 +54,29 @@ export class CopyOutcomes {
     generation.size = generation.sureSize = stat.size;
     if (end) generation.stream.endAt(stat.size, end.sum, end.tail);
     // What was read beyond the copy's end is in no file any more.
-    if (end || isGone(generation)) naming.noteDeleted(generation);
-    else naming.noteFound(generation);
-    naming.identify(generation);
+    if (end || isGone(generation)) identities.noteDeleted(generation);
+    else identities.noteFound(generation);
+    identities.save(generation);
     holdings.enqueue(generation);
   }
 
   /** Nothing of the file is to be read. A stream of its own says so, also after a restart. */
   noteRead(copy: TrackedFile, { size }: FileStat): void {
-    const { fileSystem, notices, naming } = this.#options;
+    const { fileSystem, notices, identities } = this.#options;
     notices.event('debug', { path: copy.disk.path, size }, 'file is a copy of what was read');
     copy.stream.beginAt(size, tailOf(readBefore(fileSystem, copy.disk.fd!, size, TAIL_BYTES)));
     copy.size = size;
     copy.disk.lastChange = 'copied';
     copy.isNews = false;
-    naming.mint(copy);
+    identities.mint(copy);
   }
 
   /** The file is no copy: it is read from its beginning if it is one of the source's. */
   takeUp(file: TrackedFile, generation: TrackedFile, wasFollowed: boolean): void {
-    const { holdings, descriptors, naming, isRotatedFrom } = this.#options;
+    const { holdings, descriptors, identities, isRotatedFrom } = this.#options;
     const isBornSince = file.bornMs > generation.stream.createdMs - BIRTH_SLACK_MS;
     if (wasFollowed || file.disk.place === 'matched' || (isBornSince && isRotatedFrom(file.disk.path, generation.stream.firstPath))) {
-      if (file.disk.fd !== undefined) naming.mint(file);
+      if (file.disk.fd !== undefined) identities.mint(file);
       holdings.enqueue(file);
       return;
     }

@@ -12,7 +12,7 @@ import { NulGaps } from '../known/nul-gap.ts';
 import { Maintenance, type MaintenanceOptions } from '../known/maintenance.ts';
 import { InodeReuse } from './inode-reuse.ts';
 import { match } from './match.ts';
-import { Naming } from '../known/naming.ts';
+import { StreamIdentities } from '../known/stream-identities.ts';
 import { LOWER_BOUND } from '../scan/notices.ts';
 import { OpenFiles } from '../known/open-files.ts';
 import { Holdings } from '../known/holdings.ts';
@@ -42,7 +42,7 @@ export class Generations {
   /** The open descriptors of the files. */
   readonly descriptors: OpenFiles;
   /** Their streams. */
-  readonly naming: Naming;
+  readonly identities: StreamIdentities;
   readonly inodes: InodeReuse;
   readonly gaps: NulGaps;
   readonly copies: Copies;
@@ -64,11 +64,11 @@ export class Generations {
     const { groupTimeoutMs } = options.shaping;
     this.maintenance = new Maintenance({ ...options, groupTimeoutMs, holdings, descriptors: this.descriptors });
     const gaps = (this.gaps = new NulGaps(options));
-    this.naming = new Naming({ ...options, gaps });
+    this.identities = new StreamIdentities({ ...options, gaps });
     this.inodes = new InodeReuse(options.fileSystem, this.descriptors);
-    const { naming, descriptors } = this;
+    const { identities, descriptors } = this;
     const isRotatedFrom = (path: string, of: string): boolean => this.isRotatedFrom(path, of);
-    const outcomes = new CopyOutcomes({ ...options, holdings, descriptors, naming, isRotatedFrom });
+    const outcomes = new CopyOutcomes({ ...options, holdings, descriptors, identities, isRotatedFrom });
     this.copies = new Copies({
       ...options,
       holdings,
@@ -142,7 +142,7 @@ export class Generations {
     if (file.stream.id === undefined) this.holdings.remove(file);
     else this.copies.seek([file]);
     // What was read of it, and not delivered, is in no file that was found yet.
-    if (isDetached(file)) this.naming.noteDeleted(file);
+    if (isDetached(file)) this.identities.noteDeleted(file);
     // What is there now may be known for a copy already.
     const current = this.holdings.in(next.disk) ?? next;
     this.holdings.enqueue(current);
@@ -154,7 +154,7 @@ export class Generations {
     if (isSameFile(file.disk, stat) || file.isBusy) return;
     this.descriptors.close(file);
     this.holdings.replaceInode(file, stat);
-    this.naming.identify(file);
+    this.identities.save(file);
   }
 
   /** The known file that has this inode, unless the inode was given to another one. */
@@ -174,7 +174,7 @@ export class Generations {
     takeUp();
     if (file.stream.id === undefined) return this.holdings.remove(file);
     this.copies.seek([file]);
-    if (isDetached(file)) this.naming.noteDeleted(file);
+    if (isDetached(file)) this.identities.noteDeleted(file);
   }
 
   /** The file's present generation: another one where the known content is gone. */
@@ -214,7 +214,7 @@ export class Generations {
     if (file.stream.id !== undefined) return true;
     if (file.isUndecided || !this.descriptors.open(file)) return false;
     try {
-      return !this.copies.suspect(file) && this.naming.mint(file);
+      return !this.copies.suspect(file) && this.identities.mint(file);
     } catch (error) {
       this.descriptors.fail(file, error);
       return false;
@@ -235,8 +235,8 @@ export class Generations {
   place(file: TrackedFile, place: Place, path = file.disk.path): void {
     const wasGone = isGone(file);
     this.holdings.place(file, place, path);
-    if (isGone(file)) this.naming.noteDeleted(file);
-    else if (wasGone) this.naming.noteFound(file);
+    if (isGone(file)) this.identities.noteDeleted(file);
+    else if (wasGone) this.identities.noteFound(file);
   }
 
   /**
@@ -280,7 +280,7 @@ export class Generations {
     this.descriptors.handOver(file, next);
     this.holdings.remove(file);
     this.maintenance.expire(file.stream.id!);
-    this.naming.mint(next);
+    this.identities.mint(next);
     return next;
   }
 }

@@ -190,8 +190,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a file that is gone and was closed may count on being read again',
     file: 'sources/file/match/generations.ts',
-    find: 'if (isGone(file)) this.naming.noteDeleted(file);',
-    replace: "if (file.disk.place === 'deleted') this.naming.noteDeleted(file);",
+    find: 'if (isGone(file)) this.identities.noteDeleted(file);',
+    replace: "if (file.disk.place === 'deleted') this.identities.noteDeleted(file);",
     include: alone,
   },
   {

@@ -12,7 +12,7 @@ import type { Notices } from '../scan/notices.ts';
 import { readHead } from '../scan/peek.ts';
 import { isGone, type TrackedFile } from './tracked-file.ts';
 
-export interface NamingOptions {
+export interface StreamIdentitiesOptions {
   /** The source's id. */
   readonly source: string;
   readonly fileSystem: FileSystem;
@@ -22,10 +22,10 @@ export interface NamingOptions {
   readonly notices: Notices;
 }
 
-export class Naming {
-  readonly #options: NamingOptions;
+export class StreamIdentities {
+  readonly #options: StreamIdentitiesOptions;
 
-  constructor(options: NamingOptions) {
+  constructor(options: StreamIdentitiesOptions) {
     this.#options = options;
   }
 
@@ -48,7 +48,7 @@ export class Naming {
   }
 
   /** Saves the file's present inode and path. */
-  identify(file: TrackedFile): void {
+  save(file: TrackedFile): void {
     if (file.stream.id === undefined) return;
     const { path: _, ...identity } = file.stream.identity;
     file.stream.identity = file.disk.path === file.stream.firstPath ? identity : { ...identity, path: file.disk.path };
