@@ -38,8 +38,10 @@ function canEnter(path: string): boolean {
 }
 
 async function nobody(...args: string[]): Promise<Program & { readonly code: number | NodeJS.Signals }> {
+  const config = join(site.folder, 'tailrace.yaml');
+  chmodSync(config, 0o644);
   const drop = [`--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups', '--inh-caps=-all', BINARY];
-  const program = startCommand(setpriv!, [...drop, ...args, '--config', join(site.folder, 'tailrace.yaml')]);
+  const program = startCommand(setpriv!, [...drop, ...args, '--config', config]);
   return { ...program, code: await program.exited };
 }
 

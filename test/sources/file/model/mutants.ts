@@ -146,13 +146,6 @@ export const mutants: readonly Mutant[] = [
     include: alone,
   },
   {
-    name: 'a generation whose copy is not found at once is given up',
-    file: 'sources/file/match/copies.ts',
-    find: 'for (const each of generations) this.#compareWith(each);',
-    replace: 'for (const each of generations) this.#search(each, names);',
-    include: withRotated,
-  },
-  {
     name: 'a file under the inode of one that left its path is taken for that one, whatever is in it',
     file: 'sources/file/match/sighting.ts',
     find: '// The content cannot be compared now: the reader compares it before it reads.',
