@@ -1,6 +1,6 @@
 /**
- * The parts of a batch: each is sent alone, and what is left of them is on disk before the next one is sent. refusals.ts decides whether a
- * part is split, `Shipment.split` cuts it.
+ * The parts of a batch. Each is one request; those still to be sent are on disk before the next request. refusals.ts decides whether a part is
+ * split, `Shipment.split` cuts it.
  */
 import type { DeliveryOptions, Persist } from './delivery-options.ts';
 import type { Shipment } from './shipment.ts';

@@ -79,7 +79,7 @@ export const fileTable = {
   }),
   read_compressed: field(flag, {
     default: 'false',
-    doc: 'reads .gz and .zst files that match, without what was read before compression; without it they are left out',
+    doc: 'reads matching .gz and .zst files, and skips what was read before they were compressed; false leaves them out',
   }),
   transform: shaping,
   fields,

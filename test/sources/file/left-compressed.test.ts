@@ -1,10 +1,12 @@
-import { writeFileSync } from 'node:fs';
+import { utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { newStats } from '../../../src/core/source.ts';
 import type { StreamRecord } from '../../../src/core/stream.ts';
-import { nodeFileSystem } from '../../../src/sources/file/scan/file-system.ts';
+import { fingerprintOf } from '../../../src/sources/file/known/content.ts';
+import { newTrackedFile } from '../../../src/sources/file/known/tracked-file.ts';
+import { NO_FILE, nodeFileSystem } from '../../../src/sources/file/scan/file-system.ts';
 import type { KnownContent } from '../../../src/sources/file/compressed/known-content.ts';
 import { LeftCompressed } from '../../../src/sources/file/compressed/left-compressed.ts';
 import type { Notices } from '../../../src/sources/file/scan/notices.ts';
@@ -54,4 +56,23 @@ test('a stop ends the look at a compressed file that is left out, and waits unti
   expect(open.size).toBe(0);
   expect(bytes).toBeLessThan(50_000_000);
   expect(said).toEqual([]);
+});
+
+test.each([
+  { made: 'after its stream', createdMs: Date.now() - 60_000, lost: 0 },
+  { made: 'before its stream', createdMs: Date.now() + 60_000, lost: 2000 },
+])('compressed file that begins as an unread file did, made $made, leaves $lost bytes lost', async ({ createdMs, lost }) => {
+  const path = join(makeTree({}), 'app.log');
+  const content = Buffer.alloc(2000, 'line\n');
+  writeFileSync(`${path}.1.gz`, gzipSync(content));
+  utimesSync(`${path}.1.gz`, 1, 1);
+  const [streams, stats] = [new MemoryStreamStore(), newStats()];
+  const file = newTrackedFile(path, { ...NO_FILE, size: content.length }, {} as never, 0, -1);
+  file.stream.identity = { device: '1', inode: '1', ...fingerprintOf(content.subarray(0, 1024)) };
+  Object.assign(file.stream, { id: streams.mint('app', path, file.stream.identity, 0).id, createdMs });
+  const notices = { event: () => {} } as unknown as Notices;
+  const left = new LeftCompressed({ fileSystem: nodeFileSystem, notices, known: {} as KnownContent, stats, streams, isRead: () => true });
+  left.giveUp(file);
+  await left.name();
+  expect(stats.lostBytes).toBe(lost);
 });

@@ -1,4 +1,4 @@
-/** Acts on what a start, a scan or a look found out about a file (`match`): the only place that a file's path and place change. */
+/** Acts on what `match` decided about a file: at a start, in a scan, and between two scans. `Copies` acts on copies. */
 import type { EventShape } from '../../../core/block.ts';
 import type { Clock } from '../../../core/time/clock.ts';
 import type { SourceStats } from '../../../core/source.ts';
