@@ -95,6 +95,13 @@ test('path_fields: named groups of the path are fields of text and of JSON', asy
   expect(others[0]).not.toHaveProperty('team');
 });
 
+test.for(['\n', '\r', '\u2028'])('path_fields: a dot stands for the line break %j in a name', async (lineBreak) => {
+  const { events } = await make("path_fields: '^/srv/(?<team>.*)/(?<app>.+)\\.log$'", 'x', {
+    file: `/srv/a${lineBreak}b/c${lineBreak}d.log`,
+  });
+  expect(events).toMatchObject([{ team: `a${lineBreak}b`, app: `c${lineBreak}d` }]);
+});
+
 test('types, formats and path_fields that cannot work are told at their place', () => {
   const problems = (source: string): string[] => problemsOf(configWith({ source }));
   expect(problems('types: {a: integer}')[0]).toContain('`a: integer` is not known; use one of int');

@@ -8,7 +8,7 @@ import type { Config, FileSourceConfig } from '../../config/model.ts';
 import { nearest } from '../../config/nearest.ts';
 import { quote } from '../../config/quote.ts';
 import type { JsonValue } from '../../core/block.ts';
-import { compileGroupPattern } from '../../parsers/text/pattern.ts';
+import { compilePathPattern } from '../../parsers/text/pattern.ts';
 import { fieldReader } from '../../shaping/rows/values/paths.ts';
 import { wantedFields } from '../../shaping/rows/wanted-fields.ts';
 
@@ -44,7 +44,7 @@ export class FieldChecks {
   /** `events`: the first ones of the source, before their transforms. */
   async add(config: Config, source: FileSourceConfig, events: readonly EventObject[]): Promise<void> {
     const parsed = events.filter((event) => !Object.hasOwn(event, 'parse_error'));
-    const pathPatterns = await Promise.all(source.pathFields.map(compileGroupPattern));
+    const pathPatterns = await Promise.all(source.pathFields.map(compilePathPattern));
     const given = new Set([...AGENT_FIELDS, ...Object.keys(source.fields), ...pathPatterns.flatMap((pattern) => pattern.names)]);
     const names = namesOf(parsed);
     const rows = parsed.map((event) => new Map(Object.entries(event)));

@@ -29,7 +29,15 @@ export async function compilePattern(source: string): Promise<Pattern> {
 
 /** Throws like `compilePattern`. */
 export async function compileGroupPattern(source: string): Promise<GroupPattern> {
-  const engine = await compile(source);
+  return groupPattern(await compile(source));
+}
+
+/** Of paths, which may hold line breaks: `.` stands for these, too. Throws like `compilePattern`. */
+export async function compilePathPattern(source: string): Promise<GroupPattern> {
+  return groupPattern(await compile(source, 'any character'));
+}
+
+function groupPattern(engine: Awaited<ReturnType<typeof compile>>): GroupPattern {
   return {
     names: Object.keys(engine.namedGroups()),
     groups(text) {
@@ -42,10 +50,10 @@ export async function compileGroupPattern(source: string): Promise<GroupPattern>
   };
 }
 
-async function compile(source: string) {
+async function compile(source: string, dot?: 'any character') {
   const { RE2JS } = await import('re2js');
   try {
-    return RE2JS.compile(source);
+    return RE2JS.compile(source, dot ? RE2JS.DOTALL : 0);
   } catch (cause) {
     throw new TailraceError('E_PATTERN', `\`${source}\` is no regular expression that can be used: ${messageOf(cause)}`, {
       fix: 'use the syntax of RE2, which has no back references and no look-around',

@@ -10,7 +10,7 @@ import type { Grouping, GroupingLimits } from '../../parsers/text/grouping.ts';
 import type { LineParser } from '../../parsers/formats/line-parser.ts';
 import type { ValueErrors } from '../../parsers/values/fields.ts';
 import type { ShapeSteps, TimeStep } from '../../parsers/shaped-events.ts';
-import { compileGroupPattern, compilePattern } from '../../parsers/text/pattern.ts';
+import { compilePathPattern, compilePattern } from '../../parsers/text/pattern.ts';
 import { type Format, loadFormat } from './line-format.ts';
 
 export interface LineShaping {
@@ -151,7 +151,7 @@ async function loadParser(config: LineConfig, format: Format['parser'], pathName
 
 /** The fields that a file's path gives its events. */
 async function loadPathFields({ format, pathFields }: LineConfig) {
-  const patterns = await Promise.all(pathFields.map(compileGroupPattern));
+  const patterns = await Promise.all(pathFields.map(compilePathPattern));
   const isDocker = format === 'docker' && patterns.length > 0;
   const containerNameOf = isDocker ? (await import('./container-name.ts')).containerNameOf : undefined;
   return {

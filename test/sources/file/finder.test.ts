@@ -51,6 +51,32 @@ test('finder enters only folders that can hold a match', async () => {
   expect(listed.sort()).toEqual([root, `${root}/u1`, `${root}/u1/logs`, `${root}/u2`, `${root}/u2/logs`]);
 });
 
+test.for(['\n', '\r', '\u2028', '\u2029', '\u0085'])(
+  'a name with the line break %j is no obstacle for **, *, ?, classes, braces and exclude',
+  async (lineBreak) => {
+    const [folder, name] = [`x${lineBreak}y`, `a${lineBreak}b.log`];
+    const root = makeTree({ [`${folder}/deep/a.log`]: '', [`${folder}/${name}`]: '', [name]: '' });
+    const all = [`${root}/${folder}/deep/a.log`, `${root}/${folder}/${name}`, `${root}/${name}`].sort();
+    expect(await makeFinder([`${root}/**/*.log`]).find()).toEqual(all);
+    expect(await makeFinder([`${root}/**`]).find()).toEqual(all);
+    expect(await makeFinder([`${root}/*/**/a.log`]).find()).toEqual([`${root}/${folder}/deep/a.log`]);
+    const wild = [
+      'a?b.log',
+      'a[^c]b.log',
+      '{a,b}*.log',
+      '@(a*).log',
+      '!(c).log',
+      '+(a|b|[^.]).log',
+      `a${lineBreak}*.log`,
+      `a\\${lineBreak}b.log`,
+    ];
+    for (const pattern of wild) expect(await makeFinder([`${root}/${pattern}`]).find(), pattern).toEqual([`${root}/${name}`]);
+    for (const exclude of ['*', `${root}/**`, `${root}/*/**`, '**/x?y/**'])
+      expect(await makeFinder([`${root}/${folder}/**`], [exclude]).find(), exclude).toEqual([]);
+    expect(await makeFinder([`${root}/${folder}/**`], ['*b.log']).find()).toEqual([`${root}/${folder}/deep/a.log`]);
+  },
+);
+
 test('finder follows symbolic links to files and folders, and link loops end', async () => {
   const root = makeTree({ 'real/a.log': '', 'other/b.log': '' });
   symlinkSync('a.log', `${root}/real/link.log`);

@@ -4,6 +4,9 @@
  */
 import picomatch from 'picomatch';
 
+/** A name may hold a line break, which `.` matches only with this flag. */
+const ANY_CHARACTER = { flags: 's' };
+
 export interface IncludeRule {
   readonly pattern: string;
   /** The folder that all matches are under, or the path itself when the pattern has no wildcard. */
@@ -27,13 +30,13 @@ export function compileInclude(pattern: string): IncludeRule {
   const isDeep = segments === undefined || open >= 0;
   // Folders that lead to a match, level by level, up to the first `**`.
   const leading = segments?.slice(0, isDeep ? open : -1) ?? [];
-  const prefixes = leading.map((_, index) => picomatch(join(base, leading.slice(0, index + 1).join('/'))));
+  const prefixes = leading.map((_, index) => picomatch(join(base, leading.slice(0, index + 1).join('/')), ANY_CHARACTER));
   return {
     pattern,
     base: unescape(base) || '/',
     isLiteral: false,
     depth: isDeep ? Infinity : segments.length - 1,
-    matches: picomatch(pattern),
+    matches: picomatch(pattern, ANY_CHARACTER),
     mayContain: (folder, level) => prefixes[level - 1]?.(folder) ?? isDeep,
   };
 }
@@ -41,7 +44,7 @@ export function compileInclude(pattern: string): IncludeRule {
 /** One test for all `exclude` patterns: those without a slash are about the file's name, the others about its path. */
 export function compileExclude(patterns: readonly string[]): (path: string) => boolean {
   if (patterns.length === 0) return () => false;
-  const tests = patterns.map((pattern) => picomatch(pattern, { dot: true, basename: !pattern.includes('/') }));
+  const tests = patterns.map((pattern) => picomatch(pattern, { ...ANY_CHARACTER, dot: true, basename: !pattern.includes('/') }));
   return (path) => tests.some((test) => test(path));
 }
 
@@ -70,14 +73,14 @@ function whyNot(want: string | undefined, have: string | undefined): string {
 }
 
 function isNameMatch(pattern: string, name: string): boolean {
-  return pattern === name || picomatch.isMatch(name, pattern);
+  return pattern === name || picomatch.isMatch(name, pattern, ANY_CHARACTER);
 }
 
 /** Undefined when a brace or bracket spans a slash, so that the levels are ambiguous. */
 function splitSegments(glob: string): string[] | undefined {
   const segments = glob.split('/');
   const balanced = segments.every((segment) => {
-    const plain = segment.replaceAll(/\\./g, '');
+    const plain = segment.replaceAll(/\\./gs, '');
     return (plain.match(/[{([]/g)?.length ?? 0) === (plain.match(/[})\]]/g)?.length ?? 0);
   });
   return balanced ? segments : undefined;
@@ -88,5 +91,5 @@ function join(base: string, rest: string): string {
 }
 
 function unescape(pattern: string): string {
-  return pattern.replaceAll(/\\(.)/g, '$1');
+  return pattern.replaceAll(/\\(.)/gs, '$1');
 }
