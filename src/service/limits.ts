@@ -22,10 +22,17 @@ export const SERVICE_EVENT_DEPTH = 100;
 export const SERVICE_DATASETS = 10_000;
 /** Days that a dataset may keep its events for, as far as it is limited. */
 export const SERVICE_RETENTION_DAYS = 36_500;
-/** Annotations, and starred queries, of one service. */
+/** Annotations, and starred queries, of one service; bytes of one, and of all; and how many may be about one dataset. */
 export const SERVICE_SAVED = 10_000;
+export const SERVICE_SAVED_ITEM_BYTES = 96 * 1024;
+export const SERVICE_SAVED_BYTES = 32 * 1024 * 1024;
+export const SERVICE_SAVED_OF_DATASET = 2_000;
 /** Virtual fields, and names of map fields, of one dataset. */
 export const SERVICE_VIRTUAL_FIELDS = 200;
+/** Characters of the virtual fields of one dataset, all together. */
+export const SERVICE_VIRTUAL_FIELDS_LENGTH = 512 * 1024;
+/** Characters of all descriptions of datasets and fields, which are held in memory. */
+export const SERVICE_DESCRIPTIONS_LENGTH = 16 * 1024 * 1024;
 export const SERVICE_MAP_FIELDS = 200;
 /** Users and tokens of one service; all are held in memory, and each request is compared with every token. */
 export const SERVICE_USERS = 1_000;

@@ -1,12 +1,12 @@
 /** The explorer of a service in a real browser, and what one does in it. */
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { openPage } from '../support/browser.ts';
-import { API_TOKEN, type LocalService } from '../support/local-service.ts';
+import { PERSONAL_TOKEN, type LocalService } from '../support/local-service.ts';
 
 /** Opens it with a token and this link, and waits until it lists the dataset. */
 export const explorerOf =
   (service: LocalService, dataset: string) =>
-  async (link = '&range=1h', options: BrowserContextOptions = {}, token = API_TOKEN): Promise<{ page: Page; problems: string[] }> => {
+  async (link = '&range=1h', options: BrowserContextOptions = {}, token = PERSONAL_TOKEN): Promise<{ page: Page; problems: string[] }> => {
     const opened = await openPage(options);
     await opened.page.goto(`${service.url}/#token=${token}${link}`);
     await opened.page.getByRole('button', { name: new RegExp(`^${dataset}`) }).waitFor();

@@ -6,7 +6,7 @@ import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { forbidden } from '../http/api-error.ts';
 import type { Metadata } from '../metadata.ts';
 import { capabilitiesOf, FIRST_TOKEN, mayDataset, mayOrg, mayPart, maySee, type Capabilities, type Need } from './rights.ts';
-import { hashOf, openTokens, type TokenKind, type Tokens } from './tokens.ts';
+import { hashOf, openTokens, type Token, type TokenKind, type Tokens } from './tokens.ts';
 import { openUsers, type User, type Users } from './users.ts';
 
 /** `apiToken` and `personalToken` are set only when this start created them or got them from the environment. */
@@ -20,6 +20,8 @@ export interface Caller {
   readonly kind: TokenKind;
   /** Id of the token. */
   readonly token: string;
+  /** When the token ends, RFC 3339; null for never. */
+  readonly expires: string | null;
   /** The owner of the personal token, or the creator of the API token. */
   readonly user: User;
   /** True when the caller may; `dataset` where the need is about one. */
@@ -58,12 +60,7 @@ export function openAuth(metadata: Metadata, env: Environment, now: Date, person
       // An API token outlives its creator under the owner's name; a personal token ends with its user.
       const user = users.find(token.user) ?? (token.kind === 'api' ? users.owner : undefined);
       if (user === undefined) throw forbidden('the user of the token has been removed');
-      return callerOf(
-        token.kind,
-        token.id,
-        user,
-        token.kind === 'personal' ? capabilitiesOf(user.role, personalIngest) : token.capabilities,
-      );
+      return callerOf(token, user, token.kind === 'personal' ? capabilitiesOf(user.role, personalIngest) : token.capabilities);
     },
     /** True when the header names this organisation. */
     isOrg: (header: string | undefined): boolean => header !== undefined && timingSafeEqual(hashOf(header), org),
@@ -72,7 +69,7 @@ export function openAuth(metadata: Metadata, env: Environment, now: Date, person
   };
 }
 
-function callerOf(kind: TokenKind, token: string, user: User, capabilities: Capabilities): Caller {
+function callerOf({ kind, id, expires }: Token, user: User, capabilities: Capabilities): Caller {
   const may = (need: Need, dataset = ''): boolean => {
     if (need.kind === 'org') return mayOrg(capabilities, need.area, need.action);
     if (need.kind === 'dataset-part') return mayPart(capabilities, need.area, need.action, dataset);
@@ -80,7 +77,8 @@ function callerOf(kind: TokenKind, token: string, user: User, capabilities: Capa
   };
   return {
     kind,
-    token,
+    token: id,
+    expires,
     user,
     may,
     require(need, dataset = '') {

@@ -20,7 +20,7 @@ export function openOfflineTokens(dataDir: string) {
     list: (): View[] => tokens.list().map((token) => viewOf(token, users)),
     /** `wanted` as the body of a request. Throws an `ApiError`. */
     create(wanted: object): View & { readonly token: string } {
-      const caller = { kind: 'personal', token: '', user: users.owner } as const;
+      const caller = { kind: 'personal', token: '', user: users.owner, expires: null } as const;
       const { token, text } = createToken(readBody(CREATE, wanted, 'name (string)'), caller, tokens, users);
       return { ...viewOf(token, users), token: text };
     },

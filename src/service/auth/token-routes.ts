@@ -19,7 +19,7 @@ import {
   type Capabilities,
   type Role,
 } from './rights.ts';
-import { hasExpired, type Token, type Tokens } from './tokens.ts';
+import { earlierEnd, hasExpired, type Token, type Tokens } from './tokens.ts';
 import type { Users } from './users.ts';
 
 const time = z.iso.datetime({ offset: true });
@@ -39,7 +39,7 @@ export const CREATE = z.strictObject({
   /** Id or e-mail address, of a personal token. */
   user: z.string().nullish(),
 });
-/** Without `newToken`, the token keeps its name, description and rights. */
+/** Without `newToken`, the new token has the old one's name, description and rights. */
 const REGENERATE = z.strictObject({
   existingTokenExpiresAt: optionalTime,
   newTokenExpiresAt: optionalTime,
@@ -97,7 +97,7 @@ export function tokenRoutes(server: FastifyInstance, { tokens, users }: Auth): v
     const { token, text } = createToken(wanted, caller, tokens, users);
     return { ...viewOf(token, users), token: text };
   });
-  const again = options('update', { summary: 'Gives a token a new text', body: REGENERATE, reply: CREATED });
+  const again = options('update', { summary: 'Creates a token in place of another, which ends', body: REGENERATE, reply: CREATED });
   server.post<ById>('/v2/tokens/:token/regenerate', again, ({ params, body, caller }) => {
     const wanted = readBody(
       REGENERATE,
@@ -109,7 +109,8 @@ export function tokenRoutes(server: FastifyInstance, { tokens, users }: Auth): v
     checkWithin(old.capabilities, caller, tokens);
     const changes = changesOf(wanted, old);
     checkWithin(changes.capabilities, caller, tokens);
-    const { token, text } = tokens.regenerate(old.id, changes, wanted.existingTokenExpiresAt ?? null);
+    const expires = endOf(changes.expires, caller);
+    const { token, text } = tokens.regenerate(old.id, { ...changes, expires }, wanted.existingTokenExpiresAt ?? new Date().toISOString());
     return { ...viewOf(token, users), token: text };
   });
   server.delete<ById>('/v2/tokens/:token', options('delete', { summary: 'Revokes a token' }), ({ params, caller }, reply) => {
@@ -120,13 +121,16 @@ export function tokenRoutes(server: FastifyInstance, { tokens, users }: Auth): v
   });
 }
 
-type Creator = Pick<Caller, 'kind' | 'token' | 'user'>;
+type Creator = Pick<Caller, 'kind' | 'token' | 'user' | 'expires'>;
+
+/** A token ends no later than the one that creates it, whatever end was asked for. */
+const endOf = (asked: string | null | undefined, { expires }: Creator): string | null => earlierEnd(asked ?? null, expires);
 
 /** Throws an `ApiError`: 403 for more than the creator may give. */
 export function createToken(wanted: z.infer<typeof CREATE>, caller: Creator, tokens: Tokens, users: Users) {
   const kind = wanted.kind ?? 'api';
   const capabilities = rightsOf(wanted);
-  const common = { name: wanted.name, description: wanted.description ?? '', expires: wanted.expiresAt ?? null };
+  const common = { name: wanted.name, description: wanted.description ?? '', expires: endOf(wanted.expiresAt, caller) };
   if (kind === 'personal') {
     if (caller.kind !== 'personal') throw forbidden('an API token cannot make personal tokens');
     const user = typeof wanted.user === 'string' ? users.get(wanted.user) : caller.user;

@@ -50,7 +50,9 @@ export function openTokens(metadata: Metadata) {
   reload();
 
   const get = (id: string): Known => {
-    const named = known.filter(({ token }) => token.name === id);
+    const all = known.filter(({ token }) => token.name === id);
+    const valid = all.filter(({ token }) => !hasExpired(token));
+    const named = valid.length > 0 ? valid : all;
     const found = known.find(({ token }) => token.id === id) ?? (named.length === 1 ? named[0] : undefined);
     if (!found) throw notFound(`token ${quote(id)} not found${named.length > 1 ? `: ${named.length} have that name, use the id` : ''}`);
     return found;
@@ -60,13 +62,19 @@ export function openTokens(metadata: Metadata) {
     const [datasets, org, views] = [capabilities.datasets, capabilities.org, capabilities.views].map((areas) => JSON.stringify(areas));
     put.run(id, kind, name, description, hash.toString('hex'), user, datasets!, org!, created, expires, views!);
   };
+  const withText = (text: string): Token | undefined => {
+    const hash = hashOf(text);
+    let found: Token | undefined;
+    for (const each of known) if (timingSafeEqual(each.hash, hash)) found = each.token;
+    return found;
+  };
   const checkRoom = (): void => {
     if (known.length >= SERVICE_TOKENS) throw badRequest(`there are ${SERVICE_TOKENS} tokens already, the most that this service keeps`);
   };
 
   return {
     list: (): Token[] => known.map(({ token }) => token),
-    /** By id or by a name that only one has. Throws an `ApiError` 404. */
+    /** By id, or by a name that only one valid token has. Throws an `ApiError` 404. */
     get: (id: string): Token => get(id).token,
     /** Creates a token and returns its text, which is not stored. `text` replaces the generated one. */
     create(
@@ -80,19 +88,19 @@ export function openTokens(metadata: Metadata) {
       reload();
       return { token, text };
     },
-    /** Gives the token a new text and these changes. The old text stays valid until `oldExpires`; with null it ends now. */
+    /** Creates a token with these changes. The old one stays listed and ends at `oldExpires`, or at its own end if that is earlier. */
     regenerate(
       id: string,
       changes: Pick<Token, 'name' | 'description' | 'capabilities' | 'expires'>,
-      oldExpires: string | null,
+      oldExpires: string,
     ): { readonly token: Token; readonly text: string } {
       const { hash, token: old } = get(id);
-      if (oldExpires !== null) checkRoom();
+      checkRoom();
       const text = `${PREFIX[old.kind]}${randomUUID()}`;
-      const token: Token = { ...old, ...changes };
+      const token: Token = { ...old, ...changes, id: randomUUID(), created: new Date().toISOString() };
       metadata.transaction(() => {
         save(token, hashOf(text));
-        if (oldExpires !== null) save({ ...old, id: randomUUID(), expires: oldExpires }, hash);
+        save({ ...old, expires: earlierEnd(old.expires, oldExpires) }, hash);
       });
       reload();
       return { token, text };
@@ -103,11 +111,11 @@ export function openTokens(metadata: Metadata) {
     },
     /** The token with this text; undefined when none has it or it has expired. */
     find(text: string): Token | undefined {
-      const hash = hashOf(text);
-      let found: Token | undefined;
-      for (const each of known) if (timingSafeEqual(each.hash, hash)) found = each.token;
+      const found = withText(text);
       return found === undefined || hasExpired(found) ? undefined : found;
     },
+    /** Like `find`, but also returns an expired token. */
+    withText,
     /** Reads the tokens from the database again. */
     reload,
   };
@@ -131,3 +139,9 @@ function tokenOf(row: Record<string, unknown>): Token {
 }
 
 export const hasExpired = ({ expires }: Pick<Token, 'expires'>): boolean => expires !== null && Date.parse(expires) <= Date.now();
+
+/** The earlier of two ends; null is never. */
+export function earlierEnd(one: string | null, other: string | null): string | null {
+  if (one === null || other === null) return one ?? other;
+  return Date.parse(one) <= Date.parse(other) ? one : other;
+}

@@ -3,7 +3,7 @@
  * and the table of a removed dataset is dropped. A table that the database does not know stays (the database may be an older copy): it is
  * logged, and its number is not used.
  */
-import { SERVICE_DATASETS } from '../limits.ts';
+import { SERVICE_DATASETS, SERVICE_DESCRIPTIONS_LENGTH } from '../limits.ts';
 import { messageOf } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import type { Engine } from '../engine/engine.ts';
@@ -106,6 +106,14 @@ export async function openCatalog(metadata: Metadata, engine: Engine, log: Log) 
     dataset.own = ownFieldsOf(dataset.written);
   }
 
+  let described = [...byName.values()].reduce((sum, dataset) => sum + descriptionsLength(dataset), 0);
+  /** Throws an `ApiError` 400 when the descriptions would grow beyond what memory holds. */
+  const noteLength = (before: number, after: number): void => {
+    if (after > before && described + after - before > SERVICE_DESCRIPTIONS_LENGTH)
+      throw badRequest(`descriptions have ${described} of ${SERVICE_DESCRIPTIONS_LENGTH} characters already: shorten some`);
+    described += after - before;
+  };
+
   /** Removes the dataset in one commit, then drops the table. If that fails, the next start drops it. */
   const forget = async (id: number): Promise<void> => {
     metadata.transaction(() => {
@@ -134,9 +142,11 @@ export async function openCatalog(metadata: Metadata, engine: Engine, log: Log) 
         throw badRequest(`there are ${SERVICE_DATASETS} datasets already, the most that this service keeps`);
       const created = new Date().toISOString();
       let id: number;
+      noteLength(0, description.length);
       try {
         id = Number(insert.run(name, description, created, who).lastInsertRowid);
       } catch (error) {
+        noteLength(description.length, 0);
         if (/UNIQUE/.test(String(error))) throw new ApiError(409, `dataset ${quote(name)} exists already`);
         throw error;
       }
@@ -144,6 +154,7 @@ export async function openCatalog(metadata: Metadata, engine: Engine, log: Log) 
       try {
         await engine.createTable(dataset.table);
       } catch (error) {
+        noteLength(description.length, 0);
         await forget(id);
         throw error;
       }
@@ -158,6 +169,7 @@ export async function openCatalog(metadata: Metadata, engine: Engine, log: Log) 
         mapFields = dataset.mapFields,
       }: { readonly description?: string; readonly retentionDays?: number; readonly mapFields?: readonly string[] },
     ): void {
+      noteLength(dataset.description.length, description.length);
       const set = db.prepare('update datasets set description = ?, retention_days = ?, map_fields = ? where id = ?');
       set.run(description, retentionDays, JSON.stringify(mapFields), dataset.id);
       Object.assign(dataset, { description, retentionDays, mapFields });
@@ -165,6 +177,7 @@ export async function openCatalog(metadata: Metadata, engine: Engine, log: Log) 
     /** Waits for the requests that use the dataset, then removes everything of it. */
     async remove(dataset: Dataset): Promise<void> {
       byName.delete(dataset.name);
+      noteLength(descriptionsLength(dataset), 0);
       const running = uses.get(dataset.id);
       if (running) await Promise.allSettled(running);
       uses.delete(dataset.id);
@@ -213,12 +226,16 @@ export async function openCatalog(metadata: Metadata, engine: Engine, log: Log) 
       const { notes } = dataset;
       const before = notes.get(name) ?? NO_NOTE;
       const { unit = before.unit, hidden = before.hidden, description = before.description } = changes;
+      noteLength(before.description.length, description.length);
       setNote.run(dataset.id, name, unit, hidden ? 1 : 0, description);
       notes.set(name, { unit, hidden, description });
     },
   };
   return catalog;
 }
+
+const descriptionsLength = ({ description, notes }: Dataset): number =>
+  [...notes.values()].reduce((sum, note) => sum + note.description.length, description.length);
 
 /** The service's own fields of every dataset. */
 export const OWN_FIELDS = ['_sysTime', '_time'];

@@ -4,11 +4,11 @@ import { z } from 'zod';
 import { SERVICE_DESCRIPTION_LENGTH, SERVICE_NAME_LENGTH, SERVICE_QUERY_PARTS } from '../limits.ts';
 import type { Caller } from '../auth/auth.ts';
 import type { Action } from '../auth/rights.ts';
-import { badRequest, notFound, quote } from '../http/api-error.ts';
+import { badRequest, forbidden, notFound, quote } from '../http/api-error.ts';
 import type { Endpoint } from '../http/openapi.ts';
 import { optionalTime, readBody } from '../http/read-body.ts';
 import type { Metadata } from '../metadata.ts';
-import { openStore } from './store.ts';
+import { openStore, type Saved } from './store.ts';
 
 const time = optionalTime.transform((text) => text && new Date(text).toISOString());
 const datasets = z.array(z.string().max(128)).min(1).max(SERVICE_QUERY_PARTS);
@@ -44,18 +44,33 @@ interface ById {
 }
 
 const options = (doc: Omit<Endpoint, 'tag'>): RouteShorthandOptions => ({ config: { doc: { tag: 'annotations', ...doc } } });
+const VIEW = { kind: 'dataset-view' } as const;
 const WANTED = 'datasets (names), type, time, endTime, title, description, url';
 
 export function annotationRoutes(server: FastifyInstance, metadata: Metadata): void {
-  const store = openStore<Kept>(metadata, 'annotation', 'annotation', 'ann_');
-  const sees = (caller: Caller, { datasets: names }: Kept): boolean => names.some((name) => caller.may({ kind: 'dataset-view' }, name));
+  const store = openStore<Kept>(metadata, {
+    kind: 'annotation',
+    word: 'annotation',
+    prefix: 'ann_',
+    datasetsOf: ({ datasets }) => datasets,
+  });
+  const seen = (caller: Caller, names: readonly string[]): string[] => names.filter((name) => caller.may(VIEW, name));
   /** Who may change what a dataset shows: who may change datasets, or annotations alone. */
   const requireChange = (caller: Caller, action: Action): void => {
     if (!caller.may({ kind: 'org', area: 'annotations', action })) caller.require({ kind: 'org', area: 'datasets', action: 'update' });
   };
-  const visible = (caller: Caller, id: string): Kept & { id: string } => {
+  const visible = (caller: Caller, id: string): Saved<Kept> => {
     const found = store.get(id);
-    if (!sees(caller, found)) throw notFound(`annotation ${quote(id)} not found`);
+    const datasets = seen(caller, found.datasets);
+    if (datasets.length === 0) throw notFound(`annotation ${quote(id)} not found`);
+    return { ...found, datasets };
+  };
+  /** The whole annotation, of which the caller must see every dataset. */
+  const changeable = (caller: Caller, action: Action, id: string): Saved<Kept> => {
+    requireChange(caller, action);
+    const found = store.get(id);
+    if (visible(caller, id).datasets.length < found.datasets.length)
+      throw forbidden('the annotation is about other datasets, too, which the token may not see');
     return found;
   };
 
@@ -67,15 +82,18 @@ export function annotationRoutes(server: FastifyInstance, metadata: Metadata): v
   server.get<{ Querystring: Record<string, string | string[] | undefined> }>('/v2/annotations', options(list), ({ query, caller }) => {
     const names = [query['datasets'] ?? []].flat().flatMap((text) => text.split(',')).filter((name) => name !== ''); // prettier-ignore
     const [start, end] = [bound(query, 'start'), bound(query, 'end')];
-    return store.list().filter((annotation) => {
-      const last = annotation.endTime ?? annotation.time;
-      const isInside = (start === undefined || last >= start) && (end === undefined || annotation.time <= end);
-      return isInside && sees(caller, annotation) && (names.length === 0 || annotation.datasets.some((name) => names.includes(name)));
-    });
+    const isInside = ({ time, endTime = time }: Kept): boolean =>
+      (start === undefined || endTime >= start) && (end === undefined || time <= end);
+    const isAsked = (datasets: readonly string[]): boolean =>
+      seen(caller, names.length === 0 ? datasets : datasets.filter((name) => names.includes(name))).length > 0;
+    return store
+      .list((annotation) => isInside(annotation) && isAsked(annotation.datasets))
+      .map((annotation) => ({ ...annotation, datasets: seen(caller, annotation.datasets) }));
   });
   server.post('/v2/annotations', options({ summary: 'Makes an annotation', body: CREATE, reply: ANNOTATION }), ({ body, caller }) => {
     requireChange(caller, 'create');
     const wanted = readBody(CREATE, body, WANTED);
+    for (const name of wanted.datasets) caller.require(VIEW, name);
     return store.create(merged({ datasets: wanted.datasets, type: wanted.type, time: new Date().toISOString() }, wanted));
   });
   server.get<ById>('/v2/annotations/:id', options({ summary: 'An annotation', reply: ANNOTATION }), ({ params, caller }) =>
@@ -85,14 +103,14 @@ export function annotationRoutes(server: FastifyInstance, metadata: Metadata): v
     '/v2/annotations/:id',
     options({ summary: 'Changes an annotation', body: UPDATE, reply: ANNOTATION }),
     ({ params, body, caller }) => {
-      requireChange(caller, 'update');
-      const { id, ...kept } = visible(caller, params.id);
-      return store.update(id, merged(kept, readBody(UPDATE, body, WANTED)));
+      const { id, ...kept } = changeable(caller, 'update', params.id);
+      const wanted = readBody(UPDATE, body, WANTED);
+      for (const name of wanted.datasets ?? []) caller.require(VIEW, name);
+      return store.update(id, merged(kept, wanted));
     },
   );
   server.delete<ById>('/v2/annotations/:id', options({ summary: 'Removes an annotation' }), ({ params, caller }, reply) => {
-    requireChange(caller, 'delete');
-    store.remove(visible(caller, params.id).id);
+    store.remove(changeable(caller, 'delete', params.id).id);
     return reply.code(204).send();
   });
 }

@@ -41,14 +41,25 @@ interface ById {
 
 const options = (doc: Omit<Endpoint, 'tag'>): RouteShorthandOptions => ({ config: { doc: { tag: 'starred queries', ...doc } } });
 const PATH = '/v2/apl-starred-queries';
+const QUERY_RIGHT = { kind: 'dataset', right: 'query' } as const;
 
 export function starredQueryRoutes(server: FastifyInstance, metadata: Metadata): void {
-  const store = openStore<Kept>(metadata, 'starred', 'starred query');
-  /** Its own, and those of others about datasets that it may query; all where it may read all datasets. */
+  const store = openStore<Kept>(metadata, {
+    kind: 'starred',
+    word: 'starred query',
+    prefix: '',
+    datasetsOf: ({ dataset }) => (dataset === undefined ? [] : [dataset]),
+  });
+  /** A user's own, and those of others about datasets that the user may query. An API token is no user: it sees none. */
   const sees = (caller: Caller, { who, dataset }: Kept): boolean =>
-    who === caller.user.id ||
-    caller.may({ kind: 'org', area: 'datasets', action: 'read' }) ||
-    (dataset !== undefined && caller.may({ kind: 'dataset', right: 'query' }, dataset));
+    caller.kind === 'personal' && (who === caller.user.id || dataset === undefined || caller.may(QUERY_RIGHT, dataset));
+  /** A query may name only a dataset that its user may query. */
+  const readAs = (caller: Caller, body: unknown, who: string): Kept => {
+    if (caller.kind !== 'personal') throw forbidden('an API token is no user: star queries with a personal token');
+    const kept = read(body, who);
+    if (kept.dataset !== undefined) caller.require(QUERY_RIGHT, kept.dataset);
+    return kept;
+  };
   const visible = (caller: Caller, id: string): Starred => {
     const found = store.get(id);
     if (!sees(caller, found)) throw notFound(`starred query ${quote(id)} not found`);
@@ -56,8 +67,8 @@ export function starredQueryRoutes(server: FastifyInstance, metadata: Metadata):
   };
   const own = (caller: Caller, id: string): Starred => {
     const found = visible(caller, id);
-    const isAdmin = caller.kind === 'personal' && caller.user.role !== 'user';
-    if (found.who !== caller.user.id && !isAdmin) throw forbidden('only who starred a query, an admin or an owner may change it');
+    if (found.who !== caller.user.id && caller.user.role === 'user')
+      throw forbidden('only who starred a query, an admin or an owner may change it');
     return found;
   };
   const read = (body: unknown, who: string): Kept => {
@@ -86,10 +97,10 @@ export function starredQueryRoutes(server: FastifyInstance, metadata: Metadata):
       (dataset === '' || one.dataset === dataset) &&
       (one.name.includes(String(qs)) || one.query.apl.includes(String(qs)));
     const from = count('offset', offset, 0);
-    return store.list().filter((one) => sees(caller, one) && isWanted(one)).slice(from, from + count('limit', limit, SERVICE_SAVED)); // prettier-ignore
+    return store.list((one) => sees(caller, one) && isWanted(one), count('limit', limit, SERVICE_SAVED), from);
   });
   server.post(PATH, options({ summary: 'Stars a query', body: WANTED, reply: STARRED }), ({ body, caller }) =>
-    store.create(read(body, caller.user.id)),
+    store.create(readAs(caller, body, caller.user.id)),
   );
   server.get<ById>(`${PATH}/:id`, options({ summary: 'A starred query', reply: STARRED }), ({ params, caller }) =>
     visible(caller, params.id),
@@ -97,7 +108,7 @@ export function starredQueryRoutes(server: FastifyInstance, metadata: Metadata):
   server.put<ById>(
     `${PATH}/:id`,
     options({ summary: 'Changes a starred query', body: WANTED, reply: STARRED }),
-    ({ params, body, caller }) => store.update(params.id, read(body, own(caller, params.id).who)),
+    ({ params, body, caller }) => store.update(params.id, readAs(caller, body, own(caller, params.id).who)),
   );
   server.delete<ById>(`${PATH}/:id`, options({ summary: 'Removes a starred query' }), ({ params, caller }, reply) => {
     store.remove(own(caller, params.id).id);

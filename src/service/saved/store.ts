@@ -1,53 +1,111 @@
-/** Annotations and starred queries, as rows of JSON in the service's database: bounded, and held in memory. */
+/**
+ * Annotations and starred queries, as rows of JSON in the service's database. They are read on demand; memory holds only how much there is,
+ * in all and of each dataset.
+ */
 import { randomUUID } from 'node:crypto';
-import { SERVICE_SAVED } from '../limits.ts';
+import { SERVICE_SAVED, SERVICE_SAVED_BYTES, SERVICE_SAVED_ITEM_BYTES, SERVICE_SAVED_OF_DATASET } from '../limits.ts';
 import { badRequest, notFound, quote } from '../http/api-error.ts';
 import type { Metadata } from '../metadata.ts';
 
+export type Saved<T extends object> = T & { readonly id: string };
+
 export interface Store<T extends object> {
-  list(): (T & { readonly id: string })[];
+  /** Those that `isWanted` keeps, oldest first, `limit` of them after the first `offset`. */
+  list(isWanted: (value: Saved<T>) => boolean, limit?: number, offset?: number): Saved<T>[];
   /** Throws an `ApiError` 404. */
-  get(id: string): T & { readonly id: string };
-  /** Throws an `ApiError` 400 when there are too many. */
-  create(value: T): T & { readonly id: string };
-  /** Throws an `ApiError` 404. */
-  update(id: string, value: T): T & { readonly id: string };
+  get(id: string): Saved<T>;
+  /** Throws an `ApiError` 400 when it is too large, or there are too many. */
+  create(value: T): Saved<T>;
+  /** Throws an `ApiError`: 404, or 400 as `create`. */
+  update(id: string, value: T): Saved<T>;
   /** Throws an `ApiError` 404. */
   remove(id: string): void;
 }
 
-/** `kind` is the rows' name in the database, `word` what messages call one; ids begin with `prefix`. */
-export function openStore<T extends object>({ db }: Metadata, kind: string, word: string, prefix = ''): Store<T> {
-  const put = db.prepare('insert or replace into saved values (?, ?, ?)');
-  const known = new Map<string, T>();
-  for (const row of db.prepare('select id, value from saved where kind = ? order by rowid').all(kind))
-    known.set(row['id'] as string, JSON.parse(row['value'] as string) as T);
-  const check = (id: string): T => {
-    const value = known.get(id);
-    if (value === undefined) throw notFound(`${word} ${quote(id)} not found`);
-    return value;
+interface Kind<T> {
+  /** Its rows' name in the database. */
+  readonly kind: string;
+  /** What messages call one. */
+  readonly word: string;
+  /** Ids begin with it. */
+  readonly prefix: string;
+  readonly datasetsOf: (value: T) => readonly string[];
+}
+
+export function openStore<T extends object>({ db }: Metadata, { kind, word, prefix, datasetsOf }: Kind<T>): Store<T> {
+  const rows = db.prepare('select id, value from saved where kind = ? order by rowid');
+  const find = db.prepare('select value from saved where kind = ? and id = ?');
+  const insert = db.prepare('insert into saved values (?, ?, ?)');
+  const change = db.prepare('update saved set value = ? where kind = ? and id = ?');
+  const drop = db.prepare('delete from saved where kind = ? and id = ?');
+  const parse = (text: unknown): T => JSON.parse(text as string) as T;
+
+  let [items, bytes] = [0, 0];
+  const ofDataset = new Map<string, number>();
+  const count = (value: T, text: string, sign: 1 | -1): void => {
+    items += sign;
+    bytes += sign * Buffer.byteLength(text);
+    for (const name of datasetsOf(value)) {
+      const left = (ofDataset.get(name) ?? 0) + sign;
+      if (left > 0) ofDataset.set(name, left);
+      else ofDataset.delete(name);
+    }
   };
-  const save = (id: string, value: T): T & { readonly id: string } => {
-    put.run(kind, id, JSON.stringify(value));
-    known.set(id, value);
-    return { ...value, id };
+  for (const row of rows.iterate(kind)) count(parse(row['value']), row['value'] as string, 1);
+
+  const textOf = (id: string): string => {
+    const row = find.get(kind, id);
+    if (row === undefined) throw notFound(`${word} ${quote(id)} not found`);
+    return row['value'] as string;
+  };
+  /** Older versions may have kept more than the bounds allow: that stays, and may shrink. Throws an `ApiError` 400. */
+  const check = (value: T, text: string, before?: string): void => {
+    const size = Buffer.byteLength(text);
+    if (size > SERVICE_SAVED_ITEM_BYTES) throw badRequest(`the ${word} has ${size} bytes: wanted at most ${SERVICE_SAVED_ITEM_BYTES}`);
+    if (before === undefined && items >= SERVICE_SAVED)
+      throw badRequest(`there are ${SERVICE_SAVED} of these already, the most that this service keeps: remove a ${word}`);
+    const more = size - (before === undefined ? 0 : Buffer.byteLength(before));
+    if (more > 0 && bytes + more > SERVICE_SAVED_BYTES)
+      throw badRequest(`these have ${bytes} of ${SERVICE_SAVED_BYTES} bytes already: remove a ${word}`);
+    const counted = before === undefined ? [] : datasetsOf(parse(before));
+    for (const name of datasetsOf(value))
+      if (!counted.includes(name) && (ofDataset.get(name) ?? 0) >= SERVICE_SAVED_OF_DATASET)
+        throw badRequest(`dataset ${quote(name)} has ${SERVICE_SAVED_OF_DATASET} of these already: remove a ${word}`);
   };
   return {
-    list: () => [...known].map(([id, value]) => ({ ...value, id })),
-    get: (id) => ({ ...check(id), id }),
+    list(isWanted, limit = Infinity, offset = 0) {
+      const found: Saved<T>[] = [];
+      let skipped = 0;
+      if (limit > 0)
+        for (const row of rows.iterate(kind)) {
+          const value: Saved<T> = { ...parse(row['value']), id: row['id'] as string };
+          if (!isWanted(value) || skipped++ < offset) continue;
+          if (found.push(value) >= limit) break;
+        }
+      return found;
+    },
+    get: (id) => ({ ...parse(textOf(id)), id }),
     create(value) {
-      if (known.size >= SERVICE_SAVED)
-        throw badRequest(`there are ${SERVICE_SAVED} of these already, the most that this service keeps: remove a ${word}`);
-      return save(`${prefix}${randomUUID()}`, value);
+      const text = JSON.stringify(value);
+      check(value, text);
+      const id = `${prefix}${randomUUID()}`;
+      insert.run(kind, id, text);
+      count(value, text, 1);
+      return { ...value, id };
     },
     update(id, value) {
-      check(id);
-      return save(id, value);
+      const before = textOf(id);
+      const text = JSON.stringify(value);
+      check(value, text, before);
+      change.run(text, kind, id);
+      count(parse(before), before, -1);
+      count(value, text, 1);
+      return { ...value, id };
     },
     remove(id) {
-      check(id);
-      db.prepare('delete from saved where kind = ? and id = ?').run(kind, id);
-      known.delete(id);
+      const text = textOf(id);
+      drop.run(kind, id);
+      count(parse(text), text, -1);
     },
   };
 }

@@ -4,7 +4,13 @@ import type { FastifyInstance, RouteShorthandOptions } from 'fastify';
 import { z } from 'zod';
 import { virtualColumns, VirtualFieldError } from '../../language/plan/virtual.ts';
 import { SERVICE_QUERY_TEXT } from '../../language/limits.ts';
-import { SERVICE_DESCRIPTION_LENGTH, SERVICE_NAME_LENGTH, SERVICE_UNIT_LENGTH, SERVICE_VIRTUAL_FIELDS } from '../limits.ts';
+import {
+  SERVICE_DESCRIPTION_LENGTH,
+  SERVICE_NAME_LENGTH,
+  SERVICE_UNIT_LENGTH,
+  SERVICE_VIRTUAL_FIELDS,
+  SERVICE_VIRTUAL_FIELDS_LENGTH,
+} from '../limits.ts';
 import type { Caller } from '../auth/auth.ts';
 import type { Action } from '../auth/rights.ts';
 import type { Catalog, Dataset } from '../datasets/catalog.ts';
@@ -81,6 +87,8 @@ export function openVirtualFields({ db }: Metadata, catalog: Catalog): VirtualFi
     const others = fieldsOf(dataset).filter((one) => one.id !== id);
     if (others.some((one) => one.name === name)) throw new ApiError(409, `dataset ${quote(dataset.name)} has a virtual field ${quote(name)} already`);
     if (others.length >= SERVICE_VIRTUAL_FIELDS) throw badRequest(`a dataset has at most ${SERVICE_VIRTUAL_FIELDS} virtual fields: remove one`);
+    const length = [field, ...others].reduce((sum, each) => sum + each.expression.length + each.description.length, 0);
+    if (length > SERVICE_VIRTUAL_FIELDS_LENGTH) throw badRequest(`the virtual fields of a dataset have at most ${SERVICE_VIRTUAL_FIELDS_LENGTH} characters, all together`);
     try {
       checkColumns(dataset, virtualColumns([field, ...others], () => true));
     } catch (error) {

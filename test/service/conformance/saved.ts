@@ -61,6 +61,31 @@ describe('annotations', () => {
       expect((await client.call(method, path, { token: sees, ...(body && { body }) })).status).toBe(403);
   });
 
+  test('name no dataset that the token may not see, and change only with rights on all of theirs', async () => {
+    const [open, hidden] = [await dataset(), await dataset()];
+    const body = {
+      name: 'notes',
+      datasetCapabilities: { [open]: { query: ['read'] } },
+      orgCapabilities: { annotations: ['create', 'update', 'delete'] },
+    };
+    const token = (await client.call('POST', '/v2/tokens', { ...asOwner(), body })).json['token'] as string;
+    const both = (await client.call('POST', PATH, { body: { datasets: [hidden, open], type: 'deploy' } })).json['id'] as string;
+    const one = `${PATH}/${both}`;
+    expect((await client.call('GET', one, { token })).json['datasets']).toEqual([open]);
+    expect((await client.call('GET', PATH, { token })).text).not.toContain(hidden);
+    expect((await client.call('GET', `${PATH}?datasets=${hidden}`, { token })).json).toEqual([]);
+    const refused = [
+      await client.call('PUT', one, { token, body: { title: 'x' } }),
+      await client.call('DELETE', one, { token }),
+      await client.call('POST', PATH, { token, body: { datasets: [open, hidden], type: 'x' } }),
+    ];
+    expect(refused.map(({ status }) => status)).toEqual([403, 403, 403]);
+    for (const { text } of refused.slice(0, 2)) expect(text).not.toContain(hidden);
+    const own = await client.call('POST', PATH, { token, body: { datasets: [open], type: 'x' } });
+    expect((await client.call('PUT', `${PATH}/${own.json['id'] as string}`, { token, body: { datasets: [hidden] } })).status).toBe(403);
+    expect((await client.call('DELETE', `${PATH}/${own.json['id'] as string}`, { token })).status).toBe(204);
+  });
+
   test.each([
     [{ type: 'x' }, /datasets/],
     [{ datasets: [], type: 'x' }, /datasets/],
@@ -85,11 +110,11 @@ describe('starred queries', () => {
       query: { apl: `['${name}'] | count`, startTime: 'now-1h' },
       metadata: { a: 'b' },
     };
-    const made = await client.call('POST', PATH, { body: wanted });
+    const made = await client.call('POST', PATH, { ...asOwner(), body: wanted });
     expect([made.status, made.json]).toEqual([200, { ...wanted, id: expect.any(String), who: expect.any(String) }]);
     const one = `${PATH}/${made.json['id'] as string}`;
     const names = async (query: string): Promise<number> =>
-      ((await client.call('GET', `${PATH}?${query}`)).json as unknown as Rows).filter(({ id }) => id === made.json['id']).length;
+      ((await client.call('GET', `${PATH}?${query}`, asOwner())).json as unknown as Rows).filter(({ id }) => id === made.json['id']).length;
     const queries = [
       '',
       'who=all',
@@ -104,11 +129,11 @@ describe('starred queries', () => {
     ];
     expect(await Promise.all(queries.map(names))).toEqual([1, 1, 0, 1, 0, 1, 1, 0, 0, 0]);
     // As a client sends back what it read.
-    const changed = await client.call('PUT', one, { body: { ...made.json, name: 'all errors' } });
+    const changed = await client.call('PUT', one, { ...asOwner(), body: { ...made.json, name: 'all errors' } });
     expect(changed.json).toEqual({ ...made.json, name: 'all errors' });
-    expect((await client.call('GET', one)).json).toEqual(changed.json);
-    expect((await client.call('DELETE', one)).status).toBe(204);
-    expect((await client.call('GET', one)).status).toBe(404);
+    expect((await client.call('GET', one, asOwner())).json).toEqual(changed.json);
+    expect((await client.call('DELETE', one, asOwner())).status).toBe(204);
+    expect((await client.call('GET', one, asOwner())).status).toBe(404);
   });
 
   test('of others are seen by who may query their dataset, and changed by admins and owners only', async ({ made: name }) => {
@@ -138,11 +163,34 @@ describe('starred queries', () => {
     [{ name: '', query: { apl: 'logs' } }, /name/],
     [{ name: 'x', query: { apl: 'logs' }, colour: 'red' }, /unknown key "colour"/],
   ])('%j is refused', async (body, message) => {
-    expect((await client.call('POST', PATH, { body })).json).toEqual({ code: 400, message: expect.stringMatching(message) });
+    expect((await client.call('POST', PATH, { ...asOwner(), body })).json).toEqual({ code: 400, message: expect.stringMatching(message) });
   });
 
   test('that are not there are 404', async () => {
-    expect((await client.call('GET', `${PATH}/${UNKNOWN}`)).status).toBe(404);
+    expect((await client.call('GET', `${PATH}/${UNKNOWN}`, asOwner())).status).toBe(404);
+  });
+
+  test('are not for API tokens, which are no users: an empty list, no other, and no new one', async ({ made: name }) => {
+    const wanted = { name: 'x', dataset: name, query: { apl: name } };
+    const { json } = await client.call('POST', PATH, { ...asOwner(), body: wanted });
+    const none = (await client.call('POST', '/v2/tokens', { ...asOwner(), body: { name: 'none' } })).json['token'] as string;
+    for (const token of [client.apiToken, await reader(name), none]) {
+      for (const query of ['', '?who=all', `?dataset=${name}`, `?who=${json['who'] as string}`])
+        expect((await client.call('GET', PATH + query, { token })).json).toEqual([]);
+      expect((await client.call('POST', PATH, { token, body: wanted })).status).toBe(403);
+      for (const [method, body] of [['GET'], ['PUT', wanted], ['DELETE']] as const)
+        for (const id of [json['id'] as string, UNKNOWN])
+          expect((await client.call(method, `${PATH}/${id}`, { token, ...(body && { body }) })).status).toBe(404);
+    }
+  });
+
+  test('that are too large are refused with their size', async () => {
+    const metadata = { a: 'x'.repeat(60_000), b: 'x'.repeat(60_000) };
+    const body = { name: 'large', query: { apl: 'x' }, metadata };
+    expect((await client.call('POST', PATH, { ...asOwner(), body })).json).toEqual({
+      code: 400,
+      message: expect.stringMatching(/bytes: wanted at most/),
+    });
   });
 });
 

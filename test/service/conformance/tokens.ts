@@ -86,15 +86,49 @@ describe('API tokens', () => {
     expect((await client.call('GET', '/v1/datasets', { token: valid.token })).status).toBe(200);
   });
 
-  test('a regenerated token has a new text; the old one ends when told', async () => {
+  test('a regenerate makes a token with a new id; the old one stays listed and ends when told, never later than it would', async () => {
     const { id, token } = await create({ orgCapabilities: { datasets: ['read'] } });
     const works = async (text: string): Promise<boolean> => (await client.call('GET', '/v1/datasets', { token: text })).status === 200;
-    const body = { existingTokenExpiresAt: '2200-01-01T00:00:00Z', newTokenExpiresAt: '2201-01-01T00:00:00Z' };
-    const first = await client.call('POST', `/v2/tokens/${id}/regenerate`, { ...asOwner(), body });
-    expect(first.json).toMatchObject({ id, expiresAt: '2201-01-01T00:00:00Z' });
+    const regenerate = (of: string, body: object) => client.call('POST', `/v2/tokens/${of}/regenerate`, { ...asOwner(), body });
+    const endOf = async (of: string) => (await client.call('GET', `/v2/tokens/${of}`, asOwner())).json['expiresAt'];
+    const first = await regenerate(id, {
+      existingTokenExpiresAt: '2200-01-01T00:00:00Z',
+      newTokenExpiresAt: '2201-01-01T00:00:00Z',
+    });
+    expect(first.json).toMatchObject({ name: 'made', expiresAt: '2201-01-01T00:00:00Z' });
+    expect(first.json['id']).not.toBe(id);
+    expect(await endOf(id)).toBe('2200-01-01T00:00:00Z');
     expect([await works(token), await works(first.json['token'] as string)]).toEqual([true, true]);
-    const second = await client.call('POST', `/v2/tokens/${id}/regenerate`, { ...asOwner(), body: {} });
+    await regenerate(id, { existingTokenExpiresAt: '2300-01-01T00:00:00Z', newTokenExpiresAt: '2300-01-01T00:00:00Z' });
+    expect(await endOf(id)).toBe('2200-01-01T00:00:00Z');
+    const second = await regenerate(first.json['id'] as string, {});
     expect([await works(first.json['token'] as string), await works(second.json['token'] as string)]).toEqual([false, true]);
+    expect((await client.call('DELETE', `/v2/tokens/${id}`, asOwner())).status).toBe(204);
+  });
+
+  test('a token that has ended stays dead, whatever is asked of it', async () => {
+    const { id, token } = await create({ orgCapabilities: { datasets: ['read'] }, expiresAt: '2020-01-01T00:00:00Z' });
+    const body = { existingTokenExpiresAt: '2200-01-01T00:00:00Z', newTokenExpiresAt: '2200-01-01T00:00:00Z' };
+    const again = await client.call('POST', `/v2/tokens/${id}/regenerate`, { ...asOwner(), body });
+    expect((await client.call('GET', '/v1/datasets', { token: again.json['token'] as string })).status).toBe(200);
+    expect((await client.call('GET', '/v1/datasets', { token })).status).toBe(403);
+  });
+
+  test('a token that a token makes ends no later than its maker', async () => {
+    const rights = { orgCapabilities: { apiTokens: ['create', 'read', 'update'] } };
+    const makerEnds = '2150-01-01T00:00:00Z';
+    const maker = await create({ ...rights, expiresAt: makerEnds });
+    const by = { token: maker.token };
+    const made = async (end: object) =>
+      (await client.call('POST', '/v2/tokens', { ...by, body: { name: 'child', ...rights, ...end } })).json;
+    expect((await made({}))['expiresAt']).toBe(makerEnds);
+    expect((await made({ expiresAt: '2200-01-01T00:00:00Z' }))['expiresAt']).toBe(makerEnds);
+    expect((await made({ expiresAt: '2100-01-01T02:00:00+02:00' }))['expiresAt']).toBe('2100-01-01T02:00:00+02:00');
+    const regenerate = async (id: string, body: object) => (await client.call('POST', `/v2/tokens/${id}/regenerate`, { ...by, body })).json;
+    const { id: endless } = await create(rights);
+    for (const id of [maker.id, endless])
+      for (const body of [{}, { newTokenExpiresAt: '2200-01-01T00:00:00Z' }, { newToken: rights }])
+        expect((await regenerate(id, { existingTokenExpiresAt: '2200-01-01T00:00:00Z', ...body }))['expiresAt']).toBe(makerEnds);
   });
 
   test('a regenerate gives the new token the rights, the name and the end that newToken says, and no others', async ({ made: name }) => {
@@ -106,8 +140,9 @@ describe('API tokens', () => {
       client.call('POST', `/v2/tokens/${id}/regenerate`, { ...asOwner(), body: { newToken, ...rest } });
     const wanted = { name: 'reader', expiresAt: '2200-01-01T00:00:00Z', datasetCapabilities: { [name]: { query: ['read'] } } };
     const { json } = await regenerate(wanted);
-    expect(json).toMatchObject({ id, ...wanted, orgCapabilities: {} });
-    expect((await client.call('GET', `/v2/tokens/${id}`, asOwner())).json).toMatchObject({ ...wanted, orgCapabilities: {} });
+    expect(json).toMatchObject({ ...wanted, orgCapabilities: {} });
+    const made = await client.call('GET', `/v2/tokens/${json['id'] as string}`, asOwner());
+    expect(made.json).toMatchObject({ ...wanted, orgCapabilities: {} });
     const token = json['token'] as string;
     expect([await ingest(name, token), await query(name, token), await query(await dataset(), token)]).toEqual([403, 200, 403]);
     const past = await regenerate({ ...wanted, expiresAt: '2020-01-01T00:00:00Z' });
@@ -119,7 +154,7 @@ describe('API tokens', () => {
   test('a regenerate that says nothing keeps the rights and the end; an expired token needs a new one', async () => {
     const kept = { datasetCapabilities: { a: { query: ['read'] } }, expiresAt: '2200-01-01T00:00:00Z' };
     const { id } = await create(kept);
-    expect((await client.call('POST', `/v2/tokens/${id}/regenerate`, { ...asOwner(), body: {} })).json).toMatchObject({ id, ...kept });
+    expect((await client.call('POST', `/v2/tokens/${id}/regenerate`, { ...asOwner(), body: {} })).json).toMatchObject(kept);
     const expired = await create({ expiresAt: '2020-01-01T00:00:00Z' });
     const again = (body: object) => client.call('POST', `/v2/tokens/${expired.id}/regenerate`, { ...asOwner(), body });
     expect((await again({})).json).toEqual({ code: 400, message: expect.stringContaining('newTokenExpiresAt') });

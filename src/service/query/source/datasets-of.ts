@@ -28,7 +28,7 @@ export function datasetsOf(names: readonly DatasetName[], text: string, catalog:
 
 function matching(text: string, catalog: Catalog, caller: Caller): readonly Dataset[] {
   const pattern = patternOf(text);
-  return catalog.list().filter(({ name }) => pattern.test(name) && caller.may(RIGHT, name));
+  return catalog.list().filter(({ name }) => caller.may(RIGHT, name) && pattern.test(name));
 }
 
 function named({ text: name, at }: DatasetName, text: string, catalog: Catalog): Dataset {
