@@ -1,4 +1,5 @@
 /** Reads an answer's message and its headers. Pure. */
+import { pageText } from './page-text.ts';
 
 const QUOTED_CHARACTERS = 200;
 
@@ -11,14 +12,14 @@ export function describeAnswer(status: number, body: string): string {
 /** The first characters, with an ellipsis where there are more. */
 export const shorten = (text: string, characters: number): string => (text.length > characters ? `${text.slice(0, characters)}…` : text);
 
-/** The `message` of a JSON error body, or the body itself. */
+/** The `message` of a JSON error body, else the title or the words of the body. */
 function messageIn(body: string): string {
   try {
     const parsed: unknown = JSON.parse(body);
     const message = (parsed as { message?: unknown } | null)?.message;
     return typeof message === 'string' ? message : '';
   } catch {
-    return body;
+    return pageText(body);
   }
 }
 

@@ -4,6 +4,7 @@ import { systemAuthorities } from '../config/connect/tls-files.ts';
 import { flattenHeaders } from './answer.ts';
 import { CLIENT_ANSWER_BYTES, CLIENT_CONNECTIONS } from './limits.ts';
 import { MAX_CONNECT_MS } from '../core/limits.ts';
+import { unpack } from './unpack.ts';
 
 /** PEM text or bytes. */
 export interface Tls {
@@ -63,13 +64,14 @@ export function createHttp({ timeoutMs, isTls, proxy, tls = {} }: HttpOptions): 
         ...(body !== undefined && { body }),
         signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
       });
-      return { status: answer.statusCode, headers: flattenHeaders(answer.headers), text: await readBounded(answer.body) };
+      const answered = flattenHeaders(answer.headers);
+      return { status: answer.statusCode, headers: answered, text: await readBounded(answer.body, answered['content-encoding']) };
     },
     close: () => dispatcher.destroy(),
   };
 }
 
-async function readBounded(body: AsyncIterable<Uint8Array>): Promise<string> {
+async function readBounded(body: AsyncIterable<Uint8Array>, contentEncoding: string | undefined): Promise<string> {
   const chunks: Uint8Array[] = [];
   let length = 0;
   for await (const chunk of body) {
@@ -77,5 +79,7 @@ async function readBounded(body: AsyncIterable<Uint8Array>): Promise<string> {
     if (length > CLIENT_ANSWER_BYTES) throw new RangeError(`the answer is longer than ${CLIENT_ANSWER_BYTES} bytes`);
     chunks.push(chunk);
   }
-  return Buffer.concat(chunks, length).toString('utf8');
+  const plain = unpack(Buffer.concat(chunks, length), contentEncoding, CLIENT_ANSWER_BYTES);
+  if ('problem' in plain) throw new RangeError(plain.problem);
+  return plain.bytes.toString('utf8');
 }

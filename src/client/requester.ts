@@ -50,6 +50,7 @@ export function createRequester(options: RequesterOptions) {
   const { http, base, edgeBase, token, orgId, headerPrefix, timing } = options;
   const common: Record<string, string> = {
     'user-agent': `tailrace/${version}`,
+    'accept-encoding': 'identity',
     ...(token !== undefined && { authorization: `Bearer ${token}` }),
     ...(orgId !== undefined && prefixHeaders(headerPrefix, { 'org-id': orgId })),
   };

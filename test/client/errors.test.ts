@@ -45,7 +45,7 @@ test.each([
 test('client shows a refusal that is no JSON, cut and on one line', async ({ service }) => {
   service.http.respond = (_request, response) => replyWith(response, 400, `<html>\n  <b>bad</b>${'x'.repeat(1000)}`);
   const error = await failureOf(createClient({ url: service.url }).orgs());
-  expect(error.message).toMatch(/HTTP 400 <html> <b>bad<\/b>x+…$/);
+  expect(error.message).toMatch(/HTTP 400 bad x+…$/);
   expect(error.message.length).toBeLessThan(300);
 });
 

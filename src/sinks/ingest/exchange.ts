@@ -3,6 +3,7 @@ import { MAX_ANSWER_BYTES } from './limits.ts';
 import type { Answer } from './classify.ts';
 import { flattenHeaders } from '../../client/answer.ts';
 import { describeFailure } from '../../client/failure.ts';
+import { unpack } from '../../client/unpack.ts';
 import type { DispatchController, DispatchHandler, Dispatcher } from './http/dispatcher.ts';
 
 export interface Request {
@@ -37,7 +38,11 @@ export function exchange(dispatcher: Dispatcher, request: Request, timeoutMs: nu
       end();
       resolve({ answer: given, started: controller !== undefined });
     };
-    const answerSoFar = () => answer({ kind: 'answer', status, headers, body: body.toString('utf8', 0, length) });
+    const answerSoFar = () => {
+      const plain = unpack(body.subarray(0, length), headers['content-encoding'], MAX_ANSWER_BYTES);
+      if ('bytes' in plain) answer({ kind: 'answer', status, headers, body: plain.bytes.toString('utf8') });
+      else answer({ kind: 'answer', status, headers, body: plain.problem });
+    };
     /** Aborts now, or as soon as a waiting request gets a connection. */
     const giveUp = (reason: Error): void => {
       givenUp = reason;

@@ -11,7 +11,8 @@ import { messageOf, TailraceError } from '../../core/errors.ts';
 import { type Log, silentLog } from '../../core/log.ts';
 import type { BodyForm, Outcome, Parcel, SendResult, Sink } from '../../core/sink.ts';
 import { version } from '../../core/version.ts';
-import { classify } from './classify.ts';
+import { hideValues } from '../../telemetry/hide-secrets.ts';
+import { type Answer, classify } from './classify.ts';
 import { DatasetCreator } from './create-dataset.ts';
 import { contentTypeOf, formHeadersOf } from './encode/encoder.ts';
 import { Transport } from './transport.ts';
@@ -55,7 +56,7 @@ export function createIngestSink(config: IngestSinkConfig, clock: Clock, log: Lo
       const { answer, started: isSent } = await transport.post(request, signal);
       const status = answer.kind === 'answer' ? answer.status : 0;
       const elapsedMs = clock.monotonic() - started;
-      let outcome = classify(answer, parcel.events, parcel.encoding !== 'identity', clock.now());
+      let outcome = classify(withoutToken(answer, secret), parcel.events, parcel.encoding !== 'identity', clock.now());
       if (status === 401 || status === 403) outcome = afterRefusal(outcome, token, secret);
       if (status === 404 && config.createDataset)
         outcome = await creator.handle({ dataset: parcel.dataset, sentAtMs: started, secret }, outcome, signal);
@@ -75,6 +76,11 @@ export function createIngestSink(config: IngestSinkConfig, clock: Clock, log: Lo
       if (isElsewhere) await api.close();
     },
   };
+}
+
+/** An answer is quoted in the log and in dead letters, and may repeat the request's headers. */
+function withoutToken(answer: Answer, secret: string | undefined): Answer {
+  return answer.kind === 'failure' || secret === undefined ? answer : { ...answer, body: hideValues(answer.body, [secret]) };
 }
 
 /** Retries at once with a token that was replaced during the request; the same token would be refused again. */
@@ -114,7 +120,9 @@ function requestPath(config: IngestSinkConfig): (dataset: string, form: BodyForm
 type Headers = Record<string, string>;
 
 function commonHeaders({ headerPrefix, orgId }: IngestSinkConfig): Headers {
-  return { 'user-agent': `tailrace/${version}`, ...prefixHeaders(headerPrefix, orgId === undefined ? {} : { 'org-id': orgId }) };
+  // A proxy may compress the answer to a request that says nothing about it.
+  const common = { 'user-agent': `tailrace/${version}`, 'accept-encoding': 'identity' };
+  return { ...common, ...prefixHeaders(headerPrefix, orgId === undefined ? {} : { 'org-id': orgId }) };
 }
 
 function parcelHeaders({ headerPrefix }: IngestSinkConfig, { key, encoding }: Parcel, form: BodyForm): Headers {
