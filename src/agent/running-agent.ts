@@ -25,7 +25,7 @@ import { reconfigure } from './reload/reconfigure.ts';
 import { Components, type SourcePipeline } from './build/components.ts';
 import { SettlementSaver } from './settlement-saver.ts';
 import { createSinkHistograms, drainSink } from './build/sink-pipeline.ts';
-import { countHeld, type StopReport, stopComponents } from './stop.ts';
+import { countHeld, saveAtLast, type StopReport, stopComponents } from './stop.ts';
 import { TelemetryListener } from './control/telemetry-listener.ts';
 import { Watchdog } from './control/watchdog.ts';
 
@@ -277,6 +277,7 @@ export class RunningAgent implements Agent {
   async #stop(deadline: AbortSignal): Promise<StopReport> {
     this.#stopping.abort();
     const lostBytes = await stopComponents(this.#components, deadline, this.#log);
+    await saveAtLast(this.#state, this.#clock, deadline);
     clearInterval(this.#timer);
     const deadLetters = this.observe().sources.reduce((sum, { settled }) => sum + settled.dead_lettered, 0);
     const report = { ...countHeld(this.#components), lostBytes, deadLetters, failure: this.#failure };

@@ -4,10 +4,12 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../core/errors.ts';
+import { HELD_RETRY_MS } from '../batcher/limits.ts';
 import { SOURCE_STOP_GRACE_MS } from './limits.ts';
 import type { Log } from '../core/log.ts';
 import type { Source } from '../core/source.ts';
-import { whenAborted } from '../core/time/clock.ts';
+import { type Clock, whenAborted } from '../core/time/clock.ts';
+import type { State } from '../state/database/store.ts';
 import type { Components } from './build/components.ts';
 import { drainSink } from './build/sink-pipeline.ts';
 
@@ -63,6 +65,11 @@ async function stopSource(id: string, source: Source, log: Log): Promise<void> {
   } catch (error) {
     log.error({ source: id, reason: messageOf(error) }, 'a source did not stop cleanly');
   }
+}
+
+/** Saves what moved last; while another process holds the database, until the deadline. */
+export async function saveAtLast(state: Pick<State, 'save' | 'refused'>, clock: Clock, deadline: AbortSignal): Promise<void> {
+  while (!state.save() && state.refused.refusal?.isHeld === true && !deadline.aborted) await clock.sleep(HELD_RETRY_MS, deadline);
 }
 
 /** Events that are not settled: those that a restart has again, and those that are gone with the process. */

@@ -1,8 +1,10 @@
 /** Keeps a batch recoverable until it is settled, and retries while the disk refuses. The implementations are in keep/. */
-import { codeOf, messageOf } from '../core/errors.ts';
+import { codeOf, messageOf, TailraceError } from '../core/errors.ts';
 import { isTimeToLog, type Log } from '../core/log.ts';
 import type { Clock } from '../core/time/clock.ts';
+import { DISK_FIX } from '../state/database/refusal.ts';
 import type { StoredPart } from '../state/database/stored-batch.ts';
+import { HELD_RETRY_MS } from './limits.ts';
 import type { Batch } from './batch.ts';
 
 export interface Keeper {
@@ -27,7 +29,7 @@ export interface Persistence {
 }
 
 /**
- * Retries until the disk takes the work. Logs `fields` with `refused` and the number of tries, at each power of two.
+ * Retries until the disk takes the work. Logs `fields` with `refused`, the remedy and the number of tries, at each power of two.
  * Resolves with false when the agent stops first; rejects only with `E_SPOOL_BROKEN`, which no retry fixes.
  */
 export async function persist(
@@ -42,8 +44,10 @@ export async function persist(
       return true;
     } catch (error) {
       if (codeOf(error) === 'E_SPOOL_BROKEN') throw error;
-      if (isTimeToLog(tries)) log.error({ ...fields, reason: messageOf(error), tries }, refused);
-      await clock.sleep(retryMs, signal);
+      const fix = (error instanceof TailraceError && error.fix) || DISK_FIX;
+      if (isTimeToLog(tries)) log.error({ ...fields, reason: messageOf(error), tries }, `${refused}; ${fix}`);
+      // Another process lets go of the database at any moment, and needs no repair.
+      await clock.sleep(codeOf(error) === 'E_STATE_HELD' ? Math.min(retryMs, HELD_RETRY_MS) : retryMs, signal);
       if (signal.aborted) return false;
     }
   }

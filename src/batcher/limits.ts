@@ -12,6 +12,8 @@ export const HOPELESS_AFTER_MS = 5000;
 export const MAX_SPOOL_WRITES = 2;
 /** The log says this often at most that a disk buffer is full. */
 export const FULL_NOTICE_MS = 60_000;
+/** How often a database that another process holds is asked again, where the retries of the disk are further apart. */
+export const HELD_RETRY_MS = 500;
 /** Part of the digest that identifies how events are shaped: raised when the same configuration makes other events of the same bytes. */
 export const SHAPING_VERSION = 3;
 /** Reads whose times one span keeps. */

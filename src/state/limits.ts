@@ -4,3 +4,9 @@
 export const MAX_MARK_POINTS = 8;
 /** Bytes of disk reserved at the start for checkpoints and the spans of batches, which a full disk must not stop. */
 export const STATE_RESERVE_BYTES = 16 * 1024 * 1024;
+/** SQLite waits this long for another process that holds the database: on the event loop, so no longer than one that commits takes. */
+export const HELD_WAIT_MS = 5;
+/** After that it is not asked for this long. */
+export const HELD_PAUSE_MS = 100;
+/** Opening the database waits this long: nothing runs yet that it would hold up. */
+export const HELD_OPENING_MS = 5000;

@@ -95,7 +95,7 @@ export interface Observed {
   /** Times that the disk did not take positions. */
   readonly checkpointRefusals: number;
   /** Why it does not take them now; undefined while it does. */
-  readonly checkpointRefusal: string | undefined;
+  readonly checkpointRefusal: { readonly reason: string; readonly fix: string } | undefined;
   /** Disk buffers of sinks that are not configured any more. */
   readonly abandoned: readonly { readonly sink: string; readonly bytes: number }[];
   readonly deadLetterBytes: number;

@@ -51,9 +51,8 @@ export async function startTelemetry(options: TelemetryOptions): Promise<Telemet
       const waiting = observed.sources.flatMap(({ id, waiting }) => (waiting ? [{ source: id, ...waiting }] : []));
       const ready = observed.started && paused.length === 0;
       const status = ready ? 'ready' : observed.started ? 'paused' : 'starting';
-      const reason = observed.checkpointRefusal;
-      const unsaved =
-        reason === undefined ? {} : { unsaved: { reason, fix: 'free space in data_dir or repair its disk; it retries by itself' } };
+      const { reason, fix } = observed.checkpointRefusal ?? {};
+      const unsaved = reason === undefined ? {} : { unsaved: { reason, fix } };
       replyJson(response, ready ? 200 : 503, { status, paused, waiting, ...unsaved });
     },
   };

@@ -78,7 +78,9 @@ export function statusOf(observed: Observed): Status {
     sources: observed.sources.map(describeSource),
     sinks,
     deadLetterBytes: observed.deadLetterBytes,
-    ...(observed.checkpointRefusal === undefined ? {} : { unsaved: observed.checkpointRefusal }),
+    ...(observed.checkpointRefusal === undefined
+      ? {}
+      : { unsaved: `${observed.checkpointRefusal.reason}; ${observed.checkpointRefusal.fix}` }),
   };
 }
 

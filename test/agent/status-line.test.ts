@@ -22,6 +22,7 @@ test('status line names a pause with its fix, and before it what is missing', ()
 });
 
 test('status line names what keeps positions from being saved', () => {
-  const line = statusLine(observed({ sources: [], sinks: [observedSink({})], checkpointRefusal: 'database or disk is full' }));
+  const checkpointRefusal = { reason: 'database or disk is full', fix: 'free space in data_dir' };
+  const line = statusLine(observed({ sources: [], sinks: [observedSink({})], checkpointRefusal }));
   expect(line).toBe('0 files, lag 0 B, positions cannot be saved: database or disk is full; free space in data_dir; store delivers');
 });

@@ -117,7 +117,7 @@ test('top’s lines fit any terminal, and hold nothing that it obeys', () => {
   const reason = 'HTTP 500 \u001B[2Jgone\r\n'.repeat(20);
   const sources = Array.from({ length: 30 }, (_, n) => observedSource({ id: `source-${n}`, oldestHeldMs: 1_700_000_000_000 }));
   const sinks = [observedSink({ lastFailure: reason }), observedSink({ id: 'other', lastAnswer: undefined })];
-  const status = statusOf(observed({ sources, sinks, checkpointRefusal: reason }));
+  const status = statusOf(observed({ sources, sinks, checkpointRefusal: { reason, fix: 'free space' } }));
   const gone = { reason, sinceMs: 0 };
   for (let columns = 1; columns <= 200; columns += 3)
     for (const rows of [1, 4, 24])

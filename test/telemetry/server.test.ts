@@ -78,7 +78,9 @@ test('telemetry is not ready before the start is over and while a sink is paused
 });
 
 test('telemetry is ready while positions cannot be saved, and says so', async () => {
-  const { address } = await start({ observe: () => observed({ checkpointRefusal: 'database or disk is full' }) });
+  const { address } = await start({
+    observe: () => observed({ checkpointRefusal: { reason: 'database or disk is full', fix: 'free space in data_dir' } }),
+  });
   const { status, text } = await get(address, '/readyz');
   expect(status).toBe(200);
   expect(JSON.parse(text)).toMatchObject({

@@ -165,6 +165,6 @@ function commitAccepted(components: Components): void {
 
 /** The same, tried until the disk takes it. */
 async function commitLater({ components, log, clock, stopping }: ReconfigureOptions): Promise<void> {
-  const refused = 'cannot save positions, so the reload waits; free space in data_dir or repair its disk; it retries by itself';
+  const refused = 'cannot save positions, so the reload waits';
   await persist(() => commitAccepted(components), { log, clock, retryMs: RETRY_MS, signal: stopping }, {}, refused);
 }

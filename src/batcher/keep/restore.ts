@@ -144,8 +144,7 @@ function renewed(stored: StoredBatch, id: number, spans: readonly StoredSpan[]):
 /** Tries until the disk takes it: nothing is sent under a key that is not on disk. Rejects with `E_STOPPED` when the agent stops first. */
 async function replace(options: RestoreOptions, id: number, batches: readonly StoredBatch[]): Promise<void> {
   const persistence = { ...options, signal: options.stopping };
-  const refused =
-    'cannot save the new key of a batch, so it is not sent yet; free space in data_dir or repair its disk; it retries by itself';
+  const refused = 'cannot save the new key of a batch, so it is not sent yet';
   const isKept = await persist(() => options.replace(id, batches), persistence, { sink: batches[0] && sinkOf(batches[0].owner) }, refused);
   if (!isKept) throw new TailraceError('E_STOPPED', 'the agent stops; the batch is restored by the next one');
 }

@@ -23,9 +23,5 @@ export function splitPart(options: PartsOptions, shipment: Shipment, why: 'size'
 }
 
 function commitParts({ persist, keeper }: PartsOptions, { batch, parts }: Shipment): Promise<boolean> {
-  return persist(
-    () => keeper.commitParts(batch, parts),
-    {},
-    'cannot save the parts of a split batch, so they are not sent yet; free space in data_dir or repair its disk; it retries by itself',
-  );
+  return persist(() => keeper.commitParts(batch, parts), {}, 'cannot save the parts of a split batch, so they are not sent yet');
 }

@@ -49,7 +49,7 @@ export class Preparation {
         if (batch.state === 'new') this.commitNow();
       },
       {},
-      'cannot save the positions of a batch, so it is not sent yet; free space in data_dir or repair its disk; it retries by itself',
+      'cannot save the positions of a batch, so it is not sent yet',
     );
   }
 

@@ -103,7 +103,7 @@ export class Refusals {
     await this.#options.persist(
       async () => void kept.push(await this.#options.deadLetter(name, letters)),
       { events: letters.length },
-      `${refused}; free space in data_dir or repair its disk, or replay or drop dead letters`,
+      refused,
     );
     return kept[0];
   }

@@ -6,7 +6,9 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync, type SQLOutputValue } from 'node:sqlite';
 import { messageOf, TailraceError } from '../../core/errors.ts';
+import { HELD_OPENING_MS } from '../limits.ts';
 import { STATE_VERSION } from './database.ts';
+import { heldBy, isHeld } from './refusal.ts';
 import { toStreamFacts } from './rows.ts';
 import type { Stream } from './stream-row.ts';
 
@@ -38,7 +40,7 @@ export function readAuditRows(folder: string): AuditedStream[] {
   try {
     const database = new DatabaseSync(file, { readOnly: true });
     try {
-      database.exec('pragma busy_timeout = 5000; begin');
+      database.exec(`pragma busy_timeout = ${HELD_OPENING_MS}; begin`);
       const { user_version: version } = database.prepare('pragma user_version').get() as { user_version: number };
       if (version !== STATE_VERSION) throw new Error(`it has format ${version}, and this version of Tailrace reads ${STATE_VERSION}`);
       return readStreams(database);
@@ -46,6 +48,7 @@ export function readAuditRows(folder: string): AuditedStream[] {
       database.close();
     }
   } catch (error) {
+    if (isHeld(error)) throw heldBy(error, file);
     throw new TailraceError('E_STATE', `cannot read the state database "${file}": ${messageOf(error)}`, {
       fix: 'audit with the version of Tailrace that the agent runs, as its user; a broken database is replaced when the agent starts',
       cause: error,

@@ -8,7 +8,9 @@ import { DatabaseSync } from 'node:sqlite';
 import { messageOf, TailraceError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import { ownerFix, prepareFile } from '../keep-owner.ts';
+import { HELD_OPENING_MS, HELD_WAIT_MS } from '../limits.ts';
 import { CHECKPOINT_PAGES } from '../reserve.ts';
+import { heldBy, isHeld } from './refusal.ts';
 
 const SCHEMA = `
 create table if not exists streams (
@@ -113,6 +115,7 @@ class NewerStateError extends TailraceError {
 }
 
 function cannotOpen(file: string, error: unknown): TailraceError {
+  if (isHeld(error)) return heldBy(error, file);
   return new TailraceError('E_STATE', `cannot open the state database "${file}": ${messageOf(error)}`, {
     fix: 'check the free space and the permissions of data_dir',
     cause: error,
@@ -133,13 +136,15 @@ function openAt(file: string): { database: DatabaseSync; fresh: boolean } {
   const database = new DatabaseSync(file);
   try {
     database.exec(
-      `pragma journal_mode = wal; pragma synchronous = normal; pragma busy_timeout = 5000; pragma wal_autocheckpoint = ${CHECKPOINT_PAGES}`,
+      `pragma busy_timeout = ${HELD_OPENING_MS}; pragma journal_mode = wal; pragma synchronous = normal; pragma wal_autocheckpoint = ${CHECKPOINT_PAGES}`,
     );
     const version = (database.prepare('pragma user_version').get() as { user_version: number }).user_version;
     if (version > STATE_VERSION) throw new NewerStateError(file, version);
     const check = database.prepare('pragma quick_check(1)').get() as { quick_check: string };
     if (check.quick_check !== 'ok') throw new Error(check.quick_check);
-    migrate(database, version);
+    // Nothing to write: another process may hold the database now.
+    if (version !== STATE_VERSION) migrate(database, version);
+    database.exec(`pragma busy_timeout = ${HELD_WAIT_MS}`);
     return { database, fresh: version === 0 };
   } catch (error) {
     database.close();

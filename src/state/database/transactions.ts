@@ -1,14 +1,15 @@
 /**
  * Runs transactions on the database, and work that waits for them to be on disk. Counts and logs refused writes, and detects a
- * database that was removed while in use.
+ * database that was removed while in use. Never waits for a process that holds the database: who wants to write tries again.
  */
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
-import { messageOf } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import { AfterSync } from '../after-sync.ts';
 import { syncPath, syncPathNow } from '../descriptors.ts';
+import { HELD_PAUSE_MS } from '../limits.ts';
+import { refusalOf, type StateRefusal } from './refusal.ts';
 
 export class Transactions {
   readonly #database: DatabaseSync;
@@ -22,7 +23,9 @@ export class Transactions {
   isGone = false;
   refusals = 0;
   /** Why it refused the last one; undefined since it took one. */
-  refusal: string | undefined;
+  refusal: StateRefusal | undefined;
+  /** Until then it is not asked again, because another process held it: each question blocks the event loop for a moment. Monotonic. */
+  #notBeforeMs = -Infinity;
   /** Saves that the disk refused since the last one that it took. */
   failedSaves = 0;
 
@@ -38,18 +41,20 @@ export class Transactions {
     );
   }
 
-  /** Does `work` in one transaction. Throws when the disk refuses. */
+  /** Does `work` in one transaction. Throws when the disk refuses, and `E_STATE_HELD` while another process holds the database. */
   run(work: () => void): void {
-    this.#database.exec('begin immediate');
+    if (this.refusal?.isHeld === true && performance.now() < this.#notBeforeMs) throw this.refusal.error;
     try {
+      this.#database.exec('begin immediate');
       work();
       this.#database.exec('commit');
       this.refusal = undefined;
     } catch (error) {
-      this.refusal = messageOf(error);
+      this.refusal = refusalOf(error, this.#file);
       this.refusals += 1;
+      if (this.refusal.isHeld) this.#notBeforeMs = performance.now() + HELD_PAUSE_MS;
       if (this.#database.isTransaction) this.#database.exec('rollback');
-      throw error;
+      throw this.refusal.error;
     }
   }
 
@@ -72,10 +77,8 @@ export class Transactions {
   noteFailedSave(error: unknown): void {
     this.failedSaves += 1;
     if (this.failedSaves !== 1 && this.failedSaves % 60 !== 0) return;
-    this.#log.error(
-      { reason: String(error), failedSaves: this.failedSaves },
-      'cannot save checkpoints; a restart now would send events twice; free space in data_dir or repair its disk',
-    );
+    const { reason, fix } = refusalOf(error, this.#file);
+    this.#log.error({ reason, failedSaves: this.failedSaves }, `cannot save checkpoints; a restart now would send events twice; ${fix}`);
   }
 
   /** Syncs at once: work that waits for the disk cannot be left to a process that ends. */
