@@ -142,13 +142,22 @@ function openAt(file: string): { database: DatabaseSync; fresh: boolean } {
     if (version > STATE_VERSION) throw new NewerStateError(file, version);
     const check = database.prepare('pragma quick_check(1)').get() as { quick_check: string };
     if (check.quick_check !== 'ok') throw new Error(check.quick_check);
-    // Nothing to write: another process may hold the database now.
     if (version !== STATE_VERSION) migrate(database, version);
     database.exec(`pragma busy_timeout = ${HELD_WAIT_MS}`);
+    if (version === STATE_VERSION) checkWritable(database);
     return { database, fresh: version === 0 };
   } catch (error) {
     database.close();
     throw error;
+  }
+}
+
+/** SQLite opens files that it can only read just now without a word. Where another process holds the database, it can be written later. */
+function checkWritable(database: DatabaseSync): void {
+  try {
+    migrate(database, STATE_VERSION);
+  } catch (error) {
+    if (!isHeld(error)) throw error;
   }
 }
 
