@@ -2,6 +2,7 @@
 import { resolve } from 'node:path';
 import { silentLog } from '../core/log.ts';
 import { refuseForeignFolder } from '../state/keep-owner.ts';
+import { hidePassword } from '../service/engine/clickhouse-url.ts';
 import { moveToCluster, type MoveProgress } from '../service/run/migrate.ts';
 
 export interface MigrateArgs {
@@ -21,7 +22,7 @@ export async function migrate({ data = 'tailrace-service', to, sync = false, jso
   else
     process.stdout.write(
       `moved ${result.rows} events of ${result.datasets} datasets, compared by count and checksum\n` +
-        `start the service with --engine ${to.replace(/:[^:@/]*@/, ':***@')}; the folder ${resolve(data, 'engine')} is no longer used and may be removed\n`,
+        `start the service with --engine ${hidePassword(to)}; the folder ${resolve(data, 'engine')} is no longer used and may be removed\n`,
     );
   return 0;
 }

@@ -12,11 +12,12 @@ import type { InitArguments } from './init/init.ts';
 import type { MigrateArgs } from './migrate.ts';
 import type { PreviewArguments } from './preview/preview.ts';
 import type { RunArguments } from './agent/run.ts';
-import type { ServeArgs } from './serve.ts';
+import type { ServeArgs } from './serve/serve.ts';
 import type { StatusArguments } from './agent/status.ts';
 import type { TapArguments } from './agent/tap.ts';
 import type { TopArguments } from './top/top.ts';
 
+const collect = (value: string, before: readonly string[] = []): readonly string[] => [...before, value];
 const asOurs = (error: string): string => error.replace(/^error: /, 'tailrace: ');
 
 type Exit = (code: Promise<number>) => Promise<void>;
@@ -98,6 +99,8 @@ export async function createProgram(exitWith: Exit, only?: 'run'): Promise<Comma
     .option('--listen <address>', 'host:port (default 127.0.0.1:4100)')
     .option('--data <dir>', 'where it keeps its data (default ./tailrace-service)')
     .option('--engine <engine>', 'embedded, or clickhouse://user@host:8123,…/database?cluster=name (default embedded)')
+    .option('--allow-host <name>', 'a name that a proxy or another machine calls it by; may be repeated', collect)
+    .option('--cors <origin>', 'an origin whose pages may ask it, or *; may be repeated (default: none)', collect)
     .option('--header-prefix <prefix>', 'of the org-ID, event-labels, CSV-fields and trace headers (default X-Service-)')
     .option('--sync', 'fsync what is stored before it is answered: a power cut then loses nothing')
     .option('--rate-limit <count>', 'requests a second; over it 429 (default: no limit)')
@@ -109,7 +112,7 @@ export async function createProgram(exitWith: Exit, only?: 'run'): Promise<Comma
     .option('--accept-personal-tokens-for-ingest', 'for programs that have one token: those of owners and admins may ingest, too')
     .option('--access-log', 'one line of JSON on stderr for each request, with the id of its token')
     .option('--json', 'address and tokens as one JSON line')
-    .action(async (options: ServeArgs) => exitWith((await import('./serve.ts')).serve(options)));
+    .action(async (options: ServeArgs) => exitWith((await import('./serve/serve.ts')).serve(options)));
 
   program
     .command('engine')

@@ -3,7 +3,7 @@
  * Opening it also locks the folder: SQLite's exclusive lock ends with the process, however it ends. Every commit outlives a
  * kill -9; a power cut may roll back the last ones, unless it is opened with `sync`.
  */
-import { accessSync, constants, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { accessSync, chmodSync, constants, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { codeOf, messageOf, TailraceError } from '../core/errors.ts';
@@ -71,6 +71,7 @@ export function openMetadata(dataDir: string, sync: boolean): Metadata {
       cause,
     });
   }
+  closeToOthers(dataDir);
   const pidFile = join(dataDir, 'service.pid');
   const db = openDatabase(join(dataDir, 'service.db'), dataDir, pidFile, sync);
   writeFileSync(pidFile, `${process.pid}\n`);
@@ -119,6 +120,30 @@ function makeFolder(path: string): string[] {
   const above = makeFolder(dirname(path));
   mkdirSync(path, { mode: 0o700 });
   return [path, ...above];
+}
+
+/** What the service keeps in its folder: the database, the embedded engine, the tokens of the first start. */
+const OWN_NAMES = /^(?:service\.(?:db(?:-wal|-shm)?|pid)|engine(?:\.xml)?|inbox|first-tokens\.json)$/;
+
+/** Takes the rights of group and others off these, and off the folder where it holds nothing else. */
+function closeToOthers(dataDir: string): void {
+  const names = readdirSync(dataDir);
+  const own = names.filter((name) => OWN_NAMES.test(name));
+  for (const name of own.length === names.length ? ['', ...own] : own) {
+    const path = join(dataDir, name);
+    const { mode } = statSync(path);
+    if ((mode & 0o077) === 0) continue;
+    try {
+      chmodSync(path, mode & 0o700);
+    } catch (cause) {
+      // A mounted volume may belong to somebody else.
+      if (name === '') continue;
+      throw new TailraceError('E_DATA_DIR', `others can read ${path}: ${messageOf(cause)}`, {
+        fix: `as its owner: chmod go-rwx ${path}`,
+        cause,
+      });
+    }
+  }
 }
 
 function openDatabase(path: string, dataDir: string, pidFile: string, sync: boolean): DatabaseSync {

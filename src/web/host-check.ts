@@ -5,11 +5,11 @@
 import { hostname } from 'node:os';
 import { isIP } from 'node:net';
 
-/** `configured`: the host that the server listens on. */
-export function isOwnHost(header: string | undefined, configured: string): boolean {
+/** `configured`: the host that the server listens on, and others that it is called by. */
+export function isOwnHost(header: string | undefined, ...configured: readonly string[]): boolean {
   const name = /^(\[[0-9a-f:.]+\]|[^:[\]]+)(?::\d{1,5})?$/i.exec(header ?? '')?.[1]?.toLowerCase();
   if (name === undefined) return false;
   // An address cannot be pointed elsewhere.
   if (isIP(name.replaceAll(/[[\]]/g, '')) !== 0) return true;
-  return ['localhost', configured.toLowerCase(), hostname().toLowerCase()].includes(name);
+  return ['localhost', hostname(), ...configured].some((own) => own.toLowerCase() === name);
 }

@@ -1,10 +1,11 @@
 /** What a newcomer sees first: `tailrace demo` (`npm start`), here not on a terminal, from its first line to Ctrl-C. */
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, realpathSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findProgram } from '../support/installed.ts';
 import { BINARY, type Program, startCommand, startProgram } from '../support/program.ts';
+import { hasPty, ptyHint, startOnTerminal } from '../support/pty.ts';
 import { until } from '../support/until.ts';
 import { makeTree, suiteFolder } from '../support/temp-tree.ts';
 
@@ -19,6 +20,14 @@ beforeAll(async () => {
 afterAll(async () => {
   await demo?.end('SIGKILL');
 });
+
+/** The tokens of the run whose output this is: not on a terminal, they are in a file. */
+function tokensOf(stdout: string): { personal_token: string; api_token: string; ingest_token: string } {
+  const [, file] = /^ {2}tokens {3}(\S+)$/m.exec(stdout)!;
+  expect(statSync(file!).mode & 0o777).toBe(0o600);
+  expect(stdout).not.toMatch(/xa[ap]t-[0-9a-f]/);
+  return JSON.parse(readFileSync(file!, 'utf8')) as ReturnType<typeof tokensOf>;
+}
 
 interface Counts {
   readonly read: number;
@@ -59,7 +68,7 @@ const MACHINE_LOG = '/var/log/dpkg.log';
 
 test('sample lines and old logs have their own times', async () => {
   const [, service] = /^ {2}service {2}(http:\S+)$/m.exec(demo.stdout())!;
-  const [, token] = /#token=(xaat-\S+)$/m.exec(demo.stdout())!;
+  const { api_token: token } = tokensOf(demo.stdout());
   const query = async (rest: string): Promise<{ _time: string; data: { message: string } }[]> => {
     const reply = await fetch(`${service}/v1/datasets/_apl?format=legacy`, {
       method: 'POST',
@@ -97,11 +106,21 @@ test('the query line that demo prints works as printed', () => {
   expect(stdout.trimEnd().split('\n')).toHaveLength(5);
 });
 
-test('demo prints the addresses of both pages, the explorer signed in', async () => {
-  const [, explorer, token] = /^ {2}explorer (http:\S+)#token=(xaat-\S+)$/m.exec(demo.stdout())!;
+test('demo prints the addresses of both pages', async () => {
+  const [, explorer] = /^ {2}explorer (http:\S+)$/m.exec(demo.stdout())!;
   const [, status] = /^ {2}status {3}(http:\S+)$/m.exec(demo.stdout())!;
   for (const address of [explorer!, status!]) expect(await (await fetch(address)).text()).toContain('<div id="page">');
-  expect((await fetch(new URL('/v2/datasets', explorer), { headers: { authorization: `Bearer ${token}` } })).status).toBe(200);
+  const { personal_token: token } = tokensOf(demo.stdout());
+  const headers = { authorization: `Bearer ${token}`, 'x-service-org-id': 'demo' };
+  expect((await fetch(new URL('/v2/datasets', explorer), { headers })).status).toBe(200);
+});
+
+test.runIf(hasPty)(`on a terminal the explorer's address is signed in${ptyHint}`, async () => {
+  const terminal = startOnTerminal([BINARY, 'demo']);
+  await until('its introduction', () => terminal.raw().includes('Ctrl-C ends it.'));
+  expect(terminal.raw()).toMatch(/^ {2}explorer http:\S+\/#token=xapt-[0-9a-f-]{36}\r$/m);
+  terminal.signal(2);
+  expect(await terminal.exited).toBe(0);
 });
 
 test('demo --keep keeps data and configuration, and says how to go on with them', async () => {
@@ -113,8 +132,14 @@ test('demo --keep keeps data and configuration, and says how to go on with them'
   expect(readdirSync(folder).sort()).toEqual(['agent', 'sample-app', 'service', 'tailrace.yaml']);
   expect(kept.stdout()).toContain(`stay in ${folder}.`);
   expect(kept.stdout()).not.toContain('removed');
-  const [, token] = /TAILRACE_TOKEN=(\S+) tailrace run --config /.exec(kept.stdout())!;
-  const checked = startProgram(['check', '--config', join(folder, 'tailrace.yaml')], { TAILRACE_TOKEN: token! });
+  // Symptom: the demo's tokens, the same in each, went on as those of a later service.
+  expect(kept.stdout()).not.toMatch(/xa[ap]t-[0-9a-f]/);
+  const listed = startProgram(['tokens', 'list', '--data', join(folder, 'service'), '--json']);
+  expect(await listed.exited).toBe(0);
+  expect(listed.stdout()).not.toContain('environment-');
+  const made = startProgram(['tokens', 'create', 'agent', '--ingest', '*', '--manage-datasets', '--data', join(folder, 'service')]);
+  expect(await made.exited, made.stderr()).toBe(0);
+  const checked = startProgram(['check', '--config', join(folder, 'tailrace.yaml')], { TAILRACE_TOKEN: made.stdout().trim() });
   expect(await checked.exited, checked.stderr()).toBe(0);
 });
 
@@ -141,7 +166,7 @@ test('demo closes its service when it cannot count the events', async () => {
   const failing = startProgram(['demo', '--data', home]);
   await until('its introduction', () => failing.stdout().includes('Ctrl-C ends it.') || failing.process.exitCode !== null);
   const [, service] = /^ {2}service {2}(http:\S+)$/m.exec(failing.stdout())!;
-  const headers = { authorization: 'Bearer xapt-00000000-0000-4000-8000-00000000de00', 'X-Service-Org-ID': 'demo' };
+  const headers = { authorization: `Bearer ${tokensOf(failing.stdout()).personal_token}`, 'X-Service-Org-ID': 'demo' };
   expect((await fetch(`${service}/v2/datasets/demo-logs`, { method: 'DELETE', headers })).status).toBe(204);
   // The dataset is missing, so the agent delivers until a second signal.
   await until('its end', () => !failing.process.kill('SIGINT') || failing.process.exitCode !== null);

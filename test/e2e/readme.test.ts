@@ -38,9 +38,10 @@ test.skipIf(findProgram('curl') === undefined)(
     };
 
     const serving = shell(`exec ${serve!.trim()} --listen 127.0.0.1:${service}`);
-    await until('its tokens', () => serving.stdout().includes('personal token') || serving.process.exitCode !== null);
-    const token = /^API token +(\S+)$/m.exec(serving.stdout())?.[1];
-    expect(token, serving.stderr()).toBeDefined();
+    await until('its tokens', () => serving.stdout().includes('first-tokens.json') || serving.process.exitCode !== null);
+    const [, file] = /^tokens +in (\S+),/m.exec(serving.stdout()) ?? [];
+    expect(file, serving.stderr()).toBeDefined();
+    const { ingest_token: token, api_token: asking } = JSON.parse(readFileSync(file!, 'utf8')) as Record<string, string>;
 
     const [check, run] = ship!.split(/^(?=.*tailrace run$)/m) as [string, string];
     const checked = shell(check.replace('TAILRACE_TOKEN=…', `TAILRACE_TOKEN=${token}`));
@@ -51,7 +52,7 @@ test.skipIf(findProgram('curl') === undefined)(
 
     const asked = spawnSync('sh', ['-ec', `cd ${here}\n${look!}`], {
       encoding: 'utf8',
-      env: { ...process.env, ...env, TAILRACE_TOKEN: token! },
+      env: { ...process.env, ...env, TAILRACE_TOKEN: asking! },
     });
     expect(asked.status, asked.stderr).toBe(0);
     for (const said of ['one line', 'another line', '_time,count_\n', 'source app reads it', 'No dead letters', 'outcome="accepted"} 3'])

@@ -81,7 +81,8 @@ describe('a server that is gone', () => {
     await second.kill();
     expectAway(await client.call('POST', '/v1/datasets', { body: { name: `${name}-new` } }), /cannot be reached/);
     expect((await client.call('GET', `/v1/datasets/${name}-new`)).status).toBe(404);
-    expect((await client.call('DELETE', `/v1/datasets/${name}`)).status).toBe(204);
+    const owner = { token: client.personalToken, headers: { 'x-service-org-id': client.orgId } };
+    expect((await client.call('DELETE', `/v1/datasets/${name}`, owner)).status).toBe(204);
     expect((await client.call('GET', `/v1/datasets/${name}`)).status).toBe(404);
     await second.restart();
     for (const again of [name, `${name}-new`]) await client.createDataset(again);

@@ -1,6 +1,6 @@
 /** `tailrace serve` in a process of its own. */
 import { join } from 'node:path';
-import type { ServeArgs } from '../../src/cli/serve.ts';
+import type { ServeArgs } from '../../src/cli/serve/serve.ts';
 import { type Program, startCommand } from '../support/program.ts';
 import { until } from '../support/until.ts';
 
@@ -9,6 +9,7 @@ interface Ready {
   readonly org_id: string;
   readonly api_token: string | null;
   readonly personal_token: string | null;
+  readonly ingest_token: string | null;
 }
 
 /** Starts it with these arguments, on a port of its own. */

@@ -2,6 +2,7 @@
  * `tailrace demo`, which `npm start` runs: a local service, a sample application and an agent that ships its log and this
  * machine's own into the service, with live counts. Ctrl-C drains and prints what was stored.
  */
+import { randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -10,9 +11,12 @@ import { startAgent } from '../../agent/start-agent.ts';
 import { type Client, createClient } from '../../client/client.ts';
 import { loadConfig } from '../../config/load/load.ts';
 import { messageOf, TailraceError } from '../../core/errors.ts';
+import type { TOKEN_VARIABLES } from '../../service/auth/auth.ts';
+import type { Service } from '../../service/run/service.ts';
 import { refuseForeignFolder, shellWord } from '../../state/keep-owner.ts';
 import type { Observed } from '../../telemetry/observed.ts';
 import { createLog } from '../../telemetry/log.ts';
+import { FIRST_TOKENS_FILE, madeTokens, signedIn, writeFirstTokens } from '../serve/first-tokens.ts';
 import { ensureDataset } from '../client/with-client.ts';
 import { startDemoApp } from './demo-app.ts';
 
@@ -60,15 +64,17 @@ function makeFolder(wanted: string | undefined): string {
 async function runDemo(folder: string, args: DemoArguments, stopping: Promise<AbortSignal>): Promise<number> {
   const { startService } = await import('../../service/run/service.ts');
   const log = await createLog({ level: 'warn' });
+  process.umask(0o077);
   process.stderr.write('Starting the local service …\n');
+  const dataDir = join(folder, 'service');
+  const tokens = demoTokens();
   const service = await startService({
     listen: { host: '127.0.0.1', port: 0 },
-    dataDir: join(folder, 'service'),
+    dataDir,
     log,
-    env: { ...demoTokens(), ...process.env },
+    env: { TAILRACE_ORG_ID: 'demo', ...process.env, ...tokens },
   });
-  const token = process.env['TAILRACE_API_TOKEN'] ?? demoTokens().TAILRACE_API_TOKEN;
-  const client = createClient({ url: service.address, token });
+  const client = createClient({ url: service.address, token: tokens.TAILRACE_API_TOKEN });
   const app = startDemoApp(join(folder, 'sample-app', 'app.log'));
   try {
     await ensureDataset(client, { name: DATASET, description: 'Logs of this machine and of a sample application' }).catch(
@@ -78,9 +84,13 @@ async function runDemo(folder: string, args: DemoArguments, stopping: Promise<Ab
     );
     const config = join(folder, 'tailrace.yaml');
     writeFileSync(config, demoConfig(folder, service.address));
-    const agent = await startAgent({ config: loadConfig(config, { ...process.env, TAILRACE_TOKEN: token }), once: false, log });
+    const agent = await startAgent({
+      config: loadConfig(config, { ...process.env, TAILRACE_TOKEN: tokens.TAILRACE_INGEST_TOKEN }),
+      once: false,
+      log,
+    });
     const output = args.json ? jsonOutput() : process.stdout.isTTY ? terminalOutput() : plainOutput();
-    if (!args.json) process.stdout.write(introduction(service.address, token, config, agent));
+    if (!args.json) process.stdout.write(introduction(service.address, shownTokens(dataDir, service, tokens), config, agent));
 
     const timer = setInterval(() => output.show(countsOf(agent.observe())), process.stdout.isTTY ? SHOW_EVERY_MS : SHOW_EVERY_PLAIN_MS);
     output.show(countsOf(agent.observe()));
@@ -96,7 +106,7 @@ async function runDemo(folder: string, args: DemoArguments, stopping: Promise<Ab
     output.end(`Done: stored ${inEngine} events, as the service counts them; ${counts.failed} failed, ${report.lostEvents} lost.`);
     output.end(
       args.keep === true
-        ? howToGoOn(folder, config, service.address, token)
+        ? howToGoOn(folder, config, service.address)
         : `The demo's data and configuration are removed; \`${programName()} demo --keep\` keeps them.`,
     );
     return report.lostEvents === 0 ? 0 : 1;
@@ -104,6 +114,7 @@ async function runDemo(folder: string, args: DemoArguments, stopping: Promise<Ab
     app.stop();
     await client.close();
     await service.close();
+    if (args.keep === true) await endTokens(dataDir);
   }
 }
 
@@ -129,13 +140,36 @@ function oneMoreScan(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 1200));
 }
 
-/** Fixed tokens for a service that listens on loopback only and whose address is printed beside them. */
-function demoTokens(): { TAILRACE_API_TOKEN: string; TAILRACE_PERSONAL_TOKEN: string; TAILRACE_ORG_ID: string } {
-  return {
-    TAILRACE_API_TOKEN: 'xaat-00000000-0000-4000-8000-00000000de00',
-    TAILRACE_PERSONAL_TOKEN: 'xapt-00000000-0000-4000-8000-00000000de00',
-    TAILRACE_ORG_ID: 'demo',
-  };
+type DemoTokens = Readonly<Record<(typeof TOKEN_VARIABLES)[keyof typeof TOKEN_VARIABLES], string>>;
+
+/** Of this run alone. */
+const demoTokens = (): DemoTokens => ({
+  TAILRACE_PERSONAL_TOKEN: `xapt-${randomUUID()}`,
+  TAILRACE_API_TOKEN: `xaat-${randomUUID()}`,
+  TAILRACE_INGEST_TOKEN: `xaat-${randomUUID()}`,
+});
+
+/** What the introduction says in place of tokens: themselves on a terminal, else how to read them from the file that holds them. */
+interface ShownTokens {
+  readonly page: string;
+  readonly api: string;
+  readonly note: string;
+}
+
+function shownTokens(dataDir: string, { address, credentials }: Service, tokens: DemoTokens): ShownTokens {
+  const { TAILRACE_PERSONAL_TOKEN: personal, TAILRACE_API_TOKEN: api } = tokens;
+  if (process.stdout.isTTY) return { page: signedIn(address, personal), api, note: '' };
+  const file = writeFirstTokens(dataDir, address, credentials.orgId, madeTokens(credentials, {}));
+  return { page: `${address}/`, api: `$(grep -o 'xaat-[^"]*' ${shellWord(file)} | head -n 1)`, note: `  tokens   ${file}\n` };
+}
+
+/** Ends the tokens of this run in a folder that is kept. */
+async function endTokens(dataDir: string): Promise<void> {
+  const { openOfflineTokens } = await import('../../service/auth/offline-tokens.ts');
+  rmSync(join(dataDir, FIRST_TOKENS_FILE), { force: true });
+  const offline = openOfflineTokens(dataDir);
+  for (const name of ['personal', 'api', 'ingest']) offline.revoke(`environment-${name}`);
+  offline.close();
 }
 
 function demoConfig(folder: string, url: string): string {
@@ -186,43 +220,40 @@ async function countStored(client: Client): Promise<number> {
   return Number(buckets.totals?.[0]?.aggregations?.[0]?.value ?? 0);
 }
 
-function introduction(url: string, token: string, config: string, agent: Agent): string {
+function introduction(url: string, { page, api, note }: ShownTokens, config: string, agent: Agent): string {
   return `
 Tailrace ships the logs of a sample application and of this machine into the local service.
 
-  explorer ${url}/#token=${token}
+  explorer ${page}
   status   ${agent.telemetry?.address ?? 'off'}/
   service  ${url}
   metrics  ${agent.telemetry?.address ?? 'off'}/metrics
   config   ${config}
-
+${note}
 Ask for the latest five events:
 
-  curl -s ${url}/v1/datasets/${DATASET}/query -H 'Authorization: Bearer ${token}' \\
+  curl -s ${url}/v1/datasets/${DATASET}/query -H "Authorization: Bearer ${api}" \\
     -H 'Content-Type: application/json' -d '{"startTime":"now-1h","limit":5}'
 
-  ${commandLine(url, token)} query "['${DATASET}'] | where _time > ago(1h) | sort by _time desc | take 5"
+  TAILRACE_URL=${url} TAILRACE_TOKEN=${api} ${programName()} query "['${DATASET}'] | where _time > ago(1h) | sort by _time desc | take 5"
 
 Ctrl-C ends it.
 
 `;
 }
 
-/** The command as a user types it here. */
-function commandLine(url: string, token: string): string {
-  return `TAILRACE_URL=${url} TAILRACE_TOKEN=${token} ${programName()}`;
-}
-
 function programName(): string {
   return existsSync(join('bin', 'tailrace')) ? 'bin/tailrace' : 'tailrace';
 }
 
-function howToGoOn(folder: string, config: string, url: string, token: string): string {
+function howToGoOn(folder: string, config: string, url: string): string {
+  const data = shellWord(join(folder, 'service'));
   return `
-The configuration, the agent's positions and the service's events stay in ${folder}. To go on with them:
+The configuration, the agent's positions and the service's events stay in ${folder}. The demo's tokens have ended. To go on:
 
-  TAILRACE_API_TOKEN=${token} ${programName()} serve --data ${shellWord(join(folder, 'service'))} --listen ${new URL(url).host}
-  TAILRACE_TOKEN=${token} ${programName()} run --config ${shellWord(config)}
+  ${programName()} tokens create agent --ingest '*' --manage-datasets --data ${data}   # prints a token
+  ${programName()} serve --data ${data} --listen ${new URL(url).host}
+  TAILRACE_TOKEN=… ${programName()} run --config ${shellWord(config)}
 `;
 }
 

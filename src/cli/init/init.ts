@@ -159,7 +159,7 @@ function reportOf(
 function nextSteps(file: string, files: number, { hasJournal, to: { tokenFile } }: Answers): string {
   const config = file === 'tailrace.yaml' ? '' : ` --config ${file}`;
   const steps = [
-    ...(tokenFile === undefined ? ['export TAILRACE_TOKEN=…     # the API token of your service'] : []),
+    ...(tokenFile === undefined ? ['export TAILRACE_TOKEN=…     # the ingest token of your service'] : []),
     `tailrace check${config}`,
     // Only systemd can open the journal's socket.
     ...(hasJournal

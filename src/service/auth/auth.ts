@@ -1,20 +1,30 @@
 /**
- * Turns the headers of a request into a caller with rights, or a 403. The first start creates an owner, a personal token and an API token,
- * or takes the tokens from the environment. If it fails before it has printed them, the next start creates them.
+ * Turns the headers of a request into a caller with rights, or a 403. The first start creates an owner and three tokens, or takes the tokens
+ * from the environment. If it fails before it has printed them, the next start creates them.
  */
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { forbidden } from '../http/api-error.ts';
 import type { Metadata } from '../metadata.ts';
-import { capabilitiesOf, FIRST_TOKEN, mayDataset, mayOrg, mayPart, maySee, type Capabilities, type Need } from './rights.ts';
+import { capabilitiesOf, FIRST_TOKENS, mayDataset, mayOrg, mayPart, maySee, type Capabilities, type Need } from './rights.ts';
 import { hashOf, openTokens, type Token, type TokenKind, type Tokens } from './tokens.ts';
 import { openUsers, type User, type Users } from './users.ts';
 
-/** `apiToken` and `personalToken` are set only when this start created them or got them from the environment. */
+/** A token is set only when this start created it or got it from the environment. */
 export interface Credentials {
   readonly orgId: string;
-  readonly apiToken?: string;
   readonly personalToken?: string;
+  /** Queries, ingests, creates and trims datasets. */
+  readonly apiToken?: string;
+  /** Ingests and creates datasets: for agents. */
+  readonly ingestToken?: string;
 }
+
+/** The variables that may give the tokens of a start. */
+export const TOKEN_VARIABLES = {
+  personalToken: 'TAILRACE_PERSONAL_TOKEN',
+  apiToken: 'TAILRACE_API_TOKEN',
+  ingestToken: 'TAILRACE_INGEST_TOKEN',
+} as const;
 
 export interface Caller {
   readonly kind: TokenKind;
@@ -37,7 +47,7 @@ const TOKENS_DUE = 'tokens_due';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** `env` may give `TAILRACE_API_TOKEN`, `TAILRACE_PERSONAL_TOKEN` and `TAILRACE_ORG_ID`; with `personalIngest` personal tokens may ingest. */
+/** `env` may give the `TOKEN_VARIABLES` and `TAILRACE_ORG_ID`; with `personalIngest` personal tokens may ingest. */
 export function openAuth(metadata: Metadata, env: Environment, now: Date, personalIngest = false) {
   const fresh = metadata.fact('owner_id') === undefined || metadata.fact(TOKENS_DUE) === 'yes';
   const { users, tokens, credentials } = metadata.transaction(() => {
@@ -104,20 +114,21 @@ function settleCredentials(
 ): Credentials {
   const orgId = env['TAILRACE_ORG_ID'] || metadata.fact('org_id') || `local-${randomBytes(4).toString('hex')}`;
   metadata.setFact('org_id', orgId);
-  const settle = (kind: TokenKind, given: string | undefined): string | undefined => {
-    // A new value in the environment replaces the token that an earlier one made; a text that is a known token adds none.
+  const settle = (name: 'personal' | 'api' | 'ingest'): string | undefined => {
+    const given = env[TOKEN_VARIABLES[`${name}Token`]];
+    // A new value in the environment replaces the token that an earlier one made. A known text adds none: one that has ended stays dead.
     if (given) {
-      if (!tokens.find(given)) make(kind, `environment-${kind}`, given);
+      if (!tokens.withText(given)) make(name, `environment-${name}`, given);
       return given;
     }
-    return fresh ? make(kind, kind, undefined) : undefined;
+    return fresh ? make(name, name, undefined) : undefined;
   };
-  const make = (kind: TokenKind, name: string, text: string | undefined): string => {
-    const capabilities = kind === 'api' ? FIRST_TOKEN : { datasets: {}, org: {}, views: {} };
-    return tokens.create({ kind, name, description: 'made at a start', user: users.owner.id, capabilities, expires: null }, text, name)
+  const make = (name: 'personal' | 'api' | 'ingest', id: string, text: string | undefined): string => {
+    const kind = name === 'personal' ? name : 'api';
+    const capabilities = name === 'personal' ? { datasets: {}, org: {}, views: {} } : FIRST_TOKENS[name];
+    return tokens.create({ kind, name: id, description: 'made at a start', user: users.owner.id, capabilities, expires: null }, text, id)
       .text;
   };
-  const apiToken = settle('api', env['TAILRACE_API_TOKEN']);
-  const personalToken = settle('personal', env['TAILRACE_PERSONAL_TOKEN']);
-  return { orgId, ...(apiToken && { apiToken }), ...(personalToken && { personalToken }) };
+  const [personalToken, apiToken, ingestToken] = [settle('personal'), settle('api'), settle('ingest')];
+  return { orgId, ...(personalToken && { personalToken }), ...(apiToken && { apiToken }), ...(ingestToken && { ingestToken }) };
 }

@@ -44,12 +44,15 @@ export interface Capabilities {
 
 const EVERY: readonly Action[] = ['create', 'read', 'update', 'delete'];
 
-/** The first API token may do everything with datasets, and create no tokens. */
-export const FIRST_TOKEN: Capabilities = {
-  datasets: { '*': { ingest: ['create'], query: ['read'], trim: ['update'] } },
-  org: { datasets: EVERY },
-  views: {},
-};
+/** The API tokens of the first start: one for programs that query and manage datasets, short of deleting them, and one for agents. */
+export const FIRST_TOKENS = {
+  api: {
+    datasets: { '*': { ingest: ['create'], query: ['read'], trim: ['update'] } },
+    org: { datasets: ['create', 'read', 'update'] },
+    views: {},
+  },
+  ingest: { datasets: { '*': { ingest: ['create'] } }, org: { datasets: ['create'] }, views: {} },
+} as const satisfies Record<string, Capabilities>;
 
 /** What personal tokens may do, by the role of their user. Ingest takes API tokens only. */
 export const ROLE_CAPABILITIES: Readonly<Record<Role, Capabilities>> = {

@@ -19,10 +19,12 @@ const PORT = { http: 8123, https: 8443 };
 /** Throws a `UsageError` that never repeats the password. */
 export function parseClickhouseUrl(text: string, env: Readonly<Record<string, string | undefined>>): ClickhouseAddress {
   const fail = (what: string): never => {
-    throw new UsageError('E_ENGINE', `--engine ${text.replace(/:[^:@/]*@/, ':***@')}: ${what}`, {
+    throw new UsageError('E_ENGINE', `--engine ${hidePassword(text)}: ${what}`, {
       fix: 'write it as clickhouse://user@host:8123/database, or clickhouse://user@host1:8123,host2:8123/database?cluster=name',
     });
   };
+  // Else a part of the password would be taken for a host, a database or a parameter, and named.
+  if (/[@/?#].*@/s.test(text.replace(/^[a-z]+:\/\//, ''))) fail('write the characters @ / ? # of a user or password as %40 %2F %3F %23');
   const found = FORM.exec(text) ?? fail('it is no address of a ClickHouse server');
   const [, user = '', password = '', hosts = '', database = '', query = ''] = found;
   const parameters = new URLSearchParams(query);
@@ -45,6 +47,13 @@ export function parseClickhouseUrl(text: string, env: Readonly<Record<string, st
     database: database || 'tailrace',
     cluster,
   };
+}
+
+/** Hides all up to the last `@` behind the first `:`: a password may hold any character. */
+export function hidePassword(text: string): string {
+  const [, before = '', userInfo = '', after = ''] = /^([a-z]+:\/\/|)(.*)(@[^@]*)$/s.exec(text) ?? [];
+  const colon = userInfo.indexOf(':');
+  return colon < 0 ? text : `${before}${userInfo.slice(0, colon)}:***${after}`;
 }
 
 function decode(text: string): string {

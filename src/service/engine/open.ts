@@ -5,7 +5,7 @@ import { randomUUID } from 'node:crypto';
 import { TailraceError, UsageError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import type { Metadata } from '../metadata.ts';
-import { parseClickhouseUrl, type ClickhouseAddress } from './clickhouse-url.ts';
+import { hidePassword, parseClickhouseUrl, type ClickhouseAddress } from './clickhouse-url.ts';
 import type { Engine, EngineOptions } from './engine.ts';
 
 export interface OpenOptions extends EngineOptions {
@@ -17,7 +17,7 @@ export interface OpenOptions extends EngineOptions {
 export async function openEngine(engine: string, metadata: Metadata, dataDir: string, options: OpenOptions): Promise<Engine> {
   const { log, env } = options;
   if (engine !== 'embedded' && !engine.startsWith('clickhouse://'))
-    throw new UsageError('E_ENGINE', `--engine ${JSON.stringify(engine)} is not known`, {
+    throw new UsageError('E_ENGINE', `--engine ${JSON.stringify(hidePassword(engine))} is not known`, {
       fix: 'use --engine embedded or --engine clickhouse://host:8123/database',
     });
   const kind = engine === 'embedded' ? 'embedded' : 'clickhouse';

@@ -3,7 +3,7 @@
  * `{"code": status, "message": …}`; every request is authenticated first, unless its route is public.
  */
 import { randomUUID } from 'node:crypto';
-import { STATUS_CODES } from 'node:http';
+import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { SERVICE_CONNECTIONS } from '../limits.ts';
@@ -13,8 +13,10 @@ import type { Auth, Caller } from '../auth/auth.ts';
 import type { RateLimit } from '../auth/rate-limit.ts';
 import type { Need } from '../auth/rights.ts';
 import type { TokenKind } from '../auth/tokens.ts';
-import { ApiError, forbidden } from '../http/api-error.ts';
-import { isLocal } from '../http/is-local.ts';
+import { isOwnHost } from '../../web/host-check.ts';
+import { ApiError, forbidden, quote } from '../http/api-error.ts';
+import { allowOrigin } from '../http/cors.ts';
+import { isLocal, isLoopback } from '../http/is-local.ts';
 import type { Metrics } from '../http/metrics.ts';
 import type { Endpoint } from '../http/openapi.ts';
 
@@ -49,6 +51,9 @@ export interface HttpOptions {
   readonly auth: Auth;
   readonly rateLimit: RateLimit;
   readonly headerPrefix: string;
+  /** Names by which it may be called on loopback, beside `localhost` and the machine's. */
+  readonly ownHosts: readonly string[];
+  readonly corsOrigins: ReadonlySet<string>;
   /** For a request to arrive whole; then 408. */
   readonly requestSeconds: number;
   readonly log: Log;
@@ -58,7 +63,8 @@ export interface HttpOptions {
 
 /** A server without routes: each part registers its own. */
 export function createServer(options: HttpOptions): FastifyInstance {
-  const { auth, rateLimit, headerPrefix, requestSeconds, log } = options;
+  const { auth, rateLimit, headerPrefix, ownHosts, corsOrigins, requestSeconds, log } = options;
+  const cors = { origins: corsOrigins, headerPrefix };
   const traceHeader = `${headerPrefix}Trace-Id`;
   const orgHeader = `${headerPrefix}Org-ID`.toLowerCase();
   const server = fastify({
@@ -111,6 +117,13 @@ export function createServer(options: HttpOptions): FastifyInstance {
     if (need !== undefined) caller.require(need, (request.params as { dataset?: string }).dataset);
   };
 
+  /** A page that was led here by its own name (DNS rebinding) would read the replies as its own. */
+  const checkHost = ({ socket, headers: { host } }: IncomingMessage): void => {
+    if (host === undefined || !isLoopback(socket.localAddress) || isOwnHost(host, ...ownHosts)) return;
+    const name = host.replace(/:\d*$/, '');
+    throw forbidden(`the service is not called ${quote(name)}: if that is a name of it, start it with --allow-host ${name.slice(0, 253)}`);
+  };
+
   // Clients send a content type without a body, mostly with DELETE: treat it as no body.
   const parseJson = server.getDefaultJsonParser('error', 'error');
   server.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
@@ -121,12 +134,17 @@ export function createServer(options: HttpOptions): FastifyInstance {
   server.decorateRequest('startedAt', 0);
   server.addHook('onRequest', (request, reply, done) => {
     decorate(request, reply);
+    if (allowOrigin(cors, request, reply)) {
+      void reply.code(204).send();
+      return;
+    }
     // Decide by the route, not by the path, which has other spellings (`/%761/…`).
     const { config } = request.routeOptions;
     const isPublic = request.is404
       ? !VERSIONED.test(request.url)
       : config.public === true || (config.publicHere === true && isLocal(request.raw));
-    if (!isPublic) {
+    if (isPublic) checkHost(request.raw);
+    else {
       authenticate(request);
       void reply.headers(rateLimit.count(Date.now()));
     }

@@ -18,6 +18,10 @@ export interface ServiceOptions {
   readonly dataDir: string;
   /** `embedded`, the default, or `clickhouse://…`. */
   readonly engine?: string;
+  /** Names by which clients may call it, beside loopback's and its own. */
+  readonly allowHosts?: readonly string[];
+  /** Origins whose pages may ask it; `*` for every one. */
+  readonly corsOrigins?: readonly string[];
   /** Of the org-ID, event-labels, CSV-fields and trace-id headers; default `TAILRACE_HEADER_PREFIX`, else `X-Service-`. */
   readonly headerPrefix?: string;
   /** What differs from the defaults. */
@@ -111,6 +115,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       auth,
       rateLimit: rateLimit(limits.ratePerSecond),
       headerPrefix,
+      ownHosts: [options.listen.host, ...(options.allowHosts ?? [])],
+      corsOrigins: new Set(options.corsOrigins),
       requestSeconds: limits.requestSeconds,
       log,
       countRequest: metrics.countRequest,

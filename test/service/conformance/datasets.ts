@@ -1,6 +1,6 @@
 /** Datasets: made, listed, read, changed, removed. */
 import { describe, expect } from 'vitest';
-import { client, dataset, test } from './under.ts';
+import { asOwner, client, dataset, test } from './under.ts';
 
 describe('datasets', () => {
   test('a dataset can be created, listed, read, updated and deleted', async () => {
@@ -18,7 +18,7 @@ describe('datasets', () => {
     expect((await client.call('GET', '/v1/datasets/life-1')).json).toEqual(created.json);
     const updated = await client.call('PUT', '/v1/datasets/life-1', { body: { description: 'second' } });
     expect(updated.json).toEqual({ ...created.json, description: 'second' });
-    const deleted = await client.call('DELETE', '/v1/datasets/life-1');
+    const deleted = await client.call('DELETE', '/v1/datasets/life-1', asOwner());
     expect([deleted.status, deleted.text]).toEqual([204, '']);
     expect((await client.call('GET', '/v1/datasets/life-1')).status).toBe(404);
   });
@@ -118,13 +118,13 @@ describe('datasets', () => {
     await client.createDataset(name);
     expect((await client.ingest(name, [{ a: 1 }])).json['ingested']).toBe(1);
     expect((await client.query(name)).matches).toHaveLength(1);
-    expect((await client.call('DELETE', `/v1/datasets/${name}`)).status).toBe(204);
+    expect((await client.call('DELETE', `/v1/datasets/${name}`, asOwner())).status).toBe(204);
   });
 
   test('a deleted dataset that is made again is empty', async () => {
     await client.createDataset('again');
     await client.ingest('again', [{ a: 1 }], { headers: { 'idempotency-key': 'k' } });
-    await client.call('DELETE', '/v1/datasets/again');
+    await client.call('DELETE', '/v1/datasets/again', asOwner());
     await client.createDataset('again');
     const empty = await client.query('again');
     expect(empty.matches).toEqual([]);

@@ -38,7 +38,7 @@ describe('the fields of a dataset', () => {
 
   test('of a dataset that is made again nothing is known', async ({ made: name }) => {
     await client.call('PUT', `/v2/datasets/${name}/fields/_time`, { body: { description: 'when' } });
-    await client.call('DELETE', `/v2/datasets/${name}`);
+    await client.call('DELETE', `/v2/datasets/${name}`, asOwner());
     await client.createDataset(name);
     expect((await client.call('GET', `/v2/datasets/${name}/fields/_time`)).json).toEqual(plain('_time', 'datetime'));
   });

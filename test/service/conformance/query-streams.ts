@@ -2,7 +2,7 @@
 import { describe, expect } from 'vitest';
 import type { Answer } from '../support.ts';
 import { ALWAYS } from './ask.ts';
-import { client, dataset, test } from './under.ts';
+import { asOwner, client, dataset, test } from './under.ts';
 
 const structured = (name: string, duration: string): Promise<Answer> =>
   client.call('POST', `/v1/datasets/${name}/query?streaming-duration=${duration}`, { body: { startTime: 'now-1h' } });
@@ -54,7 +54,7 @@ describe('a query with streaming-duration', () => {
 
   test('does not keep its dataset from being removed, and ends with it', async ({ made: name }) => {
     const answer = structured(name, '1m');
-    await client.call('DELETE', `/v1/datasets/${name}`);
+    await client.call('DELETE', `/v1/datasets/${name}`, asOwner());
     expect((await answer).status).toBe(404);
   });
 });

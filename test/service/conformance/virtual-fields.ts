@@ -44,7 +44,7 @@ describe('virtual fields', () => {
 
   test('end with their dataset, and are not those of the next one of its name', async ({ made: name }) => {
     const { id } = await make(name, 'v', '1');
-    await client.call('DELETE', `/v1/datasets/${name}`);
+    await client.call('DELETE', `/v1/datasets/${name}`, asOwner());
     expect((await client.call('GET', `${PATH}/${id}`)).status).toBe(404);
     await client.createDataset(name);
     expect((await client.call('GET', `${PATH}?dataset=${name}`)).json).toEqual([]);

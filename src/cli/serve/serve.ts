@@ -1,13 +1,14 @@
 /** `tailrace serve`: runs the local service until SIGTERM or SIGINT. What a script reads goes to stdout, everything else to stderr. */
 import { resolve } from 'node:path';
 import { styleText } from 'node:util';
-import { messageOf, TailraceError, UsageError } from '../core/errors.ts';
-import { SERVICE_MOST_BODY_BYTES, SERVICE_MOST_FIELDS } from '../service/limits.ts';
-import type { Log } from '../core/log.ts';
-import { parseDuration, parseSize, type Parsed } from '../config/fields/units.ts';
-import type { ServiceLimits } from '../service/limits.ts';
-import { startService, type Service } from '../service/run/service.ts';
-import { refuseForeignFolder, shellWord } from '../state/keep-owner.ts';
+import { messageOf, TailraceError, UsageError } from '../../core/errors.ts';
+import { SERVICE_MOST_BODY_BYTES, SERVICE_MOST_FIELDS } from '../../service/limits.ts';
+import type { Log } from '../../core/log.ts';
+import { parseDuration, parseSize, type Parsed } from '../../config/fields/units.ts';
+import type { ServiceLimits } from '../../service/limits.ts';
+import { JSON_NAMES, madeTokens, type MadeTokens, signedIn, writeFirstTokens } from './first-tokens.ts';
+import { startService, type Service } from '../../service/run/service.ts';
+import { refuseForeignFolder, shellWord } from '../../state/keep-owner.ts';
 
 export interface ServeArgs {
   /** `host:port`, default 127.0.0.1:4100. */
@@ -16,6 +17,10 @@ export interface ServeArgs {
   readonly data?: string;
   /** `embedded`, the default, or `clickhouse://…`. */
   readonly engine?: string;
+  /** Names by which clients may call it, beside its own. */
+  readonly allowHost?: readonly string[];
+  /** Origins whose pages may ask it. */
+  readonly cors?: readonly string[];
   readonly headerPrefix?: string;
   /** Fsync stored events before answering. */
   readonly sync?: boolean;
@@ -46,12 +51,17 @@ export async function serve(args: ServeArgs, log: Log = stderrLog): Promise<numb
   let service: Service;
   // Before the start, which says "ready": who reads that may stop it at once.
   const stopped = nextSignal();
+  const data = args.data ?? DEFAULT_DATA;
+  // What the engine writes is for nobody else, either.
+  process.umask(0o077);
   try {
-    refuseForeignFolder(resolve(args.data ?? DEFAULT_DATA));
+    refuseForeignFolder(resolve(data));
     service = await startService({
       listen: parseListen(args.listen ?? '127.0.0.1:4100'),
-      dataDir: resolve(args.data ?? DEFAULT_DATA),
+      dataDir: resolve(data),
       ...(args.engine !== undefined && { engine: args.engine }),
+      ...(args.allowHost && { allowHosts: args.allowHost }),
+      ...(args.cors && { corsOrigins: args.cors.map(readOrigin) }),
       ...(args.headerPrefix !== undefined && { headerPrefix: args.headerPrefix }),
       sync: args.sync ?? false,
       personalIngest: args.acceptPersonalTokensForIngest ?? false,
@@ -64,7 +74,7 @@ export async function serve(args: ServeArgs, log: Log = stderrLog): Promise<numb
     process.stderr.write(`tailrace serve: ${error.message}\n${error.fix === undefined ? '' : `  fix: ${error.fix}\n`}`);
     return error instanceof UsageError ? 2 : 1;
   }
-  announce(service, args.data, args.json ?? false);
+  announce(service, data, args.json ?? false);
   const signal = await stopped;
   log.info({ signal }, 'draining');
   try {
@@ -105,6 +115,15 @@ function parseCount(text: string): Parsed {
   return { ok: false, message: 'is not a whole number', fix: 'write digits only, such as `100`' };
 }
 
+/** An origin as browsers send it. Throws a `UsageError`. */
+function readOrigin(text: string): string {
+  const origin = URL.canParse(text) ? new URL(text).origin : 'null';
+  if (text === '*' || (origin !== 'null' && `${origin}/` === `${text.replace(/\/$/, '')}/`)) return text === '*' ? text : origin;
+  throw new UsageError('E_CORS', `--cors ${JSON.stringify(text)} is no origin`, {
+    fix: 'write it as https://app.example.org, or * for every one',
+  });
+}
+
 function parseListen(text: string): { host: string; port: number } {
   const found = /^(?:\[([0-9a-fA-F:.]+)\]|([^:\s[\]/]+)):(\d{1,5})$/.exec(text);
   const port = Number(found?.[3]);
@@ -115,27 +134,41 @@ function parseListen(text: string): { host: string; port: number } {
   return { host: (found[1] ?? found[2])!, port };
 }
 
-function announce({ address, credentials }: Service, data: string | undefined, json: boolean): void {
-  const { orgId, apiToken, personalToken } = credentials;
+function announce({ address, credentials }: Service, data: string, json: boolean): void {
+  const { orgId } = credentials;
   if (json) {
-    process.stdout.write(
-      `${JSON.stringify({ url: address, org_id: orgId, api_token: apiToken ?? null, personal_token: personalToken ?? null })}\n`,
-    );
+    const tokens = Object.entries(JSON_NAMES).map(([name, key]) => [key, credentials[name as keyof typeof JSON_NAMES] ?? null]);
+    process.stdout.write(`${JSON.stringify({ url: address, org_id: orgId, ...Object.fromEntries(tokens) })}\n`);
     return;
   }
+  const made = madeTokens(credentials, process.env);
   const lines = [`serving on      ${address}`, `organisation    ${orgId}`];
-  if (apiToken !== undefined) lines.push(`API token       ${apiToken}`);
-  if (personalToken !== undefined) lines.push(`personal token  ${personalToken}`);
-  if (apiToken ?? personalToken) lines.push('Keep the tokens: only their hashes are stored, they are not shown again.');
-  else lines.push('tokens          shown at the first start; lost ones: stop the service, then make others', ...tokenCommands(data));
+  if (Object.keys(made).length === 0 && credentials.apiToken === undefined)
+    lines.push('tokens          made at the first start; lost ones: stop the service, then make others', ...tokenCommands(data));
+  else if (process.stdout.isTTY) lines.push(...tokenLines(address, made));
+  else if (Object.keys(made).length > 0)
+    lines.push(
+      `tokens          in ${writeFirstTokens(resolve(data), address, orgId, made)}, which only its owner can read; remove it once you have them`,
+    );
   process.stdout.write(`${lines.join('\n')}\n`);
 }
 
+function tokenLines(address: string, { personalToken, apiToken, ingestToken }: MadeTokens): string[] {
+  const lines: string[] = [];
+  if (ingestToken !== undefined) lines.push(`ingest token    ${ingestToken}   for agents: ingests and creates datasets`);
+  if (apiToken !== undefined) lines.push(`API token       ${apiToken}   for programs and queries`);
+  if (personalToken !== undefined)
+    lines.push(`personal token  ${personalToken}   for people and administration`, `explorer        ${signedIn(address, personalToken)}`);
+  if (lines.length > 0) lines.push('Keep the tokens: only their hashes are stored, they are not shown again.');
+  return lines;
+}
+
 /** Commands that create tokens like those of the first start: a personal token may not ingest. */
-function tokenCommands(data = DEFAULT_DATA): string[] {
+function tokenCommands(data: string): string[] {
   const create = (rights: string): string => `tailrace tokens create NAME ${rights} --data ${shellWord(data)}`;
   return [
-    `  agents, queries   ${create("--ingest '*' --query '*'")}  (with --manage-datasets for create_dataset)`,
+    `  agents            ${create("--ingest '*'")}  (with --manage-datasets for create_dataset)`,
+    `  queries           ${create("--query '*'")}`,
     `  administration    ${create('--personal')}`,
   ];
 }
