@@ -92,7 +92,7 @@ function instantOf(text: string): string {
   const match = /^(\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}:\d{2})(?:\.(\d{1,9}))?(Z|[+-]\d{2}:?\d{2})$/i.exec(text);
   if (!match) return '';
   const seconds = Date.parse(`${match[1]!.replace(' ', 'T')}${match[3]!.toUpperCase()}`);
-  return Number.isNaN(seconds) ? '' : `${seconds}.${(match[2] ?? '').replace(/0+$/, '')}`;
+  return Number.isNaN(seconds) ? '' : `${seconds}.${(match[2] ?? '').replace(/0{1,9}$/, '')}`;
 }
 
 function onlyOne(places: readonly number[] | undefined): number | undefined {

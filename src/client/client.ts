@@ -11,6 +11,7 @@ import { readIngestResult, type IngestReply } from './ingest-result.ts';
 import { asciiJson, edgeBaseOf, ingestPath, type IngestPath, prefixHeaders, timestampQuery, type TimestampOptions } from './paths.ts';
 import { type ApiRequest, createRequester, type Requester, type Retry } from './requester.ts';
 import { realTiming, type Timing } from './retry.ts';
+import { trimEndOf } from '../core/text/trim-end.ts';
 
 export interface ClientOptions {
   /** The service's base address, without `/v1`. */
@@ -87,7 +88,7 @@ export interface Client {
 /** Opens no connection yet. Throws a `TypeError` for an address that is none. */
 export function createClient(options: ClientOptions): Client {
   const { token, orgId, headerPrefix = 'X-Service-', timeoutMs = CLIENT_TIMEOUT_MS, proxy, tls, parseJson = JSON.parse, onRetry } = options;
-  const base = new URL(options.url).href.replace(/\/+$/, '');
+  const base = trimEndOf(new URL(options.url).href, '/');
   const edgeBase = options.edgeDomain === undefined ? base : edgeBaseOf(base, options.edgeDomain);
   const http = createHttp({ timeoutMs, isTls: /^https:/m.test(`${base}\n${edgeBase}`), proxy, tls });
   const names = options.names ?? { url: 'url', proxy: 'proxy', ca: 'tls.ca', cert: 'tls.cert', key: 'tls.key' };

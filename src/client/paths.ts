@@ -1,4 +1,5 @@
 /** Where the endpoints are and what the service's own headers are called. Pure; the ingest sink uses them, too. */
+import { trimEndOf } from '../core/text/trim-end.ts';
 
 export type IngestPath = 'current' | 'legacy';
 
@@ -11,13 +12,13 @@ export interface TimestampOptions {
 
 /** The path of a base address, without trailing slashes. */
 export function basePathOf(url: string): string {
-  return new URL(url).pathname.replace(/\/+$/, '');
+  return trimEndOf(new URL(url).pathname, '/');
 }
 
 /** The address of an edge: a domain takes the place of the base's, a whole address stands for itself. Without trailing slashes. */
 export function edgeBaseOf(base: string, domain: string): string {
   const { protocol, pathname } = new URL(base);
-  return new URL(domain.includes('://') ? domain : `${protocol}//${domain}${pathname}`).href.replace(/\/+$/, '');
+  return trimEndOf(new URL(domain.includes('://') ? domain : `${protocol}//${domain}${pathname}`).href, '/');
 }
 
 export function ingestPath(dataset: string, form: IngestPath): string {

@@ -6,6 +6,7 @@ import { type EventShape, isJson, type JsonValue, type Marks } from '../core/blo
 import { MAX_JSON_DEPTH } from './limits.ts';
 import { createZone, type Zone } from '../core/time/zone.ts';
 import { type EventTime, formatEventTime, leadingTime, type TimeContext, wholeTime } from './event-time.ts';
+import { trimEndOf } from '../core/text/trim-end.ts';
 
 /** Bytes of text that are decoded and escaped at a time: an event may be longer than the longest string. */
 const PIECE_BYTES = 1024 * 1024;
@@ -141,7 +142,7 @@ function escaped(line: Uint8Array): Buffer[] {
 function passedThrough(line: Uint8Array, context: LineContext): Buffer | undefined {
   const { shape, timestampField, readAtMs } = context;
   if (line.length > MAX_OBJECT_BYTES || line.includes(0x0a)) return undefined;
-  const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(line).replace(/^[ \t\r]+|[ \t\r]+$/g, '');
+  const text = trimEndOf(new TextDecoder('utf-8', { ignoreBOM: true }).decode(line), ' \t\r').replace(/^[ \t\r]+/, '');
   if (!text.startsWith('{') || !isJson(text)) return undefined;
   const keys = topLevelKeys(text);
   if (keys === undefined) return undefined;

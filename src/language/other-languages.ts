@@ -7,9 +7,11 @@ const CLAUSE = /\b(where|group by|having|order by|limit)\b/i;
 /** What the text is, and one line that says nearly the same; undefined where it is neither. */
 export function otherLanguage(whole: string): { readonly name: string; readonly here: string } | undefined {
   const text = whole.slice(0, MOST).trim().replaceAll(/\s+/g, ' ');
-  const sql = /^select ([^|;]+?) from ("[^"]*"|'[^']*'|`[^`]*`|[\w.-]+)([^|]*)$/i.exec(text);
-  if (sql) return { name: 'SQL', here: fromSql(sql[1]!, sql[2]!, sql[3]!) };
-  const logql = /^(?:[a-z_]+(?: ?by ?\([^)]*\))? ?\( ?)*\{ ?(\w[\w.]* ?(?:=~|!~|!=|=) ?["`][^}]*)\}(.*)$/.exec(text);
+  const from = text.search(/ from /i);
+  const columns = /^select ([^|;]+)$/i.exec(text.slice(0, Math.max(from, 0)))?.[1];
+  const [, table, rest] = /^("[^"]*"|'[^']*'|`[^`]*`|[\w.-]+)([^|]*)$/.exec(text.slice(from + ' from '.length)) ?? [];
+  if (columns !== undefined && table !== undefined && rest !== undefined) return { name: 'SQL', here: fromSql(columns, table, rest) };
+  const logql = /^(?:[\w ,()]*\( ?)?\{ ?(\w[\w.]* ?(?:=~|!~|!=|=) ?["`][^}]*)\}(.*)$/.exec(text);
   return logql ? { name: 'LogQL', here: fromLogql(logql[1]!, logql[2]!) } : undefined;
 }
 
@@ -50,8 +52,8 @@ const LIKE: readonly (readonly [RegExp, string])[] = [
 function condition(text: string): string {
   const likes = LIKE.reduce((found, [like, here]) => found.replaceAll(like, here), text);
   return likes
-    .replaceAll(/([\w.]+) is not null/gi, 'isnotnull($1)')
-    .replaceAll(/([\w.]+) is null/gi, 'isnull($1)')
+    .replaceAll(/([\w.]{1,100}) is not null/gi, 'isnotnull($1)')
+    .replaceAll(/([\w.]{1,100}) is null/gi, 'isnull($1)')
     .replaceAll(/(?<![<>=!])=(?![=~])/g, '==')
     .replaceAll(/ (and|or|not|in|between) /gi, (word) => word.toLowerCase());
 }
@@ -62,7 +64,7 @@ const FILTERS: Readonly<Record<string, string>> = {
 }; // prettier-ignore
 
 function fromLogql(labels: string, rest: string): string {
-  const matchers = [...labels.matchAll(/([\w.]+) ?(=~|!~|!=|=) ?(["`][^"`]*["`])/g)].map(([, name, sign, value]) => `${name} ${MATCHERS[sign!]} ${quoted(value!)}`);
+  const matchers = [...labels.matchAll(/([\w.]{1,100}) ?(=~|!~|!=|=) ?(["`][^"`]{0,200}["`])/g)].map(([, name, sign, value]) => `${name} ${MATCHERS[sign!]} ${quoted(value!)}`);
   const filters = [...rest.matchAll(/(\|=|!=|\|~|!~) ?(["`][^"`]*["`])/g)].map(([, sign, value]) => `${FILTERS[sign!]} ${quoted(value!)}`);
   const [, window] = /\[(\d+[smhd])\]/.exec(rest) ?? [];
   return [`['dataset']`, `where ${[...matchers, ...filters].join(' and ')}`, ...(window === undefined ? [] : [`summarize count() by bin(_time, ${window})`])].join(' | ');

@@ -2,11 +2,11 @@
 
 const HIDDEN = '(hidden)';
 const SECRET_NAME = /token|secret|password|passwd|credential|authorization|api_?key|private/i;
-const USER_IN_ADDRESS = /(\b[a-z][a-z0-9+.-]*:\/\/)[^\s/@"]+@/gi;
+const USER_IN_ADDRESS = /:\/\/[^\s/@"]+@/g;
 
 /** A copy of plain data in which values under names of secrets, and users in addresses, are hidden. A path to a secret stays. */
 export function hideSecrets(value: unknown, name = ''): unknown {
-  if (typeof value === 'string') return SECRET_NAME.test(name) ? HIDDEN : value.replaceAll(USER_IN_ADDRESS, `$1${HIDDEN}@`);
+  if (typeof value === 'string') return SECRET_NAME.test(name) ? HIDDEN : value.replaceAll(USER_IN_ADDRESS, `://${HIDDEN}@`);
   if (typeof value === 'number') return Number.isFinite(value) ? value : 'never';
   if (Array.isArray(value)) return value.map((each) => hideSecrets(each, name));
   if (typeof value !== 'object' || value === null) return value;

@@ -12,6 +12,7 @@ import { silentLog } from '../../core/log.ts';
 import { findFiles } from '../../sources/file/scan/finder.ts';
 import { isGzipOrZstdName } from '../../sources/file/scan/rotated-names.ts';
 import { plural } from '../client/output/print.ts';
+import { trimEndOf } from '../../core/text/trim-end.ts';
 
 /** The place of a configuration path such as `sources.app.include.0`. */
 export type Locate = (path: string) => Pick<Problem, 'file' | 'line' | 'column'>;
@@ -124,7 +125,7 @@ async function checkGlobs(source: FileSourceConfig, locate: Locate): Promise<Pro
 function noFile(glob: string): [message: string, fix: string] {
   // With a slash after it only a folder exists.
   if (existsSync(`${glob}/`)) {
-    const folder = glob.replace(/\/+$/, '');
+    const folder = trimEndOf(glob, '/');
     return [
       `\`${glob}\` is a folder, no file`,
       `write \`${folder}/*.log\` for the logs in it, \`${folder}/**/*.log\` for those in its folders, too`,

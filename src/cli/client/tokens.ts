@@ -120,7 +120,7 @@ function withTokens(args: TokenArguments, work: (tokens: Tokens) => Promise<numb
       return await work(client.tokens);
     } catch (error) {
       if (!(error instanceof ClientError) || error.status !== 404) throw error;
-      const isUnknownToken = /token .*not found/i.test(error.message);
+      const isUnknownToken = /token .{0,200}not found/i.test(error.message);
       throw new TailraceError(error.code, error.message, {
         fix: isUnknownToken
           ? '`tailrace tokens list` shows the tokens and their ids'

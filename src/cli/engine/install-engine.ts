@@ -11,6 +11,7 @@ import { syncPath } from '../../state/descriptors.ts';
 import type { EnginePackage } from '../../service/engine/packages.ts';
 import { download } from './download.ts';
 import { unpack } from './unpack.ts';
+import { trimEndOf } from '../../core/text/trim-end.ts';
 
 export interface EngineInstall {
   readonly packages: readonly EnginePackage[];
@@ -33,7 +34,7 @@ export async function installEngine({ packages, target, registry, signal, progre
     await mkdir(work, { mode: 0o755 });
     for (const { name, version, integrity } of packages) {
       const archive = join(work, 'package.tgz');
-      const url = `${registry.replace(/\/+$/, '')}/${name}/-/${name.split('/').at(-1)}-${version}.tgz`;
+      const url = `${trimEndOf(registry, '/')}/${name}/-/${name.split('/').at(-1)}-${version}.tgz`;
       await download({ url, integrity, to: archive, signal, progress: (bytes, total) => progress(name, bytes, total) });
       await unpack(createReadStream(archive).pipe(createGunzip()), join(work, 'node_modules', name));
       await rm(archive);

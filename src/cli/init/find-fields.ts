@@ -2,10 +2,10 @@
 import { findSecrets } from '../../agent/preview/find-secrets.ts';
 
 const SECRET_NAME =
-  /^(?:.*[-_.])?(?:password|passwd|pwd|passphrase|secret|client[-_]?secret|authorization|cookie|set-cookie|api[-_]?key|private[-_]?key|(?:access|refresh|auth|id|session|csrf)[-_]?token|token)$/i;
+  /(?:^|[-_.])(?:password|passwd|pwd|passphrase|secret|client[-_]?secret|authorization|cookie|set-cookie|api[-_]?key|private[-_]?key|(?:access|refresh|auth|id|session|csrf)[-_]?token|token)$/i;
 /** `password=…` in a text, as a pattern for `redact`. */
 const PAIR = String.raw`(?i)\b(?:password|passwd|pwd|secret|token|api[_-]?key)[=:] ?[^\s&"',;]+`;
-const PAIR_PATTERN = /\b(?:password|passwd|pwd|secret|token|api[_-]?key)[=:] ?[^\s&"',;]+/i;
+const PAIR_PATTERN = /\b(?:password|passwd|pwd|secret|token|api[_-]?key)[=:] ?[^\s&"',;]/i;
 const OWN_FIELDS = new Set(['_time', 'host', 'file']);
 const MAX_FIELDS = 50;
 const MAX_DEPTH = 8;

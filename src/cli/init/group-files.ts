@@ -62,14 +62,14 @@ export function escapeGlob(text: string): string {
 
 /** Folders that are named by an id, as of a container or pod, come and go, and so do those in them. */
 function namelessFolders(folders: readonly string[]): string[] {
-  const first = folders.findIndex((folder) => /^[0-9a-f]{32,}$|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/.test(folder));
+  const first = folders.findIndex((folder) => /^[0-9a-f]{32,255}$|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/.test(folder));
   return folders.map((folder, at) => (first >= 0 && at >= first ? '*' : folder));
 }
 
 function numberless(name: string): string {
   const dot = name.lastIndexOf('.');
   const [stem, extension] = dot > 0 && !/\d/.test(name.slice(dot)) ? [name.slice(0, dot), name.slice(dot)] : [name, ''];
-  return stem.replaceAll(/\b[0-9a-f]{12,}\b|\d+(?:[-_.T:]?\d+)*/g, '*').replaceAll(/\*(?:[-_.]?\*)+/g, '*') + extension;
+  return stem.replaceAll(/\b[0-9a-f]{12,}\b|\d(?:[-_.T:]?\d)*/g, '*').replaceAll(/\*(?:[-_.]?\*)+/g, '*') + extension;
 }
 
 /** A name keeps its extension. */

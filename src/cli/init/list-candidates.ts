@@ -134,7 +134,7 @@ function isLikely(path: string, isLogFolder: boolean): boolean {
   const name = basename(path);
   if (isNoLog(name)) return false;
   return (
-    isLogFolder || /\.(?:log|out|err)(?:[._-].*)?$/i.test(name) || /log$/i.test(name) || SYSTEM_NAMES.test(name) || /\/logs?\//i.test(path)
+    isLogFolder || /\.(?:log|out|err)(?:[._-]|$)/i.test(name) || /log$/i.test(name) || SYSTEM_NAMES.test(name) || /\/logs?\//i.test(path)
   );
 }
 

@@ -6,6 +6,7 @@ import { escapeGlob, type FileGroup, findForeign, generalise, globOf, groupByNam
 import { type LogFile, lookInto, type NoLog } from './look-into.ts';
 import { recognise, type Recognised } from './recognise.ts';
 import { Trials } from './trials.ts';
+import { trimEndOf } from '../../core/text/trim-end.ts';
 
 /** Groups of files that are read, and files of each. */
 const MAX_GROUPS = 300;
@@ -164,11 +165,8 @@ function appOf({ parts }: FileGroup): string {
 }
 
 function uniqueId(name: string, ids: Set<string>): string {
-  const base =
-    name
-      .replaceAll(/[^A-Za-z0-9_-]+/g, '-')
-      .replaceAll(/^-+|-+$/g, '')
-      .slice(0, 50) || 'logs';
+  const word = name.replaceAll(/[^A-Za-z0-9_-]+/g, '-').replace(/^-+/, '');
+  const base = trimEndOf(word, '-').slice(0, 50) || 'logs';
   let id = base;
   for (let n = 2; ids.has(id); n++) id = `${base}-${n}`;
   ids.add(id);

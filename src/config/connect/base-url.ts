@@ -1,5 +1,6 @@
 /** The base address of a service, as a configuration or a command line gives it. */
 import type { Wrong } from '../config-error.ts';
+import { trimEndOf } from '../../core/text/trim-end.ts';
 
 const MAX_PORT = 65_535;
 
@@ -12,5 +13,5 @@ export function parseBaseUrl(value: string): { readonly value: string } | Wrong 
   if (url === null) return { message: 'is not an http or https address', fix };
   if (url.username !== '' || url.password !== '') return { message: 'holds a user or password', fix: 'remove it and use `token`' };
   if (/[?#]/.test(value)) return { message: 'holds a query or fragment', fix: 'end it before the `?` or `#`' };
-  return { value: `${url.origin}${url.pathname}`.replace(/\/+$/, '') };
+  return { value: trimEndOf(`${url.origin}${url.pathname}`, '/') };
 }

@@ -41,7 +41,7 @@ function isBypassed({ protocol, hostname, port }: URL, noProxy: string): boolean
     .split(/[,\s]+/)
     .filter((entry) => entry !== '')
     .some((entry) => {
-      const [, bracketed, plain, entryPort] = /^(?:\[(.+)\]|([^:]+|.*:.*:.*?))(?::(\d+))?$/.exec(entry) ?? [];
+      const [, bracketed, plain, entryPort] = /^(?:\[(.+)\]|([^:]+))(?::(\d+))?$/.exec(entry) ?? [];
       if (entryPort !== undefined && entryPort !== portOf) return false;
       const wanted = (bracketed ?? plain ?? entry).replace(/(.)\.$/, '$1');
       if (wanted === '*') return true;

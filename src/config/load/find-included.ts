@@ -5,6 +5,7 @@ import { codeOf, messageOf } from '../../core/errors.ts';
 import { MAX_INCLUDED_FILES } from '../limits.ts';
 import type { Report } from '../yaml/document.ts';
 import { quote } from '../quote.ts';
+import { fitsWildcards } from '../../core/text/wildcards.ts';
 
 export interface Pattern {
   readonly text: string;
@@ -62,17 +63,7 @@ function filesOf({ text, at }: Pattern, { file, report, warn }: FindOptions): st
 }
 
 /** As in a shell: a name that begins with a dot is only matched by a pattern that does. */
-function nameMatcher(pattern: string): (name: string) => boolean {
-  const parts = pattern.split(/[*?]+/).map((part) => part.replaceAll(/[\\^$.|+()[\]{}]/g, String.raw`\$&`));
-  const wildcards = pattern.match(/[*?]+/g) ?? [];
-  // Neighbouring wildcards become one, so that no name makes the match slow.
-  const source = parts.map((part, index) => part + wildcardSource(wildcards[index])).join('');
-  const expression = new RegExp(`^${source}$`, 's');
-  return (name) => name.startsWith('.') === pattern.startsWith('.') && expression.test(name);
-}
-
-function wildcardSource(run: string | undefined): string {
-  if (run === undefined) return '';
-  const single = run.replaceAll('*', '').length;
-  return run.includes('*') ? `.{${single},}` : `.{${single}}`;
-}
+const nameMatcher =
+  (pattern: string) =>
+  (name: string): boolean =>
+    name.startsWith('.') === pattern.startsWith('.') && fitsWildcards(name, pattern, '*?');

@@ -8,6 +8,7 @@ import { MAX_CONFIG_DEPTH } from '../limits.ts';
 import { LineIndex } from './line-index.ts';
 import { quote } from '../quote.ts';
 import { findUnquotedVariables, type UnquotedVariables } from './unquoted-variables.ts';
+import { trimEndOf } from '../../core/text/trim-end.ts';
 
 /** `at` is the offset in the text where the node starts. */
 export type YamlNode = YamlScalar | YamlMap | YamlList;
@@ -99,7 +100,7 @@ function syntaxMessage(code: string, message: string): string {
   if (code === 'RESOURCE_EXHAUSTION') return 'is nested too deeply';
   if (code === 'MULTIPLE_DOCS') return 'a second YAML document starts here';
   const line = message.split('\n')[0] ?? '';
-  return `YAML: ${quote(line.replace(/[.:]+$/, ''), 200)}`;
+  return `YAML: ${quote(trimEndOf(line, '.:'), 200)}`;
 }
 
 class TreeBuilder {
@@ -142,7 +143,12 @@ class TreeBuilder {
     if (isScalar(node)) {
       const source = this.#text.slice(at, node.range[1]);
       const hasVariable = this.#unquoted.some(({ from }) => from >= at && from < node.range[1]);
-      return { kind: 'scalar', at, value: hasVariable ? source.replaceAll(/\s*\n\s*/g, ' ') : plainValue(node), source };
+      return {
+        kind: 'scalar',
+        at,
+        value: hasVariable ? source.replaceAll(/\s+/g, (blanks) => (blanks.includes('\n') ? ' ' : blanks)) : plainValue(node),
+        source,
+      };
     }
     if (isSeq<ParsedNode>(node)) return { kind: 'list', at, items: node.items.map((item) => this.build(item, depth + 1)) };
     if (!isMap<ParsedNode, ParsedNode | null>(node)) throw new Error('unknown YAML node');

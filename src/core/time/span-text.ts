@@ -2,7 +2,7 @@
 const SECOND = 1_000_000_000n;
 
 function decimal(size: bigint, unit: bigint, digits: number): string {
-  const fraction = String(size % unit).padStart(digits, '0').replace(/0+$/, ''); // prettier-ignore
+  const fraction = String(size % unit).padStart(digits, '0').replace(/0{1,9}$/, ''); // prettier-ignore
   return `${size / unit}${fraction === '' ? '' : `.${fraction}`}`;
 }
 

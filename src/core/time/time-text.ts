@@ -61,7 +61,7 @@ export function formatTime(ns: bigint): string {
     ms -= 1n;
   }
   const iso = new Date(Number(ms)).toISOString();
-  const fraction = (iso.slice(-4, -1) + String(rest).padStart(6, '0')).replace(/0+$/, '');
+  const fraction = (iso.slice(-4, -1) + String(rest).padStart(6, '0')).replace(/0{1,9}$/, '');
   return `${iso.slice(0, -5)}${fraction && '.'}${fraction}Z`;
 }
 

@@ -27,7 +27,7 @@ const [IPV4, IPV6] = [new RegExp(IPV4_PATTERN), new RegExp(IPV6_PATTERN)];
 export function addressDigits(text: string): string | undefined {
   if (IPV4.test(text)) return addressDigits(`::ffff:${text}`);
   if (!IPV6.test(text)) return undefined;
-  const whole = text.toLowerCase().replace(/(\d+)\.(\d+)\.(\d+)\.(\d+)$/, (_, ...parts: string[]) => {
+  const whole = text.toLowerCase().replace(/(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})$/, (_, ...parts: string[]) => {
     const [a, b, c, d] = parts.slice(0, 4).map((part) => Number(part).toString(16).padStart(2, '0'));
     return `${a}${b}:${c}${d}`;
   });

@@ -15,7 +15,7 @@ export const quoteRegex = (text: string): string => text.replaceAll(/[\\^$.|?*+(
 
 /** Groups that a regular expression captures. */
 export function countGroups(regex: string): number {
-  const bare = regex.replaceAll(/\\Q.*?(?:\\E|$)|\\[^]|\[\^?\]?(?:\\[^]|[^\]\\])*\]/g, '');
+  const bare = regex.replaceAll(/\\Q[^]*?(?:\\E|$)|\\[^]|\[\^?\]?(?:\\[^]|[^\]\\])*(?:\]|\\?$)/g, '');
   return bare.match(/\((?!\?)|\(\?P?<(?![=!])/g)?.length ?? 0;
 }
 

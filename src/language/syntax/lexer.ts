@@ -12,7 +12,7 @@ export type Token =
   | { readonly kind: 'symbol'; readonly text: string; readonly at: number; readonly end: number }
   | { readonly kind: 'end'; readonly text: ''; readonly at: number; readonly end: number };
 
-const BLANK = /(?:\s|\/\/[^\n]*)*/y;
+const BLANK = /(?:\s|\/\/[^\n]*(?:\n|$))*/y;
 const NAME = /[\p{L}_$][\p{L}\p{N}_$]*/uy;
 const NUMBER = /0[xX][0-9a-fA-F]+|\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const UNIT = /[A-Za-zµμ]+/y;

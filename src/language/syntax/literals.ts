@@ -21,7 +21,7 @@ function readSpan(number: string, unit: string): bigint | undefined {
 
 /** Text of a timespan: `2d`, `1h30m` as Go writes it, `-1.5h`, `1.02:03:04.5` (days, hours, minutes, seconds). */
 export function readSpanText(text: string): bigint | undefined {
-  const [, sign = '', rest = ''] = /^\s*([+-]?)(.*?)\s*$/s.exec(text) ?? [];
+  const [, sign = '', rest = ''] = /^([+-]?)(.*)$/s.exec(text.trim()) ?? [];
   const clock = /^(?:(\d{1,6})\.)?(\d{1,2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?$/.exec(rest);
   let span: bigint;
   if (clock) {
@@ -32,7 +32,7 @@ export function readSpanText(text: string): bigint | undefined {
   else {
     if (rest.length > 64 || !/^(?:\d+(?:\.\d+)?\s*[A-Za-zµμ]+)+$/.test(rest)) return undefined;
     span = 0n;
-    for (const [, number, unit] of rest.matchAll(/(\d+(?:\.\d+)?)\s*([A-Za-zµμ]+)/g)) {
+    for (const [, number, unit] of rest.matchAll(/(\d+(?:\.\d+)?)\s*([A-Za-zµμ]+)/gy)) {
       const part = readSpan(number!, unit!);
       if (part === undefined) return undefined;
       span += part;

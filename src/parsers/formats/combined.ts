@@ -7,7 +7,7 @@ import { type EventFields, unparsed } from '../values/fields.ts';
 import { closingQuote, unescapeQuoted } from './quoted.ts';
 
 /** Up to the request's opening quote. */
-const HEAD = /^(\S+) (\S+) ([^"]+?) \[([^\]"]{1,40})\] "/;
+const HEAD = /^(\S+) (\S+) ([^"]+?) \[(\d\d\/[A-Z][a-z]{2}\/\d{4}:\d\d:\d\d:\d\d [+-]\d{4})\] "/;
 /** Behind its closing quote. */
 const RESULT = /^ (\d{3}) (\d{1,15}|-)(?= |$)/;
 const TIME = /^(\d{2})\/([A-Z][a-z]{2})\/(\d{4}):(\d{2}:\d{2}:\d{2}) ([+-]\d{2})(\d{2})$/;

@@ -47,7 +47,7 @@ export function createGivenTime({ format, zone }: GivenTimeRules): GivenTime {
     const wall = wallOf(Math.floor(ms / 1000) * 1000);
     const instant = hasOffset && wall.year !== undefined ? ms : zone.toInstant(wall, readAtMs, hasOffset ? 0 : named);
     if (instant === undefined) return undefined;
-    const fraction = `${String(((ms % 1000) + 1000) % 1000).padStart(3, '0')}${String(ns).padStart(6, '0')}`.replace(/0+$/, '');
+    const fraction = `${String(((ms % 1000) + 1000) % 1000).padStart(3, '0')}${String(ns).padStart(6, '0')}`.replace(/0{1,9}$/, '');
     return asText({ second: Math.floor(instant / 1000), fraction });
   };
   return {

@@ -10,7 +10,7 @@ export type ValueType = 'int' | 'float' | 'bool' | 'datetime' | 'json' | 'text';
 export type ReadTime = (text: string, readAtMs: number) => string | undefined;
 
 const INTEGER = /^([+-]?)0*(\d{1,19})$/;
-const FLOAT = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
+const FLOAT = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
 const MAX_INT64 = 2n ** 63n;
 const BOOLS: Readonly<Record<string, boolean>> = { true: true, yes: true, on: true, t: true, y: true, 1: true, false: false, no: false, off: false, f: false, n: false, 0: false }; // prettier-ignore
 

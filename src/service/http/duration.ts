@@ -10,7 +10,7 @@ export function parseDuration(text: string): bigint | undefined {
   if (text === '0') return 0n;
   if (text.length > 64 || !/^(?:\d+(?:\.\d*)?(?:ns|us|µs|μs|ms|s|m|h|d|w))+$/.test(text)) return undefined;
   let sum = 0n;
-  for (const [, whole, fraction = '', unit] of text.matchAll(/(\d+)(?:\.(\d*))?(ns|us|µs|μs|ms|s|m|h|d|w)/g)) {
+  for (const [, whole, fraction = '', unit] of text.matchAll(/(\d+)(?:\.(\d*))?(ns|us|µs|μs|ms|s|m|h|d|w)/gy)) {
     sum += BigInt(whole!) * BigInt(UNIT_NS[unit!]!) + BigInt(Math.round(Number(`0.${fraction || '0'}`) * UNIT_NS[unit!]!));
   }
   return sum <= MAX_TIME_NS ? sum : undefined;

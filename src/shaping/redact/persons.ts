@@ -162,7 +162,7 @@ const IPV6_LIKE = /(?<![\w:.])[0-9A-Fa-f:][0-9A-Fa-f:.]*/g;
 export const ipv6: Detector = function* addresses(text) {
   for (const { 0: run, index } of text.matchAll(IPV6_LIKE)) {
     if (run.length < 3 || run.length > 64) continue;
-    const candidate = run.replace(/(?:\.|(?<!:):)+$/, '');
+    const candidate = run.replace(/(?:\.|(?<!:):){1,64}$/, '');
     if (candidate.length > 2 && isIPv6(candidate)) yield { start: index, end: index + candidate.length };
   }
 };

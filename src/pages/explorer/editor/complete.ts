@@ -24,7 +24,7 @@ export interface Known {
 }
 
 const MOST = 50;
-const WORD = /[\p{L}_$][\p{L}\p{N}_$.-]*$/u;
+const WORD = /[\p{L}_$][\p{L}\p{N}_$.-]{0,200}$/u;
 const DATASET = /\[\s*['"][^'"\n]*$/;
 const PLAIN_FIELD = /^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*$/;
 

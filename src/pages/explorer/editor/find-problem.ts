@@ -37,7 +37,7 @@ export function placeIn(text: string, line: number, column: number): { readonly 
 function placeAt(text: string, offset: number): { readonly at: number; readonly end: number } {
   const kept = text.trimEnd();
   if (offset >= kept.length) {
-    const at = kept.length - (/[\p{L}\p{N}_$-]+$|[^]$/u.exec(kept)?.[0].length ?? 0);
+    const at = kept.length - (/[\p{L}\p{N}_$-]{1,200}$|[^]$/u.exec(kept)?.[0].length ?? 0);
     return { at, end: kept.length };
   }
   WORD.lastIndex = offset;

@@ -1,5 +1,5 @@
 /** Finds the datasets that a query names, and checks that the caller may read each. */
-import { quoteRegex } from '../../../language/operators/pattern.ts';
+import { fitsWildcards } from '../../../core/text/wildcards.ts';
 import type { DatasetName } from '../../../language/plan/tree.ts';
 import { ERROR_TYPES, placeOf } from '../../../language/syntax/apl-error.ts';
 import type { Caller } from '../../auth/auth.ts';
@@ -15,7 +15,6 @@ export interface DatasetsOfQuery {
 }
 
 const isPattern = ({ text }: DatasetName): boolean => text.includes('*');
-const patternOf = (text: string): RegExp => new RegExp(`^${text.split('*').map(quoteRegex).join('.*')}$`, 's'); // prettier-ignore
 
 /** Throws an `ApiError` 404 or 403 for a name that does not exist or that the caller may not query. A pattern skips those. */
 export function datasetsOf(names: readonly DatasetName[], text: string, catalog: Catalog, caller: Caller): DatasetsOfQuery {
@@ -27,8 +26,7 @@ export function datasetsOf(names: readonly DatasetName[], text: string, catalog:
 } // prettier-ignore
 
 function matching(text: string, catalog: Catalog, caller: Caller): readonly Dataset[] {
-  const pattern = patternOf(text);
-  return catalog.list().filter(({ name }) => caller.may(RIGHT, name) && pattern.test(name));
+  return catalog.list().filter(({ name }) => caller.may(RIGHT, name) && fitsWildcards(name, text, '*'));
 }
 
 function named({ text: name, at }: DatasetName, text: string, catalog: Catalog): Dataset {

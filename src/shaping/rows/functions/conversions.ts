@@ -19,7 +19,7 @@ function toInt(value: Value): bigint | null {
 const REALS: Readonly<Record<string, number>> = { nan: Number.NaN, inf: Infinity, infinity: Infinity };
 
 function readReal(text: string): number | null {
-  if (/^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/.test(text)) return Number(text);
+  if (/^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/.test(text)) return Number(text);
   const [, sign, word] = /^([+-]?)(nan|inf|infinity)$/i.exec(text) ?? [];
   const value = word === undefined ? undefined : REALS[word.toLowerCase()];
   return value === undefined ? null : sign === '-' ? -value : value;
@@ -55,7 +55,8 @@ const SPAN_NS: Readonly<Record<string, number>> = { ns: 1, us: 1e3, 'µs': 1e3, 
 function goSpan(text: string): bigint | null {
   if (!/^[+-]?(?:\d+(?:\.\d+)?(?:ns|us|µs|ms|s|m|h|d))+$/.test(text)) return null;
   let sum = 0;
-  for (const [, number, unit] of text.matchAll(/(\d+(?:\.\d+)?)(ns|us|µs|ms|s|m|h|d)/g)) sum += Number(number) * SPAN_NS[unit!]!;
+  for (const [, number, unit] of text.replace(/^[+-]/, '').matchAll(/(\d+(?:\.\d+)?)(ns|us|µs|ms|s|m|h|d)/gy))
+    sum += Number(number) * SPAN_NS[unit!]!;
   const ns = Number.isInteger(sum) ? wholeOf(sum) : null;
   return ns !== null && text.startsWith('-') ? -ns : ns;
 }

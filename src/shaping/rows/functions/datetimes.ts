@@ -80,7 +80,11 @@ function formatted(call: Call): Evaluate {
   const writers = parts.map((part): ((ns: bigint) => string) => {
     if (part.startsWith("'")) return () => part.slice(1);
     if (part.startsWith('f')) return (ns) => nanos(ns).slice(0, part.length);
-    if (part.startsWith('F')) return (ns) => nanos(ns).slice(0, part.length).replace(/0+$/, '');
+    if (part.startsWith('F'))
+      return (ns) =>
+        nanos(ns)
+          .slice(0, part.length)
+          .replace(/0{1,9}$/, '');
     return WRITTEN[part]!;
   });
   return ofTime((ns) => writers.map((write) => write(ns)).join(''))(call);
@@ -92,7 +96,11 @@ function formattedSpan(call: Call): Evaluate {
   const writers = parts.map((part): ((size: bigint) => string) => {
     if (part.startsWith("'")) return () => part.slice(1);
     if (part.startsWith('f')) return (size) => nanos(size).slice(0, part.length);
-    if (part.startsWith('F')) return (size) => nanos(size).slice(0, part.length).replace(/0+$/, '');
+    if (part.startsWith('F'))
+      return (size) =>
+        nanos(size)
+          .slice(0, part.length)
+          .replace(/0{1,9}$/, '');
     const [unit, most] = SPAN_PARTS[part[0]!]!.map(BigInt) as [bigint, bigint];
     return (size) => String((size / unit) % most).padStart(part.length, '0');
   });

@@ -6,6 +6,7 @@ import { lift1, lift2, lift3, ofText } from '../call/lift.ts';
 import { bounded, checkLength, compareText, countOf, indexOf, lengthOf, substring } from '../values/text.ts';
 import { wholeOf, type Value } from '../values/value.ts';
 import { countOfRegex, extract, extractAll, replaceRegex, trim, trimRegex } from './patterns.ts';
+import { trimEndOf } from '../../../core/text/trim-end.ts';
 
 const hash = (algorithm: string): Build => ofText((text) => createHash(algorithm).update(text).digest('hex'));
 
@@ -136,7 +137,7 @@ export const STRING_ROWS: Builders<typeof STRINGS> = {
   toupper: ofText((text) => text.toUpperCase()),
   totitle: ofText(titled),
   reverse: ofText((text) => Array.from(text).reverse().join('')), // prettier-ignore
-  trim_space: ofText((text) => text.replace(/^[\t\n\f\r ]+/, '').replace(/[\t\n\f\r ]+$/, '')),
+  trim_space: ofText((text) => trimEndOf(text.replace(/^[\t\n\f\r ]+/, ''), '\t\n\f\r ')),
   url_encode: ofText((text) => bounded(encodeUrl(text))),
   url_decode: ofText(decodeUrl),
   base64_encode_tostring: ofText((text) => bounded(Buffer.from(text).toString('base64'))),

@@ -4,10 +4,10 @@
 import { codeOf } from '../../../core/errors.ts';
 import { type FileSystem, pathIn } from './file-system.ts';
 import { type FoundFile, parentOf } from './finder.ts';
+import { trimEndOf } from '../../../core/text/trim-end.ts';
 
 /** `.1`, `-20261121`, `.2026-11-21T10:00`, `.old`: what logrotate and applications append. */
 const ROTATION_SUFFIX = /^(?:[._-]\d[\dTZ:._-]*|[._-]old)$/;
-const ROTATION_SUFFIX_AT_END = /(?:[._-]\d[\dTZ:._-]*|[._-]old)$/;
 const COMPRESSED = /\.(?:gz|zst|bz2|xz)$/;
 
 /** True for `a.log.1` and `a.log-20261121` beside `a.log`. */
@@ -17,7 +17,9 @@ export function isRotatedName(path: string, of: string): boolean {
 
 /** What `isRotatedName` takes the path for a rotated name of; undefined for none. */
 export function rotatedFrom(path: string): string | undefined {
-  const name = path.replace(ROTATION_SUFFIX_AT_END, '');
+  const bare = trimEndOf(path, '0123456789TZ:._-').length;
+  const at = path.slice(bare).search(/[._-]\d/);
+  const name = at < 0 ? path.replace(/[._-]old$/, '') : path.slice(0, bare + at);
   return name === path || name.endsWith('/') ? undefined : name;
 }
 

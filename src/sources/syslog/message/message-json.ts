@@ -2,7 +2,7 @@
 
 export type ParseJson = 'none' | 'cee' | 'all' | 'fields';
 
-const BEFORE = /^ *(@cee:)?[ \t\r\n]*(?=\{)/;
+const BEFORE = /^(?: *(@cee:))?[ \t\r\n]*(?=\{)/;
 
 /** The object's text as it may stand in an event's line, digits and order as they were sent; undefined when there is none. */
 export function jsonOf(message: string, which: ParseJson): string | undefined {
