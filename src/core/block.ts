@@ -42,6 +42,11 @@ export interface EventShape {
   readonly wrapFields: Readonly<Record<string, JsonValue>>;
   /** Added to every event, never over a key of its own. Wins over a wrap field of the same name. */
   readonly fields: Readonly<Record<string, JsonValue>>;
+  /**
+   * Where an event's text may hold a JSON object: in any line of it, where absent; behind the head of a CRI line; as a syslog message, by its `parse_json`.
+   * `none`: what looks like an object is plain text.
+   */
+  readonly objects?: 'none' | 'cri' | 'cee' | 'all' | 'fields';
   /** Events that bring no `_time` get the time that they carry themselves; absent: that of the read. */
   readonly time?: EventTimes;
 }
@@ -96,6 +101,8 @@ export interface Block {
    * with it. `single` tells the bytes of the block's own stream alone.
    */
   readonly continued?: readonly StreamRange[];
+  /** Where events begin in the window that hold the text, or a part of the text, of a JSON object that was not read as one. Others may, too. */
+  readonly unread?: readonly number[];
   /** Where in the window each event ends, when that is not at each newline: joined lines. The last entry is `end`. */
   readonly ends?: Uint32Array;
   /**

@@ -14,6 +14,8 @@ export interface EventsIn {
   readonly readAtMs: number;
   /** The offset in the stream of an event's first byte. */
   offsetOf(event: number): number;
+  /** Numbers of the events that hold the text of a JSON object which was not read as one; known where the shaper hides fields. */
+  readonly cutObjects?: ReadonlySet<number>;
 }
 
 /** What becomes of the parts of an event that are not sent, the worst last. */
@@ -64,6 +66,8 @@ export interface Shaper {
   readonly digest: string;
   /** The same bytes always become the same events: their batches can be rebuilt from files. */
   readonly isDeterministic: boolean;
+  /** It hides fields by their names. */
+  readonly hidesFields: boolean;
   /** Never fails: what goes wrong with an event becomes its fate. */
   shape(events: EventsIn): Shaped | Promise<Shaped>;
 }

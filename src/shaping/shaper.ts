@@ -10,6 +10,7 @@ export function createShaper(stages: readonly Stage[]): Shaper {
   return {
     digest: createHash('sha256').update(JSON.stringify(named)).digest('hex'),
     isDeterministic: stages.every(({ isDeterministic }) => isDeterministic),
+    hidesFields: stages.some(({ hidesFields }) => hidesFields),
     shape(events) {
       const outcome = new Outcome(events.count);
       return runFrom(stages, 0, new AcceptedEvents(events), events, outcome);

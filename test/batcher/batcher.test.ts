@@ -378,7 +378,12 @@ test('batcher begins a span when the shape of the events changes, and tells shap
 
 test('shapes name the transforms that a reload put into force, for shapes that it knows', () => {
   const shapes = new Shapes(kernel, 'ndjson', undefined);
-  const shaperOf = (digest: string, isDeterministic = true) => ({ digest, isDeterministic, shape: () => expect.unreachable() });
+  const shaperOf = (digest: string, isDeterministic = true) => ({
+    digest,
+    isDeterministic,
+    hidesFields: false,
+    shape: () => expect.unreachable(),
+  });
   const digestWith = (...args: Parameters<typeof shaperOf>) => shapes.compile(shape, shaperOf(...args)).digest;
   const [first, plain] = [digestWith('first'), shapes.compile(shape).digest];
   expect(new Set([first, plain, digestWith('second'), digestWith('once', false)]).size).toBe(4);

@@ -18,6 +18,8 @@ export interface AcceptedBlock {
   readonly lines: readonly Buffer[];
   /** The same, but lines that are joined to one event are one. */
   readonly events: readonly Buffer[];
+  /** Those of the events that hold a part of an object which was not read. */
+  readonly unread: readonly string[];
   /** The stream's own bytes, unless it is a `single`. */
   readonly own: Buffer;
 }
@@ -91,7 +93,9 @@ export class LaneDouble implements Lane {
     this.count += lines.length;
     const ends = block.ends && [...block.ends].map((each) => each - block.start);
     const events = ends ? ends.map((each, n) => bytes.subarray(ends[n - 1] ?? 0, each - 1)) : lines;
+    const unread = events.filter(({ byteOffset }) => block.unread?.includes(byteOffset - bytes.byteOffset + block.start)).map(String);
     this.blocks.push({
+      unread,
       stream,
       shape,
       offset,

@@ -47,7 +47,7 @@ test('stdin hands over whole lines, then the unfinished one with a newline, and 
     sum: contentSum(Buffer.from('three'), 8),
     tail: { length: 13, crc: crc32('one\ntwo\nthree') },
   });
-  expect(last?.shape).toEqual({ format: 'text', wrapFields: { host: 'testhost' }, fields: { team: 'core' } });
+  expect(last?.shape).toEqual({ format: 'text', wrapFields: { host: 'testhost' }, fields: { team: 'core' }, objects: 'none' });
   expect(last?.offset).toBe(8);
   expect(context.minted.map(({ source, path }) => ({ source, path }))).toEqual([{ source: 'pipe', path: '' }]);
   expect(source.stats).toMatchObject({ readBytes: 13, truncatedEvents: 0, lostBytes: 0 });

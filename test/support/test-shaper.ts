@@ -40,6 +40,7 @@ export function testShaper(
   };
   return {
     digest,
+    hidesFields: false,
     isDeterministic,
     seen,
     async shape(events) {

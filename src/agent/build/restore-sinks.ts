@@ -91,6 +91,7 @@ function partShaper(shaper: Shaper, owner: string, own: string, state: Pick<Stat
   return {
     digest: shaper.digest,
     isDeterministic: shaper.isDeterministic,
+    hidesFields: shaper.hidesFields,
     shape(events) {
       const shaped = shaper.shape(events);
       const isOwn = wanted === undefined;

@@ -109,7 +109,7 @@ function createTap(
 
 /** Copies the first events of a block; undefined when they are too long. */
 function copyPart(block: Block, window: Region): Block | undefined {
-  const { start, offset, single, ends, made } = block;
+  const { start, offset, single, ends, made, unread } = block;
   const end = endOfEvents(block, EVENTS_OF_BLOCK);
   if (end - start > MAX_BYTES) return undefined;
   block.window.bytes.copy(window.bytes, 0, start, end);
@@ -124,6 +124,7 @@ function copyPart(block: Block, window: Region): Block | undefined {
     end: end - start,
     offset,
     ...(single ? { single } : {}),
+    ...(unread ? { unread: unread.map((at) => at - start) } : {}),
     ...(ends ? { ends: ends.slice(0, count).map((each) => each - start) } : {}),
     ...(made && used ? { made: { from: Buffer.from(made.from.subarray(0, used.at(-1))), used } } : {}),
   };

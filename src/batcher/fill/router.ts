@@ -72,6 +72,7 @@ export class Router implements RouteGroup {
     const own: Shaper = {
       digest: shaper.digest,
       isDeterministic: shaper.isDeterministic,
+      hidesFields: shaper.hidesFields,
       shape: (events) => this.#part(name, events),
     };
     const route = { sink, owner: isOwn ? base : datasetOwner(base, name), dataset: name, batcher, shaper: own, router: this };

@@ -4,6 +4,7 @@ import { type Shaped, type Shaper, UNSENT } from '../../core/shaping.ts';
 import type { Kernel, Template } from '../../kernel/kernel.ts';
 import { endsFrom, eventEndAt, eventStarts, streamRange } from '../block-events.ts';
 import { Fates } from '../fates.ts';
+import { findCutObjects } from './cut-objects.ts';
 
 /** What `shapeChunk` works with. The scratch region may be shared by all: nothing in it is needed once the shaper has been called. */
 export interface ChunkOptions {
@@ -59,7 +60,8 @@ export async function shapeChunk(
     starts ??= eventStarts(block, start, events);
     return block.offset + streamRange(block, starts[event]!, starts[event]!).from;
   };
-  const shaping = shaper.shape({ bytes, count: events, source, stream, readAtMs, offsetOf });
+  const cutObjects = shaper.hidesFields ? { cutObjects: findCutObjects(block, start, bytes, events) } : {};
+  const shaping = shaper.shape({ bytes, count: events, source, stream, readAtMs, offsetOf, ...cutObjects });
   return { events, end: next, replaced, shaped: shaping instanceof Promise ? await shaping : shaping, positionOf };
 }
 

@@ -46,7 +46,8 @@ export async function takeShaped(options: ShapedIntakeOptions, intake: Intake, s
 
 async function placeChunk(options: ShapedIntakeOptions, intake: Intake, chunk: ShapedChunk, firstEvent: number): Promise<void> {
   const { shaped } = chunk;
-  const { refusal } = intake.block.single ?? {};
+  // Of an event of which nothing is left to send, the transform decided.
+  const refusal = shaped.sent[0] === 0 ? undefined : intake.block.single?.refusal;
   let from = 0;
   let unreported = { replaced: chunk.replaced, errors: shaped.errors };
   const add = (batch: Batch, to: number): void => {

@@ -40,6 +40,8 @@ export interface FunctionSpec {
   readonly keepsName?: boolean;
   /** It compares its arguments: a constant text beside a datetime is read as one. */
   readonly compares?: boolean;
+  /** It hides a part or all of its first argument: an event that cannot be taken apart must not leave in clear. */
+  readonly hides?: true;
   /** Its first argument may be `*`: every field of the event. */
   readonly everything?: boolean;
   /** For aggregations: the name in results (`agg.name`), where it differs. */

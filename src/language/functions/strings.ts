@@ -42,7 +42,7 @@ export const STRINGS = {
   parse_path: { syntax: 'parse_path(text)', doc: 'The parts of the path of a file: `{Scheme, RootPath, DirectoryPath, DirectoryName, Filename, Extension, AlternateDataStreamName}`, with slashes of either kind.', args: ['string'], returns: 'dynamic' },
   translate: { syntax: "translate('abc', 'xyz', text)", doc: 'The text with each character of the first set replaced by that at its place in the second, which its last character makes as long; all are left out where the second is empty.', args: ['constant string', 'constant string', 'string'], returns: 'string' },
   unicode_codepoints_from_string: { syntax: 'unicode_codepoints_from_string(text)', doc: 'The code points of the characters, as an array of integers.', args: ['string'], returns: 'dynamic' },
-  mask: { syntax: 'mask(text, keep)', doc: 'The text with a `*` for each character but the last `keep`, 0 without it.', args: ['string', 'int'], optional: 1, returns: 'string', keepsName: true },
+  mask: { syntax: 'mask(text, keep)', doc: 'The text with a `*` for each character but the last `keep`, 0 without it.', args: ['string', 'int'], optional: 1, returns: 'string', keepsName: true, hides: true },
   quote: { syntax: 'quote(text)', doc: 'The text as a string literal.', args: ['string'], returns: 'string' },
 } satisfies FunctionTable; // prettier-ignore
 

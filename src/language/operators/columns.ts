@@ -75,6 +75,7 @@ function patternsOf(expressions: readonly Expression[], names: Names): string[] 
 export const COLUMNS: readonly Operator[] = [
   {
     names: ['project'],
+    hides: true,
     syntax: 'project <name> [= <expression>], …',
     doc: 'Only these columns, in this order.',
     read(parser) {
@@ -87,6 +88,7 @@ export const COLUMNS: readonly Operator[] = [
   },
   {
     names: ['project-away'],
+    hides: true,
     syntax: 'project-away <name>[*], …',
     doc: 'All columns but these; `name*` stands for all whose names begin so.',
     read(parser) {
@@ -96,6 +98,7 @@ export const COLUMNS: readonly Operator[] = [
   },
   {
     names: ['project-keep'],
+    hides: true,
     syntax: 'project-keep <name>[*], …',
     doc: 'Only these columns, in the order that they had.',
     read(parser) {

@@ -14,6 +14,8 @@ export interface Operator {
   readonly doc: string;
   /** Where it works, when it does not in both. */
   readonly only?: Use;
+  /** It takes fields away: an event that cannot be taken apart must not leave in clear. */
+  readonly hides?: true;
   /** Reads what follows the operator's name. What it returns makes the stages, once the columns before it are known. */
   readonly read: (parser: Parser, at: number, use: Use) => Step;
 }

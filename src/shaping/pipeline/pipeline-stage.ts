@@ -33,6 +33,7 @@ const ZERO = 0x30;
 const NINE = 0x39;
 /** Digits that any number keeps exactly. */
 const SHORT_DIGITS = 15;
+const CUT_OBJECT = 'the text begins like JSON, but is cut or invalid, so that no field in it can be hidden';
 /** What every event keeps (events/write-event). */
 const TIME = '_time';
 
@@ -101,6 +102,13 @@ export function createPipelineStage(options: PipelineStageOptions): Stage {
     }
   };
 
+  /** What a step would hide is in the event's text, where no step finds it. */
+  const withhold = (list: EventList, n: number): void => {
+    members.scan(list.bytes, n === 0 ? 0 : list.ends[n - 1]!);
+    out.begin(list, n);
+    out.fail(list, n, members, CUT_OBJECT);
+  };
+
   const bytes = only ? undefined : createByteShaping(program, out);
   return {
     digest: createHash('sha256')
@@ -115,10 +123,13 @@ export function createPipelineStage(options: PipelineStageOptions): Stage {
       )
       .digest('hex'),
     isDeterministic: program.deterministic,
+    hidesFields: program.hidesFields,
     run(list, context) {
       out.clear();
-      if (bytes) bytes(list, (n) => shapeOne(list, n, context));
-      else for (let n = 0; n < list.count; n++) shapeOne(list, n, context);
+      const cut = program.hidesFields ? context.cutObjects : undefined;
+      const one = (n: number): void => (cut?.has(list.origins[n]!) === true ? withhold(list, n) : shapeOne(list, n, context));
+      if (bytes && !cut?.size) bytes(list, one);
+      else for (let n = 0; n < list.count; n++) one(n);
       return out.result;
     },
   };

@@ -4,7 +4,8 @@
  */
 import { AplError, placeOf } from '../../language/syntax/apl-error.ts';
 import { readTransform, type TransformStep } from '../../language/text/transform-text.ts';
-import type { Stage } from '../../language/plan/tree.ts';
+import { callsIn, type Stage } from '../../language/plan/tree.ts';
+import { OPERATORS_BY_NAME } from '../../language/operators/table.ts';
 import type { Scope } from './call/call.ts';
 import type { RowContext } from './call/context.ts';
 import { asString } from './values/convert.ts';
@@ -14,7 +15,7 @@ import { compileStage, settleRow, type CompiledStage } from './steps.ts';
 import { TextTooLong } from './values/text.ts';
 import { TransformError, TransformTextError, type StepInfo, type TransformProblem } from './transform-error.ts';
 import type { Row } from './values/value.ts';
-import { callsOf, expressionsOf } from './walk.ts';
+import { callsOf, expressionsOf, HIDING } from './walk.ts';
 
 export interface ProgramStep extends StepInfo {
   /** The typed tree: names found, types checked. */
@@ -32,6 +33,8 @@ export interface RowProgram {
   readonly deterministic: boolean;
   /** It hides or removes something: redact, mask, hash, project and its kin. An event on which it fails must not leave in clear. */
   readonly hides: boolean;
+  /** It hides by the names of fields, and not only what it finds in the whole text. */
+  readonly hidesFields: boolean;
   readonly steps: readonly ProgramStep[];
   /** Names of environment variables that it reads: their values belong to what shapes an event. */
   readonly environment: ReadonlySet<string>;
@@ -93,13 +96,16 @@ function programOf(compiled: readonly CompiledStep[]): RowProgram {
   const trees = compiled.flatMap(({ info }) => info.stages);
   const writes = namesOf(stages.map((stage) => stage.writes));
   const written = writes === 'all' ? undefined : [...writes];
+  const removes = compiled.some(({ info }) => OPERATORS_BY_NAME.get(info.kind)?.hides === true);
+  const hidden = trees.flatMap(expressionsOf).flatMap((node) => callsIn(node, (name) => HIDING.has(name)));
   return {
     steps: compiled.map(({ info }) => info),
     reads: namesOf(stages.map(({ reads }) => reads?.flatMap(topLevelNames))),
     writes,
     needs: neededBy(stages),
     deterministic: stages.every((stage) => stage.deterministic),
-    hides: stages.some((stage) => stage.hides),
+    hides: removes || hidden.length > 0,
+    hidesFields: removes || hidden.some(({ args: [text] }) => text?.kind !== 'column' || text.name !== 'message'),
     environment: argumentsOf(trees, 'env'),
     secretFiles: argumentsOf(trees, 'secret_file'),
     datasetOf: routeOf(trees),

@@ -17,19 +17,16 @@ export interface CompiledStage {
   readonly writes: readonly string[] | undefined;
   /** Top-level names of the only fields that it leaves. */
   readonly replaces?: readonly string[];
-  readonly hides: boolean;
   readonly deterministic: boolean;
 }
 
-export const HIDING: ReadonlySet<string> = new Set(['redact', 'mask', 'hash']);
 const RANDOM: ReadonlySet<string> = new Set(['rand']);
 
 /** Of expressions: what they read, and what follows from the functions they use. */
-function propertiesOf(nodes: readonly Node[]): Pick<CompiledStage, 'reads' | 'hides' | 'deterministic'> {
+function propertiesOf(nodes: readonly Node[]): Pick<CompiledStage, 'reads' | 'deterministic'> {
   const all = nodes.map(fieldsRead);
   return {
     reads: all.includes(undefined) ? undefined : all.flatMap((names) => names ?? []),
-    hides: nodes.some((node) => usesFunction(node, HIDING)),
     deterministic: !nodes.some((node) => usesFunction(node, RANDOM)),
   };
 }
@@ -100,7 +97,7 @@ function narrowed(
     narrow(row, names);
     return row;
   };
-  return { reads: names.map(({ text }) => text), writes, hides: true, deterministic: true, run };
+  return { reads: names.map(({ text }) => text), writes, deterministic: true, run };
 }
 
 function reachedBy(patterns: readonly NamePattern[]): readonly string[] | undefined {
@@ -140,7 +137,6 @@ function project(columns: readonly NamedNode[]): CompiledStage {
   const parts = columns.map(({ name, node }) => ({ name, value: compile(node) }));
   return {
     ...propertiesOf(columns.map(({ node }) => node)),
-    hides: true,
     writes: undefined,
     replaces: columns.map(({ name }) => name),
     run: (scope) => {
@@ -162,7 +158,6 @@ function rename(pairs: readonly Renamed[]): CompiledStage {
   return {
     reads: pairs.map(({ from }) => from),
     writes: pairs.flatMap(({ from, to }) => [...topLevelNames(from), ...topLevelNames(to)]),
-    hides: false,
     deterministic: true,
     run: ({ row }) => {
       const found = parts.map(({ read }) => read(row));

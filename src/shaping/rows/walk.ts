@@ -1,5 +1,9 @@
 /** What a typed tree is made of: the fields that it reads, the functions that it uses. */
+import { FUNCTIONS } from '../../language/functions/table.ts';
 import { callsIn, nodesIn, type Node, type Stage } from '../../language/plan/tree.ts';
+
+/** Functions that hide a part or all of a text. */
+export const HIDING: ReadonlySet<string> = new Set([...FUNCTIONS.values()].flatMap(({ name, hides }) => (hides ? [name] : [])));
 
 /** Names of the fields that an expression reads; undefined for all. */
 export function fieldsRead(node: Node): readonly string[] | undefined {

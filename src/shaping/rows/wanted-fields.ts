@@ -5,9 +5,8 @@
 import type { TransformConfig } from '../../config/model.ts';
 import type { Node, Stage } from '../../language/plan/tree.ts';
 import { readTransform } from '../../language/text/transform-text.ts';
-import { HIDING } from './steps.ts';
 import { topLevelNames } from './values/paths.ts';
-import { callsOf, expressionsOf } from './walk.ts';
+import { callsOf, expressionsOf, HIDING } from './walk.ts';
 
 export interface WantedField {
   readonly name: string;

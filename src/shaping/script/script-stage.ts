@@ -31,6 +31,7 @@ export function createScriptStage(options: ScriptStageOptions): Stage {
       .update(JSON.stringify(['script', sha256, onError]))
       .digest('hex'),
     isDeterministic: runner.isDeterministic,
+    hidesFields: false,
     async run(list, { source, readAtMs }) {
       // Its own: the list's bytes may be overwritten while the script works.
       const bytes = Buffer.from(list.bytes.subarray(0, list.ends.at(-1) ?? 0));

@@ -17,6 +17,8 @@ export interface StageContext {
   readonly readAtMs: number;
   /** Offset in the stream of an accepted event. */
   offsetOf(origin: number): number;
+  /** Accepted events that hold the text of a JSON object which was not read as one. */
+  readonly cutObjects?: ReadonlySet<number>;
 }
 
 /** What becomes of an event that a transform fails on: it stays as it was, is kept as a dead letter, or goes. */
@@ -48,6 +50,8 @@ export interface Stage {
   /** Names everything that shapes events here. */
   readonly digest: string;
   readonly isDeterministic: boolean;
+  /** It hides fields by their names. */
+  readonly hidesFields: boolean;
   /** A list whose bytes others may overwrite once `run` has returned, be it with a promise. */
   run(list: EventList, context: StageContext): StageResult | Promise<StageResult>;
 }

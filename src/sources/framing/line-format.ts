@@ -9,6 +9,8 @@ import { compileGroupPattern } from '../../parsers/text/pattern.ts';
 export interface Format {
   readonly parser: (() => FormatParser) | undefined;
   readonly grouping: ((limits: GroupingLimits) => Grouping) | undefined;
+  /** Of formats whose messages come in pieces. */
+  readonly readHead?: ReadLineHead;
 }
 
 /** Throws `TailraceError` `E_PATTERN` for a pattern that cannot be used. */
@@ -79,6 +81,7 @@ async function loadContainerFormat(
     return {
       parser: shared(container.createContainerParser(read, reason)),
       grouping: (limits) => container.createContainerGrouping(readHead, limits),
+      readHead,
     };
   }
   const begins = (content: string): boolean => {
@@ -88,6 +91,7 @@ async function loadContainerFormat(
   return {
     parser: shared(container.createJoinedContainerParser(read, reason)),
     grouping: (limits) => container.createJoinedContainerGrouping(read, begins, limits),
+    readHead,
   };
 }
 

@@ -3,6 +3,7 @@ import type { LineConfig, MultilineConfig, TimeConfig } from '../../config/model
 import type { EventShape, EventTimes, JsonValue } from '../../core/block.ts';
 import { MAX_CSV_HEADER_BYTES } from '../../parsers/limits.ts';
 import { JOIN_TIMEOUT_MS, MAX_JOINED_LINES } from './limits.ts';
+import { mayBeginObject } from '../../core/bytes/object-text.ts';
 import { createZone } from '../../core/time/zone.ts';
 import { loadEncoding } from '../../parsers/text/charset.ts';
 import { type Encoding, utf8 } from '../../parsers/text/encoding.ts';
@@ -11,6 +12,7 @@ import type { LineParser } from '../../parsers/formats/line-parser.ts';
 import type { ValueErrors } from '../../parsers/values/fields.ts';
 import type { ShapeSteps, TimeStep } from '../../parsers/shaped-events.ts';
 import { compilePathPattern, compilePattern } from '../../parsers/text/pattern.ts';
+import { type ObjectRules, objectRules } from './cut-object.ts';
 import { type Format, loadFormat } from './line-format.ts';
 
 export interface LineShaping {
@@ -26,6 +28,7 @@ export interface LineShaping {
   readonly headBytes: number;
   /** The fields that a file's path gives its events. */
   readonly fieldsOf?: (path: string) => Readonly<Record<string, string>>;
+  readonly objects: ObjectRules;
   /** All of it that shapes events, for their digest; undefined for plain lines. */
   readonly name: string | undefined;
 }
@@ -36,6 +39,7 @@ export const plainLines: LineShaping = {
   groupTimeoutMs: Infinity,
   parser: undefined,
   headBytes: 0,
+  objects: { objects: undefined, mayBeginObject: (head) => mayBeginObject(head), goesOn: undefined, isCut: () => false },
   name: undefined,
 };
 
@@ -43,10 +47,14 @@ export const plainLines: LineShaping = {
 export function shapeOf(config: LineConfig, shaping: LineShaping, wrapFields: Readonly<Record<string, JsonValue>>): EventShape {
   const { file } = wrapFields;
   const fields = { ...(typeof file === 'string' ? shaping.fieldsOf?.(file) : {}), ...config.fields };
-  const { parser, name } = shaping;
+  const {
+    parser,
+    name,
+    objects: { objects },
+  } = shaping;
   const makesObjects = parser !== undefined && !keepsLines(config);
   const times = eventTimes(config.time, makesObjects);
-  const more = { ...(name === undefined ? {} : { shaping: name }), ...(times ? { time: times } : {}) };
+  const more = { ...(name === undefined ? {} : { shaping: name }), ...(objects ? { objects } : {}), ...(times ? { time: times } : {}) };
   // A parser makes objects, which are treated as wrapped lines.
   if (makesObjects) return { format: 'auto', wrapFields: {}, fields: { ...wrapFields, ...fields }, ...more };
   return { format: config.format === 'json' || config.format === 'text' ? config.format : 'auto', wrapFields, fields, ...more };
@@ -98,7 +106,7 @@ async function loadTimes(config: LineConfig): Promise<TimeStep | undefined> {
 export async function loadShaping(config: LineConfig): Promise<LineShaping> {
   const { format, charset, multiline, csv, regex } = config;
   const rule = multiline && { kind: multiline.kind, pattern: await compilePattern(multiline.pattern) };
-  const { parser: formatParser, grouping } = await loadFormat(config, rule);
+  const { parser: formatParser, grouping, readHead } = await loadFormat(config, rule);
   const pathFields = await loadPathFields(config);
   const parser = await loadParser(config, formatParser, pathFields.names);
   const isPlain = charset === 'utf-8' && grouping === undefined && parser === undefined;
@@ -126,6 +134,7 @@ export async function loadShaping(config: LineConfig): Promise<LineShaping> {
           config.parseJson,
         ]),
     fieldsOf: (path) => pathFields.fieldsOf(path),
+    objects: objectRules(config, readHead),
   };
 }
 

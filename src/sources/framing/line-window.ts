@@ -12,12 +12,15 @@ import { type Encoding, utf8 } from '../../parsers/text/encoding.ts';
 import type { Grouping } from '../../parsers/text/grouping.ts';
 import { ByteWindow, type WindowBlock, windowBytes } from './byte-window.ts';
 import { LineGroups } from './line-groups.ts';
+import { type GoesOn, Rests } from './rests.ts';
 import { LongLine, type LongLineRules, type SuspendedLine } from './long-line.ts';
 
 export interface LineRules extends LongLineRules {
   readonly encoding?: Encoding;
   /** Which lines are joined to one event; undefined where each line is one. */
   readonly grouping?: Grouping | undefined;
+  /** Of a container's messages that may be JSON objects. */
+  readonly goesOn?: GoesOn | undefined;
 }
 
 export class LineWindow {
@@ -31,6 +34,7 @@ export class LineWindow {
   /** The end of the whole lines that are known, where that is after the head; none of `[#linesEnd, #scanned)` is a newline. */
   #linesEnd = 0;
   #scanned = 0;
+  readonly #rests: Rests;
 
   /** `region` has at least `windowBytes(maxEventBytes)`. */
   constructor(region: Region, rules: LineRules) {
@@ -40,6 +44,7 @@ export class LineWindow {
     this.#maxEventBytes = rules.maxEventBytes;
     this.#safeBytes = Math.floor(rules.maxEventBytes / 6) * 2;
     this.#long = new LongLine(this.#window, rules);
+    this.#rests = new Rests(rules.goesOn);
     this.#groups = rules.grouping && new LineGroups(this.#window, rules.grouping);
   }
 
@@ -96,9 +101,10 @@ export class LineWindow {
 
   /**
    * Moves to another position and drops all waiting bytes. `before`: the known bytes just before `offset`; `first`: the
-   * first three bytes of the stream, if it has them.
+   * first three bytes of the stream, if it has them. `isRest`: what comes is the rest of a text that may be a JSON object.
    */
-  reset(offset: number, before: Buffer, first: Buffer): void {
+  reset(offset: number, before: Buffer, first: Buffer, isRest = false): void {
+    this.#rests.isNext = isRest;
     this.#window.reset(offset, before, first);
     this.#long.reset();
     this.#groups?.restart();
@@ -146,31 +152,39 @@ export class LineWindow {
 
   /** The next block, or undefined when more bytes are needed. Its bytes stay until the next call of `next`, `free` or `flush`. */
   next(): WindowBlock | undefined {
+    return this.#noted(this.#next());
+  }
+
+  #next(): WindowBlock | undefined {
     const window = this.#window;
     window.giveBack();
     if (this.#long.isUnderWay) return this.#goOn(this.#long.next(false));
     if (!window.passBom(false)) return undefined;
     const isTooLong = this.#findWholeLines();
     const block = this.#groups ? this.#nextGroups(this.#groups, isTooLong) : this.#nextLines();
-    return block ?? (isTooLong ? this.#goOn(this.#long.begin(false)) : undefined);
+    return block ?? (isTooLong ? this.#goOn(this.#long.begin(false, this.#rests.isNext)) : undefined);
   }
 
   /** At the end of the input, after `next` returned undefined: the rest, block by block. */
   flush(): WindowBlock | undefined {
+    return this.#noted(this.#flush());
+  }
+
+  #flush(): WindowBlock | undefined {
     const window = this.#window;
     window.giveBack();
     if (this.#long.isUnderWay) return this.#goOn(this.#long.next(true));
     if (window.head === window.fill && window.bom === undefined) return undefined;
     window.passBom(true);
     if (this.#groups?.isOpen) return this.#giveGroup(this.#groups, this.#groups.endAtEnd());
-    if (!this.#fits(window.head, window.fill)) return this.#goOn(this.#long.begin(true));
+    if (!this.#fits(window.head, window.fill)) return this.#goOn(this.#long.begin(true, this.#rests.isNext));
     return window.give(window.fill, { isUnfinished: true });
   }
 
   /** Hands out the whole lines that wait for more of their event; undefined where none do. */
   flushOpenEvent(): WindowBlock | undefined {
     this.#window.giveBack();
-    return this.#groups?.isOpen ? this.#giveGroup(this.#groups, this.#groups.linesEnd) : undefined;
+    return this.#noted(this.#groups?.isOpen ? this.#giveGroup(this.#groups, this.#groups.linesEnd) : undefined);
   }
 
   /**
@@ -189,7 +203,7 @@ export class LineWindow {
 
   /** Hands out the first `length` bytes that wait, lines of one event, alone. */
   giveEvent(length: number): WindowBlock {
-    return this.#giveGroup(this.#groups!, this.#window.head + length);
+    return this.#rests.note(this.#giveGroup(this.#groups!, this.#window.head + length), this.encoding);
   }
 
   #nextLines(): WindowBlock | undefined {
@@ -219,6 +233,10 @@ export class LineWindow {
     const block = this.#fits(window.head, end) ? window.give(end, { ends: Uint32Array.of(end), isUnfinished }) : this.#long.giveJoined(end);
     groups.restart();
     return block;
+  }
+
+  #noted(block: WindowBlock | undefined): WindowBlock | undefined {
+    return block && this.#rests.note(block, this.encoding);
   }
 
   /** Nothing is known of what follows a line over the limit; it is the first line of an event. */

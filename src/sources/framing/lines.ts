@@ -9,6 +9,7 @@ import { READ_CHUNK_BYTES } from './limits.ts';
 import { type Encoding, utf8 } from '../../parsers/text/encoding.ts';
 import type { LineParser } from '../../parsers/formats/line-parser.ts';
 import { findBom, LONGEST_BOM_BYTES, type WindowBlock, windowBytes } from './byte-window.ts';
+import type { ObjectRules } from './cut-object.ts';
 import type { LineShaping } from './line-shaping.ts';
 import { LineWindow } from './line-window.ts';
 import type { LongLineRules } from './long-line.ts';
@@ -58,11 +59,12 @@ export class Lines extends LineWindow {
   constructor({ rules, shaping, stats, reserve, now }: LinesOptions) {
     const { maxEventBytes } = rules;
     const { encoding, grouping } = shaping;
-    super(reserve(windowBytes(maxEventBytes)), { ...rules, encoding, grouping: grouping?.() });
+    const { mayBeginObject, goesOn } = shaping.objects;
+    super(reserve(windowBytes(maxEventBytes)), { ...rules, encoding, grouping: grouping?.(), mayBeginObject, goesOn });
     this.#shaping = shaping;
     this.#now = now;
     this.#parser = shaping.parser?.(stats);
-    this.#made = new MadeEvents({ region: reserve(madeBytes(maxEventBytes)), parser: this.#parser, stats });
+    this.#made = new MadeEvents({ region: reserve(madeBytes(maxEventBytes)), parser: this.#parser, stats, isCut: shaping.objects.isCut });
   }
 
   override get offset(): number {
@@ -98,10 +100,15 @@ export class Lines extends LineWindow {
     return findBom(head)?.encoding ?? this.#shaping.encoding;
   }
 
+  /** Which texts may be JSON objects. */
+  get objects(): ObjectRules {
+    return this.#shaping.objects;
+  }
+
   /** `before`: the known bytes just before `offset`; `head`: the stream's first `headBytes`. */
-  override reset(offset: number, before: Buffer, head: Buffer): void {
+  override reset(offset: number, before: Buffer, head: Buffer, isRest = false): void {
     this.#rest = undefined;
-    super.reset(offset, before, head);
+    super.reset(offset, before, head, isRest);
     const parser = this.#parser;
     if (offset === 0) parser?.restart?.();
     else parser?.learn?.(this.encoding.decode(head.subarray(Math.min(head.length, this.streamBom?.length ?? 0), offset)));

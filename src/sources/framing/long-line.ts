@@ -15,6 +15,8 @@ export interface LongLineRules {
   readonly maxEventBytes: number;
   /** What becomes of a longer one: its beginning is kept, it comes in parts, or its beginning goes to the dead letters. */
   readonly onOversize: 'truncate' | 'split' | 'dead_letter';
+  /** Whether a line that begins with this text may be a JSON object; undefined where none is one. */
+  readonly mayBeginObject?: ((head: string) => boolean) | undefined;
 }
 
 /** A line over the limit that is left in its middle. */
@@ -29,8 +31,12 @@ export type SuspendedLine =
       readonly sum: number;
       /** The last bytes that were seen. */
       readonly recent: Buffer;
+      readonly isObject: boolean;
     }
-  | { readonly kind: 'split'; readonly parts: number; readonly length: 0; readonly recent: Buffer };
+  | { readonly kind: 'split'; readonly parts: number; readonly length: 0; readonly recent: Buffer; readonly isObject: boolean };
+
+/** Bytes of a line that show how it begins. */
+export const LINE_HEAD_BYTES = 1024;
 
 interface Skip {
   keptEnd: number;
@@ -55,6 +61,8 @@ export class LongLine {
   #skip: Skip | undefined;
   /** How many parts of the line were handed out. */
   #parts = 0;
+  /** What is handed out of the line is, or may be, a part of a JSON object. */
+  #isObject = false;
   /** Nothing of `[head, scanned)` is a newline. */
   #scanned = 0;
 
@@ -87,14 +95,16 @@ export class LongLine {
   suspend(): SuspendedLine | undefined {
     const window = this.#window;
     const recent = Buffer.from(window.recent);
-    if (this.#parts > 0) return { kind: 'split', parts: this.#parts, length: 0, recent };
+    const isObject = this.#isObject;
+    if (this.#parts > 0) return { kind: 'split', parts: this.#parts, length: 0, recent, isObject };
     if (this.#skip === undefined) return undefined;
     const { keptEnd, length, sum } = this.#skip;
-    return { kind: 'skipped', textAt: window.bom?.length ?? 0, kept: keptEnd - window.head, length, sum, recent };
+    return { kind: 'skipped', textAt: window.bom?.length ?? 0, kept: keptEnd - window.head, length, sum, recent, isObject };
   }
 
   /** Goes back into a line; the window was reset to its offset. */
   resume(line: SuspendedLine): void {
+    this.#isObject = line.isObject;
     if (line.kind === 'split') this.#parts = line.parts;
     else {
       const window = this.#window;
@@ -104,10 +114,15 @@ export class LongLine {
     }
   }
 
-  /** Begins with the line at the window's head. Undefined when nothing of it can be handed out yet. */
-  begin(isEnd: boolean): WindowBlock | undefined {
+  /**
+   * Begins with the line at the window's head; `isRest`: it is the rest of one that may be an object. Undefined when nothing of it can be handed
+   * out yet.
+   */
+  begin(isEnd: boolean, isRest: boolean): WindowBlock | undefined {
     const window = this.#window;
     this.#scanned = window.head;
+    const head = window.bytes.subarray(window.head, Math.min(window.fill, window.head + LINE_HEAD_BYTES));
+    this.#isObject = isRest || this.#rules.mayBeginObject?.(window.encoding.decode(head)) === true;
     if (this.#rules.onOversize === 'split') return this.#nextPart(isEnd);
     const keptEnd = this.#cut(this.#line().textEnd, this.#rules.maxEventBytes);
     this.#skip = { keptEnd, length: window.bom?.length ?? 0, sum: window.bomSum };
@@ -141,9 +156,9 @@ export class LongLine {
     this.#parts += 1;
     const part = this.#parts;
     const isLast = textEnd - head <= limit && encoding.textBytes(window.bytes.subarray(head, textEnd)) <= limit;
-    if (!isLast) return window.give(this.#cut(textEnd, limit), { isUnfinished: true, marks: { part } });
+    if (!isLast) return this.#noted(window.give(this.#cut(textEnd, limit), { isUnfinished: true, marks: { part } }));
     this.#parts = 0;
-    return window.give(end ?? window.fill, { isUnfinished: end === undefined, marks: { part, part_last: true } });
+    return this.#noted(window.give(end ?? window.fill, { isUnfinished: end === undefined, marks: { part, part_last: true } }));
   }
 
   /** Passes over the line of which the bytes at `from` are the next; hands out its beginning once its end is seen. */
@@ -162,11 +177,15 @@ export class LongLine {
       this.#skip = undefined;
       const ending = encoding.endingBytes(window.recent, window.recent.length);
       const single = this.#describe(skip.length, skip.sum, skip.length - ending - (window.bom?.length ?? 0));
-      return window.giveBeginning(skip.keptEnd, end, single);
+      return this.#noted(window.giveBeginning(skip.keptEnd, end, single));
     }
     bytes.copyWithin(skip.keptEnd + encoding.unitBytes, fill - rest, fill);
     window.fill = skip.keptEnd + encoding.unitBytes + rest;
     return undefined;
+  }
+
+  #noted(block: WindowBlock): WindowBlock {
+    return this.#isObject ? { ...block, unread: [block.start] } : block;
   }
 
   #describe(length: number, sum: number, originalBytes: number): NonNullable<Block['single']> {

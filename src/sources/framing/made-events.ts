@@ -6,7 +6,7 @@ import type { Region } from '../../core/block.ts';
 import type { SourceStats } from '../../core/source.ts';
 import { type Encoding, utf8 } from '../../parsers/text/encoding.ts';
 import type { LineParser } from '../../parsers/formats/line-parser.ts';
-import { unparsed } from '../../parsers/values/fields.ts';
+import { type EventFields, unparsed } from '../../parsers/values/fields.ts';
 import type { WindowBlock } from './byte-window.ts';
 
 export interface MadeEventsOptions {
@@ -14,6 +14,8 @@ export interface MadeEventsOptions {
   /** Undefined where lines are only decoded. */
   readonly parser: LineParser | undefined;
   readonly stats: SourceStats;
+  /** Whether an event holds the text of a JSON object that was not read. */
+  readonly isCut: (text: string, event: EventFields) => boolean;
 }
 
 /** The events made, and how far into their block. */
@@ -32,6 +34,8 @@ export class MadeEvents {
   #end = 0;
   #ends: number[] = [];
   #used: number[] = [];
+  /** Where events begin that hold the text of a JSON object that was not read. */
+  #unread: number[] = [];
   #readAtMs = 0;
 
   constructor(options: MadeEventsOptions) {
@@ -48,6 +52,7 @@ export class MadeEvents {
     this.#end = 0;
     this.#ends = [];
     this.#used = [];
+    this.#unread = [];
     return raw.single ? { block: this.#makeSingle(raw, encoding, bom), next: raw.end } : this.#makeMany(raw, start, encoding);
   }
 
@@ -55,9 +60,10 @@ export class MadeEvents {
     const { bytes } = raw.window;
     let at = start;
     for (let n = raw.ends?.findIndex((end) => end > start) ?? 0; at < raw.end; n += 1) {
+      const isUnread = raw.unread?.includes(at) === true;
       const end = raw.ends?.[n] ?? encoding.firstLineEnd(bytes, at, raw.end);
       const text = this.#decode(bytes.subarray(at, end - encoding.endingBytes(bytes, end)), encoding);
-      if (!this.#add(text, end - start)) break;
+      if (!this.#add(text, end - start, isUnread)) break;
       at = end;
     }
     const offset = raw.offset + (start - raw.start);
@@ -67,19 +73,21 @@ export class MadeEvents {
   /** A line over the limit, which is not parsed, or one that is unfinished or after a byte order mark. */
   #makeSingle(raw: WindowBlock, encoding: Encoding, bom: Buffer | undefined): WindowBlock {
     const { single, window, start, end } = raw;
+    const isUnread = raw.unread !== undefined;
     const text = this.#decode(window.bytes.subarray(start, end - encoding.endingBytes(window.bytes, end)), encoding);
     if (single!.marks) {
-      this.#addText(text, 0);
+      this.#addText(text, 0, isUnread);
       return { ...this.#block(raw.offset), single: single! };
     }
     const own = window.bytes.subarray(start, start + single!.length - (bom?.length ?? 0));
     const from = bom ? Buffer.concat([bom, own]) : own;
-    this.#add(text, from.length);
+    this.#add(text, from.length, isUnread);
     return { ...this.#block(raw.offset), single: single!, made: { from, used: Uint32Array.from(this.#used) } };
   }
 
   #block(offset: number): WindowBlock {
-    return { window: this.#options.region, start: 0, end: this.#end, offset, ends: Uint32Array.from(this.#ends) };
+    const unread = this.#unread.length > 0 ? { unread: this.#unread } : {};
+    return { window: this.#options.region, start: 0, end: this.#end, offset, ends: Uint32Array.from(this.#ends), ...unread };
   }
 
   #decode(bytes: Buffer, encoding: Encoding): string {
@@ -92,22 +100,30 @@ export class MadeEvents {
   }
 
   /** Writes the events of a text whose bytes end at `used`; false when they do not fit and others were written before. */
-  #add(text: string, used: number): boolean {
+  #add(text: string, used: number, isUnread: boolean): boolean {
     const { parser, stats } = this.#options;
-    if (!parser) return this.#addText(text, used);
-    const events = parser.parse(text, this.#readAtMs).map((event) => (typeof event === 'string' ? event : JSON.stringify(event)));
+    if (!parser) return this.#addText(text, used, isUnread);
+    const events = parser.parse(text, this.#readAtMs);
     const isFirst = this.#ends.length === 0;
-    const begun = { end: this.#end, count: this.#ends.length };
+    const begun = { end: this.#end, count: this.#ends.length, unread: this.#unread.length };
     // Nothing is used up before the last of them: until then all of them are made again.
     const before = this.#used.at(-1) ?? 0;
     for (const [n, event] of events.entries()) {
-      if (this.#write(event, n === events.length - 1 ? used : before)) continue;
+      const isText = typeof event === 'string';
+      const at = this.#end;
+      if (this.#write(isText ? event : JSON.stringify(event), n === events.length - 1 ? used : before)) {
+        if (isUnread || (!isText && this.#options.isCut(text, event))) this.#unread.push(at);
+        continue;
+      }
       if (!isFirst) {
         this.#end = begun.end;
         this.#ends.length = this.#used.length = begun.count;
+        this.#unread.length = begun.unread;
         return false;
       }
-      this.#write(JSON.stringify(this.#shorten(text)), used);
+      const shortened = this.#shorten(text);
+      if (isUnread || this.#options.isCut(text, shortened)) this.#unread.push(at);
+      this.#write(JSON.stringify(shortened), used);
       break;
     }
     stats.slowPathEvents += events.length;
@@ -115,14 +131,18 @@ export class MadeEvents {
     return events.length > 0 || this.#write('', used);
   }
 
-  #addText(text: string, used: number): boolean {
-    if (this.#write(text, used)) return true;
+  #addText(text: string, used: number, isUnread: boolean): boolean {
+    const at = this.#end;
+    if (this.#write(text, used)) {
+      if (isUnread) this.#unread.push(at);
+      return true;
+    }
     if (this.#ends.length > 0) return false;
     throw new Error('the region is too small for one line');
   }
 
   /** The beginning of a text whose event is too large for the region. */
-  #shorten(text: string): object {
+  #shorten(text: string): EventFields {
     // A character takes at most six bytes in JSON.
     const kept = text.slice(0, Math.floor(this.#bytes.length / 8)).toWellFormed();
     return { ...unparsed(kept, 'too large once it is written as JSON'), truncated: true, original_bytes: Buffer.byteLength(text) };

@@ -44,7 +44,7 @@ describe('syslog over UDP', () => {
       { message: 'three', parse_error: expect.any(String), team: 'core' },
     ]);
     expect(context.minted).toHaveLength(1);
-    expect(context.lane.blocks[0]?.shape).toEqual({ format: 'events', wrapFields: {}, fields: {} });
+    expect(context.lane.blocks[0]?.shape).toEqual({ format: 'events', wrapFields: {}, fields: {}, objects: 'none' });
     expect(source.stats).toMatchObject({ readBytes: 21, slowPathEvents: 1, lostBytes: 0, droppedEvents: 0 });
   });
 

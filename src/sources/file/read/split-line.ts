@@ -3,6 +3,7 @@
  * kept anywhere but found by cutting the line again from its beginning, so that a part has the same number whenever it is read.
  */
 import type { WindowBlock } from '../../framing/byte-window.ts';
+import { LINE_HEAD_BYTES } from '../../framing/long-line.ts';
 import type { Lines } from '../../framing/lines.ts';
 import type { FileSystem } from '../scan/file-system.ts';
 import { findLineStart, readBefore, readHead } from '../scan/peek.ts';
@@ -16,10 +17,40 @@ export async function resetInLine(lines: Lines, fileSystem: FileSystem, fd: numb
   const before = Buffer.from(readBefore(fileSystem, fd, offset, TAIL_BYTES));
   const head = readHead(fileSystem, fd, offset === 0 ? 0 : lines.headBytes);
   const encoding = lines.encodingOf(head);
-  const isInLine = offset > startAt && lines.splitsLines && encoding.endingBytes(before, before.length) === 0;
-  const parts = isInLine ? await countParts(lines, fileSystem, fd, offset, head, startAt) : 0;
-  if (parts > 0) lines.resume(offset, { kind: 'split', parts, length: 0, recent: before }, head);
-  else lines.reset(offset, before, head);
+  const isInLine = offset > startAt && encoding.endingBytes(before, before.length) === 0;
+  const isObject = offset > startAt && (isInLine ? isInObject : isBehindPiece)(lines, fileSystem, fd, offset, head, startAt);
+  const parts = isInLine && lines.splitsLines ? await countParts(lines, fileSystem, fd, offset, head, startAt) : 0;
+  if (parts > 0) lines.resume(offset, { kind: 'split', parts, length: 0, recent: before, isObject }, head);
+  else lines.reset(offset, before, head, isObject);
+}
+
+/** Bytes before a place in which its line's beginning is searched: one that begins further away may be an object. */
+const MAX_LOOK_BACK_BYTES = 16 * 1024 * 1024;
+
+/** The longest line that is looked at as a piece of a container's message; runtimes write 16 KiB, which JSON may make six times as much. */
+const MAX_PIECE_BYTES = 256 * 1024;
+
+/** Whether the line around `offset` may be a JSON object, by its beginning. */
+function isInObject(lines: Lines, fileSystem: FileSystem, fd: number, offset: number, head: Buffer, startAt: number): boolean {
+  const { mayBeginObject } = lines.objects;
+  if (!mayBeginObject) return false;
+  const encoding = lines.encodingOf(head);
+  const lineStart = findLineStart(fileSystem, fd, offset, MAX_LOOK_BACK_BYTES, encoding, startAt);
+  const last = readBefore(fileSystem, fd, lineStart, TAIL_BYTES);
+  const isFound = lineStart === startAt || encoding.endingBytes(last, last.length) > 0;
+  const length = Math.min(LINE_HEAD_BYTES, offset - lineStart);
+  return !isFound || mayBeginObject(encoding.decode(readHead(fileSystem, fd, length - (length % encoding.unitBytes), lineStart)));
+}
+
+/** Whether the line before `offset` is a piece of a message that goes on. */
+function isBehindPiece(lines: Lines, fileSystem: FileSystem, fd: number, offset: number, head: Buffer, startAt: number): boolean {
+  const { goesOn } = lines.objects;
+  if (!goesOn) return false;
+  const encoding = lines.encodingOf(head);
+  const before = readBefore(fileSystem, fd, offset, TAIL_BYTES);
+  const lineEnd = offset - encoding.endingBytes(before, before.length);
+  const lineStart = findLineStart(fileSystem, fd, lineEnd, MAX_PIECE_BYTES, encoding, startAt);
+  return goesOn(readHead(fileSystem, fd, lineEnd - lineStart, lineStart), 0, lineEnd - lineStart);
 }
 
 /** Parts of the line around `offset` that end there or before; 0 where none ends just there. */

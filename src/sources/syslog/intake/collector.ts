@@ -31,6 +31,8 @@ interface Run {
   events: number;
   /** Set when its one event is not to be sent: why it goes to the dead letters. */
   readonly refusal?: string;
+  /** Where events begin that hold a part of a JSON object. */
+  readonly unread: number[];
 }
 
 interface Half {
@@ -121,8 +123,8 @@ export class Collector {
     this.#filling.isClosed = true;
   }
 
-  /** Notes that `events` were written into the space, `bytes` with their newlines. */
-  wrote(cursor: Cursor, bytes: number, events: number, refusal?: string): void {
+  /** Notes that `events` were written into the space, `bytes` with their newlines. `isUnread`: its one event holds a part of a JSON object. */
+  wrote(cursor: Cursor, bytes: number, events: number, refusal?: string, isUnread = false): void {
     if (this.#isGivenUp) return this.#options.lost(events, bytes);
     const half = this.#filling;
     const start = half.end;
@@ -131,20 +133,22 @@ export class Collector {
     if (last?.stream === cursor.stream && last.refusal === undefined && refusal === undefined) {
       last.end = half.end;
       last.events += events;
+      if (isUnread) last.unread.push(start);
     } else {
-      half.runs.push({ stream: cursor.stream, start, end: half.end, offset: cursor.offset, events, ...(refusal && { refusal }) });
+      const unread = isUnread ? [start] : [];
+      half.runs.push({ stream: cursor.stream, start, end: half.end, offset: cursor.offset, events, unread, ...(refusal && { refusal }) });
     }
     cursor.offset += bytes;
     if (!this.#isHandingOver) this.#schedule();
   }
 
-  /** Writes one event of at most `longestEvent` bytes. `refusal`: why it goes to the dead letters. */
-  append(cursor: Cursor, json: string, refusal?: string): void {
+  /** Writes one event of at most `longestEvent` bytes. `refusal`: why it goes to the dead letters; `isUnread`: it holds a part of a JSON object. */
+  append(cursor: Cursor, json: string, refusal?: string, isUnread = false): void {
     const { window } = this.#options;
     const { end } = this.#filling;
     const length = window.bytes.write(json, end);
     window.bytes[end + length] = NEWLINE;
-    this.wrote(cursor, length + 1, 1, refusal);
+    this.wrote(cursor, length + 1, 1, refusal, isUnread);
   }
 
   /** Rejects when the lane throws anything but `E_STOPPED`: a bug. Never resolves. */
@@ -202,8 +206,8 @@ export class Collector {
 
   async #accept(run: Run): Promise<void> {
     const { lane, shape, window, clock, lost } = this.#options;
-    const { stream, start, end, offset, events, refusal } = run;
-    const block = { stream, shape, window, start, end, offset, readAtMs: clock.now() };
+    const { stream, start, end, offset, events, refusal, unread } = run;
+    const block = { stream, shape, window, start, end, offset, ...(unread.length > 0 ? { unread } : {}), readAtMs: clock.now() };
     let left = { events, bytes: end - start };
     try {
       if (!this.#isGivenUp)

@@ -35,7 +35,7 @@ export function createIntake(config: SyslogSourceConfig, parts: IntakeParts): Op
   const { lane, clock, kernel, stats, lost, freed } = parts;
   const reserve = (bytes: number): Region => parts.reserve(bytes);
   const { maxEventBytes, fields, charset, timezone } = config;
-  const form = createEventForm(fields);
+  const form = createEventForm(fields, config.parseJson);
   const window = reserve(collectorBytes(maxEventBytes, config.onOversize === 'split'));
   const collector = new Collector({ lane, window, maxEventBytes, shape: form.shape, clock, lost, freed });
   let decode = (bytes: Buffer): string => bytes.toString();

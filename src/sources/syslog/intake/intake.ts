@@ -15,6 +15,7 @@ import type { ParseJson } from '../message/message-json.ts';
 import { encodeEvent } from '../message/parse.ts';
 import { readLocalTime } from '../message/rfc3164.ts';
 import { endingOf } from '../message/sender.ts';
+import { hasObjectLine } from '../../../core/bytes/object-text.ts';
 import type { Zone } from '../../../core/time/zone.ts';
 
 export interface IntakeOptions {
@@ -132,7 +133,9 @@ export class Intake {
     if (event.isTruncated) stats.truncatedEvents += 1;
     if (frame.part?.isLast ?? (event.isTruncated && !event.isCutOff)) stats.oversizeLines = (stats.oversizeLines ?? 0) + 1;
     const isRefused = onOversize === 'dead_letter' && event.isTruncated && !event.isCutOff;
-    collector.append(cursor, event.json, isRefused ? refusalOf(frame, maxEventBytes) : undefined);
+    const { message } = frame.part?.message.head ?? {};
+    const isUnread = parseJson !== 'none' && typeof message === 'string' && hasObjectLine(message, 'cookie');
+    collector.append(cursor, event.json, isRefused ? refusalOf(frame, maxEventBytes) : undefined, isUnread);
   }
 
   /** Puts a message before the kernel; false when it is cut already or too long. */

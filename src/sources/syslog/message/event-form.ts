@@ -3,6 +3,7 @@
  * looks at them again. Fields that an event may have itself must not stand there twice: they are spliced in later, by the batcher.
  */
 import type { EventShape, JsonValue } from '../../../core/block.ts';
+import type { ParseJson } from './message-json.ts';
 import type { Origin } from './sender.ts';
 
 /** Bytes of fields that end each event; more are spliced in. */
@@ -38,9 +39,9 @@ export interface EventForm {
   endingOf(origin: Origin): Readonly<Record<string, JsonValue>>;
 }
 
-export function createEventForm(fields: Readonly<Record<string, JsonValue>>): EventForm {
+export function createEventForm(fields: Readonly<Record<string, JsonValue>>, objects: ParseJson): EventForm {
   const isSpliced = Object.keys(fields).some((name) => OWN_NAMES.has(name)) || Buffer.byteLength(JSON.stringify(fields)) > MAX_ENDING_BYTES;
   return isSpliced
-    ? { shape: { format: 'auto', wrapFields: {}, fields }, endingOf: (origin) => ({ ...origin }) }
-    : { shape: { format: 'events', wrapFields: {}, fields: {} }, endingOf: (origin) => ({ ...origin, ...fields }) };
+    ? { shape: { format: 'auto', wrapFields: {}, fields, objects }, endingOf: (origin) => ({ ...origin }) }
+    : { shape: { format: 'events', wrapFields: {}, fields: {}, objects }, endingOf: (origin) => ({ ...origin, ...fields }) };
 }

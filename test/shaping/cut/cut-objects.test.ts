@@ -1,0 +1,149 @@
+/**
+ * Symptom: `project-away password` let the password pass in `message` where a JSON line was cut, split, unfinished or invalid. Cause: such a line is
+ * text, in which no step finds a field. Fix: where a pipeline hides fields, it is dead-lettered; `on_error` decides otherwise.
+ */
+import { expect, test } from 'vitest';
+import { FUNCTIONS } from '../../../src/language/functions/table.ts';
+import { QUERY_OPERATORS } from '../../../src/language/operators/table.ts';
+import { fatesOf } from './ways.ts';
+
+process.env['CUT_KEY'] = 'key';
+const SECRET = 'hunter2';
+
+/** What stands behind an operator that hides; a new one needs an entry. */
+const OPERANDS: Readonly<Record<string, string>> = {
+  project: 'level, message, password = "x"',
+  'project-away': 'password',
+  'project-keep': 'level, message',
+};
+const operators = QUERY_OPERATORS.filter(({ hides, only }) => hides === true && only !== 'queries').map(({ names: [name] }) => name);
+const functions = new Set([...FUNCTIONS.values()].filter(({ hides }) => hides === true).map(({ name }) => name));
+const HIDING = [
+  ...operators.map((name) => `${name} ${OPERANDS[name] ?? 'no operands are known to this test'}`),
+  ...[...functions].map((name) => `extend password = ${name}(password${FUNCTIONS.get(name)!.args.some((arg) => arg.startsWith('secret')) ? ', env("CUT_KEY")' : ''})`),
+  'where level != "debug" | extend n = 1 | project-away password',
+]; // prettier-ignore
+
+const line = (more = ''): string => `{"level":"info","password":"${SECRET}","user":"ann"${more}}`;
+const filler = 'x'.repeat(6000);
+const LONG = line(`,"filler":"${filler}"`);
+const LIMIT = 'max_event_bytes: 4KiB';
+const CRI = '2026-11-21T10:15:00.123456789Z stdout';
+const docker = (log: string): string => JSON.stringify({ log, stream: 'stdout', time: '2026-11-21T10:15:00Z' });
+const SYSLOG = '<13>1 2026-11-21T10:15:00Z host app 1 - -';
+
+interface Cut {
+  readonly source: string;
+  readonly input: string | Buffer;
+}
+
+/** Ways for a line to be cut, by format. */
+const CUTS: Readonly<Record<string, Cut>> = Object.fromEntries(
+  [
+    ...['format: auto', 'format: json', 'formats: [json, text]', 'formats: [logfmt, json, text]', 'format: text, parse_json: true', 'format: auto, parse_json: true', 'format: auto, types: {n: int}',
+      'format: json, time: {field: t, format: unix}', 'format: auto, charset: iso-8859-1', 'format: auto, time: {format: "2006-01-02"}'].flatMap((format): [string, Cut][] => [
+      [`${format}: truncated`, { source: `${format}, ${LIMIT}`, input: `${LONG}\n` }],
+      [`${format}: split`, { source: `${format}, ${LIMIT}, on_oversize: split`, input: `${line(`,"filler":"${filler}","password":"${SECRET}"`)}\n` }],
+      [`${format}: refused`, { source: `${format}, ${LIMIT}, on_oversize: dead_letter`, input: `${LONG}\n` }],
+      [`${format}: unfinished`, { source: format, input: line().slice(0, -1) }],
+      [`${format}: invalid`, { source: format, input: `${line()} trailing\n` }],
+      [`${format}: blanks`, { source: format, input: ` \t{ \t${line().slice(1, -1)}\n` }],
+      [`${format}: control characters`, { source: format, input: `\u0000\u0000${line().slice(0, -1)}\n` }],
+      [`${format}: byte order mark`, { source: format, input: `\ufeff\ufeff${line().slice(0, -1)}\n` }],
+      [`${format}: too deep`, { source: format, input: `${line(`,"d":${'['.repeat(3000)}${']'.repeat(3000)}`)} x\n` }],
+      ...(format.includes('parse_json') ? [] : [[`${format}: over several lines`, { source: `${format}, multiline: {start: '^\\{'}`, input: `{\n"level":"info",\n"password":"${SECRET}"}\n` }] as [string, Cut]]),
+      [`${format}: joined to a text`, { source: `${format}, multiline: {start: '^\\d'}`, input: `1 text\n${line()}\n` }],
+    ]),
+    ['auto: UTF-16', { source: 'format: auto, charset: utf-16le', input: Buffer.from(`${line()} x\n`, 'utf16le') }],
+    ['auto: UTF-16, truncated', { source: `format: auto, charset: utf-16le, ${LIMIT}`, input: Buffer.from(`${LONG}\n`, 'utf16le') }],
+    ['auto: UTF-16, split', { source: `format: auto, charset: utf-16le, ${LIMIT}, on_oversize: split`, input: Buffer.from(`${LONG}\n`, 'utf16le') }],
+    ['cri: invalid', { source: 'format: cri, parse_json: true', input: `${CRI} F ${line()} trailing {\n` }],
+    ['cri: a piece that nothing follows', { source: 'format: cri, parse_json: true', input: `${CRI} P ${line().slice(0, -1)}\n` }],
+    ['cri: truncated', { source: `format: cri, parse_json: true, ${LIMIT}`, input: `${CRI} F ${LONG}\n` }],
+    ['cri: split', { source: `format: cri, parse_json: true, ${LIMIT}, on_oversize: split`, input: `${CRI} F ${LONG.replace(SECRET, '').replace(filler, filler + SECRET)}\n` }],
+    ['cri: pieces over the limit', { source: `format: cri, parse_json: true, ${LIMIT}`, input: `${CRI} P ${line(`,"f":"${'x'.repeat(3000)}`).slice(0, -1)}\n${CRI} F ${'x'.repeat(3000)}","password":"${SECRET}"}\n` }],
+    ['docker: invalid line', { source: 'format: docker', input: `${docker(`${line()}\n`).slice(0, -1)}\n` }],
+    ['docker: invalid message', { source: 'format: docker, parse_json: true', input: `${docker(`${line()} trailing\n`)}\n` }],
+    ['docker: a piece that nothing follows', { source: 'format: docker, parse_json: true', input: `${docker(line().slice(0, -1))}\n` }],
+    ['docker: truncated', { source: `format: docker, ${LIMIT}`, input: `${docker(`${LONG}\n`)}\n` }],
+    ['docker: split', { source: `format: docker, ${LIMIT}, on_oversize: split`, input: `${docker(`${LONG}\n`)}\n` }],
+    ...['all', 'cee', 'fields'].flatMap((parse): [string, Cut][] => {
+      const source = `type: syslog, listen: ["tcp://127.0.0.1:0"], parse_json: ${parse}`;
+      const cookie = parse === 'cee' ? '@cee: ' : '';
+      return [
+        [`syslog, parse_json ${parse}: invalid`, { source, input: `${SYSLOG} ${cookie}${line()} trailing\n` }],
+        [`syslog, parse_json ${parse}: truncated`, { source: `${source}, ${LIMIT}`, input: `${SYSLOG} ${cookie}${LONG}\n` }],
+        [`syslog, parse_json ${parse}: split`, { source: `${source}, ${LIMIT}, on_oversize: split`, input: `${SYSLOG} ${cookie}${LONG.replace(SECRET, '').replace(filler, filler + SECRET)}\n` }],
+        [`syslog, parse_json ${parse}: no header`, { source, input: `${line()}\n` }],
+      ];
+    }),
+  ],
+); // prettier-ignore
+
+test.each(Object.entries(CUTS))('%s: nothing that a pipeline hides leaves in clear, and all of it is in dead letters', async (_, { source, input }) => {
+  const [plain, ...hidden] = await fatesOf(source, [['extend a = 1'], ...HIDING.map((text) => [text])], input);
+  expect(plain!.sent).toContain(SECRET);
+  const found = hidden.map(({ sent, withheld }, n) => ({
+    transform: HIDING[n],
+    leaves: sent.includes(SECRET),
+    isKept: withheld.some(({ text }) => text.includes(SECRET)),
+    isQuoted: withheld.some(({ reason }) => reason.includes(SECRET)),
+  }));
+  expect(found).toEqual(HIDING.map((transform) => ({ transform, leaves: false, isKept: true, isQuoted: false })));
+}); // prettier-ignore
+
+const CUT = CUTS['format: auto: invalid']!;
+
+test('a pipeline hides fields on source, top and sink alike, wherever the step stands, and what an earlier one made of the text', async () => {
+  const before = 'extend other = message | project-rename moved = message';
+  const [first, last, between] = await fatesOf(CUT.source, [['project-away password', before], [before, 'project-away password'], [before, 'extend b = 1 | project-away password | extend c = 2', before]], CUT.input);
+  for (const { sent, withheld } of [first!, last!, between!]) {
+    expect(sent).toBe('');
+    expect(withheld).toEqual([{ event: 0, sub: 0, reason: expect.stringContaining('begins like JSON'), text: expect.stringContaining(SECRET) }]);
+  }
+}); // prettier-ignore
+
+test.each([['keep', 1, 0, 0], ['dead_letter', 0, 1, 0], ['drop', 0, 0, 1]] as const)('on_error: %s decides about a cut object', async (onError, sent, withheld, dropped) => {
+  const [fate] = await fatesOf(CUT.source, [['project-away password']], CUT.input, onError);
+  expect({ sent: fate!.sent.split('\n').length - 1, withheld: fate!.withheld.length, dropped: fate!.dropped }).toEqual({ sent, withheld, dropped });
+  expect(fate!.sent.includes('"transform_error":"the text begins like JSON')).toBe(onError === 'keep');
+}); // prettier-ignore
+
+/** What no pipeline that hides fields holds back: it was read whole, or is no object. */
+const WHOLE: Readonly<Record<string, Cut>> = {
+  'an object': { source: 'format: auto', input: `${line()}\n \t${line()} \r\n` },
+  'an unfinished line that is whole': { source: 'format: json', input: line() },
+  'an object whose message is the beginning of one': { source: 'format: auto', input: '{"_time":"2026-11-21T10:15:00Z","message":"{\\"a\\": cut","n":1}\n' },
+  'text': { source: 'format: auto', input: 'an {"password" in the middle\n{not json}\n[1]\n{\n' },
+  'a truncated text': { source: `format: auto, ${LIMIT}`, input: `${'text '.repeat(2000)}\n` },
+  'a text in parts': { source: `format: auto, ${LIMIT}, on_oversize: split`, input: `${'{"a":1} text '.slice(8).repeat(2000)}\n` },
+  'text of a format that is never JSON': { source: 'format: text', input: `${line()} x\n` },
+  'a value of CSV': { source: 'format: csv, csv: {columns: [message]}', input: '{"a\n' },
+  'a message of containers that is text': { source: 'format: cri', input: `${CRI} F ${line()} x\n` },
+  'objects of containers': { source: 'format: cri, parse_json: true', input: `${CRI} P {"level":\n${CRI} F "info"}\n` },
+  'a message of syslog that is text': { source: 'type: syslog, listen: ["tcp://127.0.0.1:0"]', input: `${SYSLOG} ${line()} x\n` },
+  'an object of syslog': { source: 'type: syslog, listen: ["tcp://127.0.0.1:0"], parse_json: all', input: `${SYSLOG} {"a":1}\n` },
+  'an object of syslog without its cookie': { source: 'type: syslog, listen: ["tcp://127.0.0.1:0"], parse_json: cee', input: `${SYSLOG} {"a": 1} x\n` },
+}; // prettier-ignore
+
+test.each(Object.entries(WHOLE))('%s is sent', async (_, { source, input }) => {
+  const [plain, hidden] = await fatesOf(source, [['extend a = 1'], ['extend a = 1 | project-away no_such_field']], input);
+  expect(hidden!.withheld).toEqual([]);
+  expect(hidden!.sent).toBe(plain!.sent);
+});
+
+test('redact of the whole text hides no field: a cut object runs through it', async () => {
+  const [fate] = await fatesOf(CUT.source, [['extend message = redact(message, "/hunter2/")']], CUT.input);
+  expect(fate!.withheld).toEqual([]);
+  expect(fate!.sent).toContain('[REDACTED:pattern]');
+  expect(fate!.sent).not.toContain(SECRET);
+});
+
+test('text that is blank to the limit may be the beginning of an object: its later parts are held back', async () => {
+  const [fate] = await fatesOf(
+    `format: auto, ${LIMIT}, on_oversize: split`,
+    [['project-away password']],
+    `${' '.repeat(9000)}${line()}x\n`,
+  );
+  expect(fate!.sent).not.toContain(SECRET);
+});

@@ -1,0 +1,80 @@
+/** What becomes of one input by each of several pipelines: sources, parsers and kernel are the real ones, and run once. */
+import { Readable } from 'node:stream';
+import { MessageReader } from '../../../src/agent/preview/message-reader.ts';
+import { shapeChunk } from '../../../src/batcher/fill/shape-chunk.ts';
+import { loadConfigText } from '../../../src/config/load/load.ts';
+import { readsLines } from '../../../src/config/model.ts';
+import type { Block, Lane, Region } from '../../../src/core/block.ts';
+import { silentLog } from '../../../src/core/log.ts';
+import { NO_STREAMS } from '../../../src/core/stream.ts';
+import { systemClock } from '../../../src/core/time/clock.ts';
+import { createKernel } from '../../../src/kernel/kernel.ts';
+import { createShaper } from '../../../src/shaping/shaper.ts';
+import { compileTransform } from '../../../src/shaping/transforms.ts';
+import { loadShaping } from '../../../src/sources/framing/line-shaping.ts';
+import { createStdinSource } from '../../../src/sources/stdin/stdin.ts';
+
+const MIB = 1024 * 1024;
+const kernel = createKernel(64 * MIB);
+const scratch = kernel.reserve(MIB);
+
+export interface Fate {
+  readonly sent: string;
+  readonly withheld: readonly { readonly reason: string; readonly text: string }[];
+  /** Counted for each pipeline that stands for itself. */
+  readonly dropped: number;
+}
+
+export type OnError = 'keep' | 'dead_letter' | 'drop';
+
+/** `source`: the source in flow style, as it stands behind `app:`. `pipelines`: lists of pipelines that run one after another. */
+export async function fatesOf(
+  source: string,
+  pipelines: readonly (readonly string[])[],
+  input: string | Buffer,
+  onError?: OnError,
+): Promise<Fate[]> {
+  const type = source.startsWith('type:') ? '' : 'type: stdin, ';
+  const config = loadConfigText(`
+data_dir: /tmp/none
+sources: {app: {${type}${source}, transform: "extend a = 1"}}
+sinks: {store: {type: ingest, url: "http://127.0.0.1:9", token: x, dataset: logs}}
+`, {}); // prettier-ignore
+  const app = config.sources[0]!;
+  const shapers = await Promise.all(
+    pipelines.map(async (texts) => {
+      const compiled = await Promise.all(texts.map((text) => compileTransform({ kind: 'pipeline', text, path: 'test', onError } as never)));
+      return createShaper(compiled.map((each) => each.createStage({ failed() {} })));
+    }),
+  );
+  const fates = shapers.map(() => ({ sent: '', withheld: [] as { reason: string; text: string }[], dropped: 0 }));
+  const regions: Region[] = [];
+  const reserve = (bytes: number): Region => {
+    const region = kernel.reserve(bytes);
+    regions.push(region);
+    return region;
+  };
+  const lane: Lane = {
+    async accept(block: Block) {
+      const template = kernel.compile(block.shape, undefined);
+      for (const [n, shaper] of shapers.entries()) {
+        for (let start = block.start; start < block.end;) {
+          const chunk = await shapeChunk({ kernel, scratch }, template, shaper, 'app', block, start, block.end);
+          fates[n]!.sent += chunk.shaped.bytes.toString();
+          fates[n]!.withheld.push(...chunk.shaped.withheld);
+          fates[n]!.dropped += chunk.shaped.unsent.filter((fate) => fate === 2).length;
+          start = chunk.end;
+        }
+      }
+    },
+  };
+  const readable = Readable.from([Buffer.from(input)]);
+  if (readsLines(app)) {
+    const context = { lane, streams: NO_STREAMS, clock: systemClock, log: silentLog, hostname: 'host', reserve, once: true };
+    const reader = createStdinSource(app, context, { shaping: await loadShaping(app), input: readable });
+    await reader.open();
+    await reader.run();
+  } else if (app.type === 'syslog') await new MessageReader({ source: app, kernel, lane, reserve }).read(readable);
+  for (const region of regions) kernel.release(region);
+  return fates;
+}
