@@ -41,6 +41,7 @@ const relations: readonly (readonly [claim: string, holds: boolean])[] = [
   ['an escaped value fits a field of the engine', 2 * service.SERVICE_BOUND_VALUE_BYTES <= 128 * 1024],
   ['a statement fits the engine', service.SERVICE_QUERY_SQL <= 256 * 1024],
   ['selects nest as deep as the engine allows', service.SERVICE_QUERY_NESTING <= 100],
+  ['a body may hold a filter as deep as a query', service.SERVICE_JSON_DEPTH > 2 * language.SERVICE_QUERY_DEPTH],
   ['a query may be nested as deep as it has nodes', language.SERVICE_QUERY_DEPTH <= language.SERVICE_QUERY_NODES],
 
   ['a read shows the whole fingerprint', core.HEAD_BYTES <= framing.READ_CHUNK_BYTES],

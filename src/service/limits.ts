@@ -18,6 +18,8 @@ export const SERVICE_OWN_SAMPLE = 2000;
 export const SERVICE_OWN_PAUSE = 100;
 /** Nesting of one event's value; over it the event fails. */
 export const SERVICE_EVENT_DEPTH = 100;
+/** Arrays and objects inside each other in a JSON body, but of ingest; a legacy filter takes two for each of its levels. */
+export const SERVICE_JSON_DEPTH = 500;
 /** Datasets of one service (each is a table of the engine). */
 export const SERVICE_DATASETS = 10_000;
 /** Days that a dataset may keep its events for, as far as it is limited. */

@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import { SERVICE_CONNECTIONS } from '../limits.ts';
+import { SERVICE_CONNECTIONS, SERVICE_JSON_DEPTH } from '../limits.ts';
 import type { Log } from '../../core/log.ts';
 import { messageOf } from '../../core/errors.ts';
 import type { Auth, Caller } from '../auth/auth.ts';
@@ -14,7 +14,7 @@ import type { RateLimit } from '../auth/rate-limit.ts';
 import type { Need } from '../auth/rights.ts';
 import type { TokenKind } from '../auth/tokens.ts';
 import { isOwnHost } from '../../web/host-check.ts';
-import { ApiError, forbidden, quote } from '../http/api-error.ts';
+import { ApiError, badRequest, forbidden, quote } from '../http/api-error.ts';
 import { allowOrigin } from '../http/cors.ts';
 import { isLocal, isLoopback } from '../http/is-local.ts';
 import type { Metrics } from '../http/metrics.ts';
@@ -128,6 +128,7 @@ export function createServer(options: HttpOptions): FastifyInstance {
   const parseJson = server.getDefaultJsonParser('error', 'error');
   server.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
     if (body === '') done(null, undefined);
+    else if (isDeeper(body as string, SERVICE_JSON_DEPTH)) done(badRequest(`the body is nested deeper than ${SERVICE_JSON_DEPTH}`));
     else void parseJson(request, body as string, done);
   });
   server.decorateRequest('caller', null as unknown as Caller);
@@ -172,6 +173,20 @@ export function createServer(options: HttpOptions): FastifyInstance {
     ),
   );
   return server;
+}
+
+/** Whether JSON has more than `most` arrays and objects inside each other: functions that walk it need a stack. */
+function isDeeper(text: string, most: number): boolean {
+  let depth = 0;
+  for (let at = 0; at < text.length; at++) {
+    const char = text[at];
+    if (char === '"') {
+      for (at++; at < text.length && text[at] !== '"'; at++) if (text[at] === '\\') at++;
+    } else if (char === '[' || char === '{') {
+      if (++depth > most) return true;
+    } else if (char === ']' || char === '}') depth--;
+  }
+  return false;
 }
 
 /** API tokens outlive the people who set programs up; personal tokens carry the name of a person. */

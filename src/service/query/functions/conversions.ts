@@ -114,7 +114,7 @@ export const CONDITIONALS_SQL: Builders<typeof CONDITIONALS> = {
   isstring: test(holds('string')),
   isreal: test(holds('real')),
   not: (call) => {
-      const value = call.value(0);
-      return value.required ? oneRequired('bool', sql`not ${value.facets.bool!}`) : one('bool', sql`not ${call.bool(0)}`);
+      const { required, facets } = call.value(0);
+      return required && facets.bool ? oneRequired('bool', sql`not ${facets.bool}`) : one('bool', sql`not ${call.bool(0)}`);
     },
 }; // prettier-ignore
