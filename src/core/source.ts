@@ -18,6 +18,8 @@ export interface SourceStats {
   /** Lines over `max_event_bytes`, delivered or not; absent where none can be. */
   oversizeLines?: number;
   lostBytes: number;
+  /** NULs that were passed over, as nobody wrote text in their place; absent where none were. */
+  nulBytes?: number;
   /** Times that were asked for and could not be read, and values that were no such type; absent where none can be. */
   timeErrors?: number;
   typeErrors?: number;

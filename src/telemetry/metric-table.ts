@@ -52,6 +52,11 @@ export const sourceMetrics: readonly Metric[] = [
   ],
   ['source_lost_bytes_total', 'Bytes destroyed by others before they could be read', eachSource(({ stats }) => stats.lostBytes)],
   [
+    'source_nul_bytes_total',
+    'NUL bytes that were passed over: gaps, and the ends of files that were made larger than their text',
+    eachSource(({ stats }) => stats.nulBytes ?? 0),
+  ],
+  [
     'source_missed_rotations_total',
     'Rotations that happened between two scans of a file; files that were deleted in between were never seen',
     eachSource(({ stats }) => stats.missedRotations ?? 0),

@@ -8,6 +8,8 @@ export const MIN_OPEN_FILES = 8;
 export const OPEN_FILES_GROW_MS = 60_000;
 /** So many NULs at the beginning of a file are a NUL gap; in a truncated file, as many as it had bytes, if fewer. */
 export const GAP_BYTES = 1024;
+/** Such a run before text is passed over this long after it was first seen, or after the file's last change: until then it may be filled. */
+export const HOLE_SETTLES_MS = 10_000;
 /** Bytes read from one file before the next one gets its turn. */
 export const TURN_BYTES = 4 * 1024 * 1024;
 /** Directories that one scan visits for one glob. */

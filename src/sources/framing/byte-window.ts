@@ -21,9 +21,10 @@ export interface GiveOptions {
   readonly ends?: Uint32Array;
 }
 
-const LONGEST_UNIT_BYTES = 2;
+export const LONGEST_UNIT_BYTES = 2;
 export const LONGEST_BOM_BYTES = 3;
 
+const LF = 10;
 const NO_BOM = Buffer.alloc(0);
 
 /** The content sum of a byte order mark at `offset`, or nothing, and of the bytes after it. */
@@ -172,6 +173,16 @@ export class ByteWindow {
     this.offset += single.length;
     this.head = Math.max(next, end);
     return { window: this.#region, start: head, end, offset, single, ...(isJoined ? { ends: Uint32Array.of(end) } : {}) };
+  }
+
+  /** Hands out an empty line, which is no event, for the next `length` bytes of the stream: NULs, which do not come into the window. */
+  giveNuls(length: number): WindowBlock {
+    const { head, offset } = this;
+    this.remember(Buffer.alloc(Math.min(length, TAIL_BYTES)));
+    this.bytes[head] = LF;
+    this.offset += length;
+    // NULs add nothing to a content sum.
+    return { window: this.#region, start: head, end: head + 1, offset, single: { length, sum: 0, tail: this.tailNow() } };
   }
 
   /** Puts the bytes back that a newline was written over. The block's life ends. */

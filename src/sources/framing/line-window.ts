@@ -134,6 +134,13 @@ export class LineWindow {
     return line.kind === 'skipped' && this.encoding !== utf8 ? bytes.subarray(head, head + line.kept) : undefined;
   }
 
+  /** Hands out nothing for the next `length` bytes, which are NULs, where no byte waits; `reset` must follow. */
+  giveNuls(length: number): WindowBlock {
+    if (this.pendingBytes > 0) throw new Error('NULs are passed over in the middle of a line');
+    this.#window.giveBack();
+    return this.#window.giveNuls(length);
+  }
+
   /** Where to read into next: 1 to READ_CHUNK_BYTES bytes. Ends the life of the blocks handed out. */
   free(): Buffer {
     this.#window.giveBack();

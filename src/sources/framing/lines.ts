@@ -122,6 +122,11 @@ export class Lines extends LineWindow {
     return this.#take(() => super.giveEvent(length))!;
   }
 
+  override giveNuls(length: number): WindowBlock {
+    this.#readAtMs = this.#readBefore ?? this.#now();
+    return super.giveNuls(length);
+  }
+
   override next(): WindowBlock | undefined {
     return this.#rest ? this.#makeRest() : this.#take(() => super.next());
   }

@@ -4,11 +4,13 @@
  */
 import { codeOf, TailraceError } from '../../../core/errors.ts';
 import { HEAD_BYTES, TAIL_BYTES } from '../../../core/limits.ts';
+import type { SourceStats } from '../../../core/source.ts';
 import type { CompressedEnd } from '../../../core/stream.ts';
 import { tailOf } from '../../../core/tail.ts';
 import type { WindowBlock } from '../../framing/byte-window.ts';
 import type { Lines } from '../../framing/lines.ts';
 import type { CompressedFile } from './compressed-files.ts';
+import { ContentFeed } from './content-feed.ts';
 import { CompressedRange, compressionOf, decompress } from './decompress.ts';
 import { type FileSystem, isSameFile, leadsNowhere } from '../scan/file-system.ts';
 import { hasFingerprint } from '../known/content.ts';
@@ -18,6 +20,7 @@ import { readBefore, readHead } from '../scan/peek.ts';
 export interface CompressedContentOptions {
   readonly fileSystem: FileSystem;
   readonly lines: Lines;
+  readonly stats: SourceStats;
   isStopped(): boolean;
 }
 
@@ -62,13 +65,12 @@ export class CompressedContent {
       let tail = Buffer.alloc(0);
       let at = isBehind ? end.contentSize : 0;
       let isReset = false;
+      const head = (): Buffer => Buffer.concat(first).subarray(0, lines.headBytes);
       const reset = (): void => {
-        lines.reset(from, tail, Buffer.concat(first).subarray(0, lines.headBytes));
+        lines.reset(from, tail, head());
         isReset = true;
       };
-      const offerAll = async (next: () => WindowBlock | undefined): Promise<void> => {
-        for (let block = next(); block; block = next()) await offer(block);
-      };
+      const feed = new ContentFeed({ lines, offer, head, stats: to === Infinity ? this.#options.stats : undefined });
       const result = (isWhole: boolean): ReadResult => ({
         isWhole: isWhole && at >= from,
         isShorter: isWhole && at < from,
@@ -81,24 +83,19 @@ export class CompressedContent {
           if (!isBehind && at < Math.min(from, lines.headBytes)) first.push(Buffer.from(piece));
           const passed = Math.min(piece.length, Math.max(0, from - at));
           if (passed > 0) tail = Buffer.concat([tail, piece.subarray(0, passed)]).subarray(-TAIL_BYTES);
-          let rest = piece.subarray(passed, Math.max(passed, Math.min(piece.length, to - at)));
+          const rest = piece.subarray(passed, Math.max(passed, Math.min(piece.length, to - at)));
           at += piece.length;
           if (rest.length > 0 && !isReset) reset();
-          while (rest.length > 0) {
-            const count = rest.copy(lines.free());
-            lines.commit(count);
-            rest = rest.subarray(count);
-            await offerAll(() => lines.next());
-          }
+          await feed.add(rest);
           if (at >= to) break;
         }
       } catch (error) {
         progress.consumedTo = range.consumedTo;
         if (error instanceof LaneRefusal) throw error;
-        if (isReset && (isOver || !isCut(error))) await offerAll(() => lines.flush());
+        if (isReset && (isOver || !isCut(error))) await feed.end();
         throw error;
       }
-      if (isReset) await offerAll(() => lines.flush());
+      if (isReset) await feed.end();
       return to === Infinity ? result(true) : { ...result(at >= to), isShorter: false };
     });
   }

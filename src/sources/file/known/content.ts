@@ -12,6 +12,7 @@ import { contentSum } from '../../../kernel/content-sum.ts';
 import type { FileSystem } from '../scan/file-system.ts';
 import { readBefore, readByte } from '../scan/peek.ts';
 import type { ContentSum } from './content-sum.ts';
+import { withoutTrailingNuls } from './nul-runs.ts';
 
 /** What was read of a stream. */
 export interface ReadContent {
@@ -28,7 +29,7 @@ export type Verdict = 'same' | 'different' | 'more';
 
 export const NO_FINGERPRINT = { headLength: 0, headHash: '' } as const;
 
-const NUL_HASH = hash('sha256', Buffer.alloc(HEAD_BYTES), 'hex');
+const NUL_HASHES = new Map<number, string>();
 const headScratch = Buffer.alloc(HEAD_BYTES);
 const chunk = Buffer.alloc(256 * 1024);
 
@@ -42,6 +43,22 @@ export function fingerprintOf(head: Buffer): Pick<FileIdentity, 'headLength' | '
   return head.length === 0 ? NO_FINGERPRINT : { headLength: head.length, headHash: hash('sha256', head, 'hex') };
 }
 
+/** The same without the NULs that they end in, which may not be there yet; of nothing but NULs, all of them. */
+export function fingerprintOfText(head: Buffer): Pick<FileIdentity, 'headLength' | 'headHash'> {
+  return fingerprintOf(textOf(head));
+}
+
+function textOf(head: Buffer): Buffer {
+  const end = withoutTrailingNuls(head);
+  return end === 0 ? head : head.subarray(0, end);
+}
+
+/** The file has so many more first bytes by now that its fingerprint should have them, too. */
+export function mayGrow({ headLength }: FileIdentity, head: Buffer): boolean {
+  const { length } = textOf(head);
+  return length === HEAD_BYTES ? headLength < HEAD_BYTES : length >= headLength * 2;
+}
+
 /** True when a file with these first bytes may be the one of the fingerprint. */
 export function hasFingerprint({ headLength, headHash }: FileIdentity, head: Buffer): boolean {
   return headLength === 0 || fingerprintOf(head.subarray(0, headLength)).headHash === headHash;
@@ -49,7 +66,14 @@ export function hasFingerprint({ headLength, headHash }: FileIdentity, head: Buf
 
 /** The fingerprint is of nothing but NULs. */
 export function isAllNuls({ headLength, headHash }: FileIdentity): boolean {
-  return headLength === HEAD_BYTES && headHash === NUL_HASH;
+  let nuls = NUL_HASHES.get(headLength);
+  if (nuls === undefined) NUL_HASHES.set(headLength, (nuls = hash('sha256', Buffer.alloc(headLength), 'hex')));
+  return headLength > 0 && headHash === nuls;
+}
+
+/** Its file began with nothing but NULs, and no text behind them was read: in their place, text may be written without a truncation. */
+export function isEmpty({ identity, startAt, offset }: Omit<ReadContent, 'tail'>): boolean {
+  return offset === startAt && startAt === 0 && isAllNuls(identity);
 }
 
 /** Nothing was read behind the stream's NUL gap: only the end of the gap is known. */

@@ -6,7 +6,7 @@ import type { StreamStore } from '../../../core/stream.ts';
 import { LOWER_BOUND, type Notices } from '../scan/notices.ts';
 import type { OpenFiles } from './open-files.ts';
 import type { Holdings } from './holdings.ts';
-import { isDetached, isBehind, isGone, isRotated, lagOf, type TrackedFile } from './tracked-file.ts';
+import { endsInNuls, isDetached, isBehind, isGone, isRotated, lagOf, type TrackedFile } from './tracked-file.ts';
 
 export interface MaintenanceOptions {
   readonly streams: StreamStore;
@@ -35,7 +35,7 @@ export class Maintenance {
   }
 
   keep(file: TrackedFile): void {
-    if (file.stream.id !== undefined && file.sureSize > 0) this.#options.streams.see(file.stream.id, file.sureSize);
+    if (file.stream.id !== undefined && file.sureSize > 0) this.#options.streams.see(file.stream.id, file.stream.endIn(file.sureSize));
     if (isDetached(file) || file.isUndecided) return;
     if (file.disk.place === 'away' && file.disk.fd === undefined) return this.#keepAway(file);
     const { descriptors } = this.#options;
@@ -46,6 +46,9 @@ export class Maintenance {
     const goneMs = isGone(file) ? this.#now - file.disk.leftAtMs : 0;
     const stillMs = this.#now - file.disk.changedAtMs;
     if (lagOf(file) > 0) return this.#sendPartial(file, stillMs);
+    // The writer may put text there without a change of size or time.
+    if (endsInNuls(file) && !this.#isOver(file)) return;
+    if (endsInNuls(file) || (file.stream.nuls.gapTo > 0 && this.#isOver(file))) return this.#passNuls(file, stillMs);
     // Where files come and go fast, those that are deleted and read must make room for the next ones.
     if (stillMs < (file.disk.place === 'deleted' && descriptors.isCrowded ? LOOK_EVERY_MS : KEEP_OPEN_MS)) return;
     descriptors.close(file);
@@ -74,19 +77,32 @@ export class Maintenance {
     }
   }
 
+  /** Nobody writes text in place of the NULs that a rotated or deleted file ends in. */
+  #passNuls(file: TrackedFile, stillMs: number): void {
+    if (stillMs < (file.disk.place === 'deleted' ? LOOK_EVERY_MS : KEEP_OPEN_MS)) return;
+    file.nulsFinalAt = file.size;
+    this.#options.holdings.enqueue(file);
+  }
+
+  /** Nobody finishes the line of a file that was rotated or deleted. */
+  #isOver(file: TrackedFile): boolean {
+    return file.disk.place !== 'matched' || isRotated(file);
+  }
+
   /** Has an unfinished line, or lines that wait for more of their event, sent. Until then its file stays open: a delete would take it along. */
   #sendPartial(file: TrackedFile, stillMs: number): void {
     const { partialTimeoutMs, groupTimeoutMs, holdings } = this.#options;
     if (file.stream.hasOpenEvent && stillMs >= groupTimeoutMs) {
-      file.linesFinalAt = file.size;
+      file.linesFinalAt = file.stream.endIn(file.size);
       holdings.enqueue(file);
     }
     const waitMs = file.stream.hasOpenEvent ? Math.max(partialTimeoutMs, groupTimeoutMs) : partialTimeoutMs;
-    // Nobody finishes the line of a file that was rotated or deleted; of a deleted one nothing may wait for long.
-    const isOver = file.disk.place !== 'matched' || isRotated(file);
+    const isOver = this.#isOver(file);
+    // Of a deleted file nothing may wait for long.
     const mostMs = file.disk.place === 'deleted' ? LOOK_EVERY_MS : isOver ? KEEP_OPEN_MS : Infinity;
     if (stillMs < Math.min(waitMs, mostMs)) return;
-    file.finalAt = file.size;
+    file.finalAt = file.stream.endIn(file.size);
+    if (isOver) file.nulsFinalAt = file.size;
     holdings.enqueue(file);
   }
 

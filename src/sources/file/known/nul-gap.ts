@@ -1,38 +1,35 @@
 /**
  * The NUL gap at a file's start after `copytruncate` under a program that did not open it for appending, and writes on at its old
- * position. It is neither event nor loss, whatever its size: the stream begins behind it. NULs elsewhere belong to their line, as do a
- * few at the start of a file that was not truncated.
+ * position. It is neither event nor loss, whatever its size: the stream begins behind it. A few NULs at the start of a file that was not
+ * truncated belong to its first line. read/nul-holes.ts has those elsewhere.
  */
 import { TAIL_BYTES } from '../../../core/limits.ts';
-import { GAP_BYTES, TURN_BYTES } from '../limits.ts';
+import { GAP_BYTES, HOLE_SETTLES_MS, TURN_BYTES } from '../limits.ts';
+import { LONGEST_UNIT_BYTES } from '../../framing/byte-window.ts';
 import { READ_CHUNK_BYTES } from '../../framing/limits.ts';
+import type { Clock } from '../../../core/time/clock.ts';
+import type { SourceStats } from '../../../core/source.ts';
 import type { StreamStore } from '../../../core/stream.ts';
 import { tailOf } from '../../../core/tail.ts';
 import type { LineShaping } from '../../framing/line-shaping.ts';
 import type { FileSystem } from '../scan/file-system.ts';
-import { isAllNuls } from './content.ts';
+import { readBefore, readHead } from '../scan/peek.ts';
+import { isAllNuls, isAtGap, isEmpty } from './content.ts';
 import type { Notices } from '../scan/notices.ts';
-import type { TrackedFile } from './tracked-file.ts';
-
-const NULS = Buffer.alloc(READ_CHUNK_BYTES);
-const chunk = Buffer.alloc(READ_CHUNK_BYTES);
+import { findNulsEnd, isFilled, leadingNuls, NULS } from './nul-runs.ts';
+import { endsInNuls, noteSize, type TrackedFile } from './tracked-file.ts';
 
 export interface NulGapsOptions {
   readonly fileSystem: FileSystem;
   readonly streams: StreamStore;
+  readonly clock: Clock;
   readonly notices: Notices;
+  readonly stats: SourceStats;
   readonly shaping: LineShaping;
 }
 
-/** How many NULs the bytes begin with. */
-export function leadingNuls(bytes: Buffer): number {
-  let at = 0;
-  // Compares whole pieces at the speed of memory.
-  for (let step = NULS.length; step >= 64; step >>= 2)
-    while (at + step <= bytes.length && bytes.subarray(at, at + step).equals(NULS.subarray(0, step))) at += step;
-  while (at < bytes.length && bytes[at] === 0) at += 1;
-  return at;
-}
+/** `waits`: what is before the text may be written yet. */
+export type GapSearch = 'over' | 'more' | 'waits';
 
 export class NulGaps {
   readonly #options: NulGapsOptions;
@@ -50,31 +47,107 @@ export class NulGaps {
   beginBehind(file: TrackedFile, head: Buffer): void {
     if (head[0] !== 0 || file.stream.offset > 0 || !this.areSought) return;
     const end = leadingNuls(head);
-    if (end >= file.stream.leastGap && end < head.length) this.#beginAt(file, end);
+    if (end < file.stream.nuls.leastGap || end === head.length) return;
+    this.#moveBehind(file, end);
+    this.#say(file, end);
+  }
+
+  /** Searches up to TURN_BYTES for the end of an open file's gap: while there is `more`, the file `isBehind`. Throws system errors. */
+  pass(file: TrackedFile): GapSearch {
+    const { stream, disk } = file;
+    if (isAtGap(stream) && stream.nuls.hole?.at === stream.startAt) {
+      // Blocks may come from the last to the first.
+      const first = findNulsEnd(this.#options.fileSystem, disk.fd!, 0, TURN_BYTES);
+      if (first.end < stream.startAt && first.by === 'text') this.#begin(file, first.end);
+      return this.#settle(file);
+    }
+    if (stream.offset > 0 || !isAllNuls(stream.identity) || !this.areSought) return 'over';
+    const { fileSystem } = this.#options;
+    // A network file system may show bytes late that were NULs at the last check.
+    const at = Math.max(0, stream.nuls.gapTo - READ_CHUNK_BYTES);
+    const { end, by } = findNulsEnd(fileSystem, disk.fd!, at, at + TURN_BYTES);
+    if (by !== 'text') {
+      stream.nuls.gapTo = stream.readTo = Math.max(end, stream.nuls.gapTo);
+      return 'more';
+    }
+    if (end < stream.nuls.leastGap) {
+      stream.nuls.gapTo = 0;
+      return 'over';
+    }
+    this.#begin(file, end);
+    return this.#settle(file);
+  }
+
+  #begin(file: TrackedFile, end: number): void {
+    const { fileSystem, streams, clock } = this.#options;
+    const { stream, disk } = file;
+    this.#moveBehind(file, end);
+    streams.begin(stream.id!, end, stream.tail);
+    stream.nuls.hole = { at: end, sinceMs: clock.monotonic(), text: tailOf(readHead(fileSystem, disk.fd!, TAIL_BYTES, end)) };
+  }
+
+  /** It is known where the stream begins. It is not read before nobody fills the gap any more. */
+  #settle(file: TrackedFile): GapSearch {
+    const { stream } = file;
+    if (!stream.nuls.isAfterTruncation && !this.isSettled(file, stream.startAt)) return 'waits';
+    stream.nuls.hole = undefined;
+    this.#say(file, stream.startAt);
+    return 'over';
+  }
+
+  /** True where an open file, of which nothing but its gap is known, has other first bytes because text was written in place of NULs. */
+  wasFilled({ stream, disk: { fd } }: TrackedFile, size: number, sureSize: number): boolean {
+    if (size < sureSize) return false;
+    if (isEmpty(stream)) return true;
+    const { hole } = stream.nuls;
+    return (
+      isAtGap(stream) && hole !== undefined && tailOf(readHead(this.#options.fileSystem, fd!, TAIL_BYTES, hole.at)).crc === hole.text?.crc
+    );
   }
 
   /**
-   * Searches up to TURN_BYTES for the end of an open file's gap. False while it is not found: there is more to search if the file
-   * `isBehind`. Throws system errors.
+   * True where nobody fills the NULs before the text at `at` any more: some network file systems show the size of a file, and later blocks,
+   * before its content.
    */
-  pass(file: TrackedFile): boolean {
-    if (file.stream.offset > 0 || !isAllNuls(file.stream.identity) || !this.areSought) return true;
-    const { fileSystem, streams } = this.#options;
-    // A network file system may show bytes late that were NULs at the last check.
-    let at = Math.max(0, file.stream.gapTo - READ_CHUNK_BYTES);
-    for (const stopAt = at + TURN_BYTES; at < stopAt;) {
-      const bytes = chunk.subarray(0, fileSystem.peek(file.disk.fd!, chunk, at));
-      const nuls = leadingNuls(bytes);
-      at += nuls;
-      if (nuls < bytes.length) {
-        this.#beginAt(file, at);
-        streams.begin(file.stream.id!, at, file.stream.tail);
-        return true;
-      }
-      if (bytes.length < chunk.length) break;
+  isSettled(file: TrackedFile, at: number): boolean {
+    const { clock } = this.#options;
+    if (clock.now() - file.disk.seenMtimeMs >= HOLE_SETTLES_MS || file.finalAt === Infinity) return true;
+    if (file.stream.nuls.hole?.at !== at) file.stream.nuls.hole = { at, sinceMs: clock.monotonic(), text: undefined };
+    return clock.monotonic() - file.stream.nuls.hole.sinceMs >= HOLE_SETTLES_MS;
+  }
+
+  /** A stat saw that the open file has this size: unless it ends in NULs, which nobody may have written. Throws system errors. */
+  noteSize(file: TrackedFile, size: number): void {
+    if (size <= file.sureSize) return;
+    if (this.endsInText(file.disk.fd!, size)) noteSize(file, size);
+    else if (size > file.size) file.size = size;
+  }
+
+  /** False where an open file of this size ends in NULs. Throws system errors. */
+  endsInText(fd: number, size: number): boolean {
+    return readBefore(this.#options.fileSystem, fd, size, LONGEST_UNIT_BYTES).some((byte) => byte !== 0);
+  }
+
+  /** Text was written where the open file ended in NULs: neither its size nor its time need say so. */
+  isFilled(file: TrackedFile): boolean {
+    const { stream, disk } = file;
+    if (!endsInNuls(file) || disk.fd === undefined) return false;
+    try {
+      return isFilled(this.#options.fileSystem, disk.fd, Math.max(stream.nuls.last.from, stream.offset), stream.nuls.last.to);
+    } catch {
+      // Its next turn meets the same trouble, and notes it.
+      return true;
     }
-    file.stream.gapTo = file.stream.readTo = Math.max(at, file.stream.gapTo);
-    return false;
+  }
+
+  /** Of a rotated or deleted file that is nothing but NULs: nobody writes text in their place any more. */
+  drop(file: TrackedFile): void {
+    const { stream } = file;
+    if (stream.nuls.gapTo === 0 || stream.id === undefined) return;
+    const end = stream.nuls.gapTo;
+    this.#count(end);
+    this.#moveBehind(file, end);
+    this.#options.streams.begin(stream.id, end, stream.tail);
   }
 
   /** Where to begin in a compressed file that was never read in its plain form: behind its gap. */
@@ -86,6 +159,7 @@ export class NulGaps {
       if (nuls < piece.length) break;
     }
     if (end < GAP_BYTES || !this.areSought) return 0;
+    this.#count(end);
     this.log(path, end);
     return end;
   }
@@ -97,8 +171,17 @@ export class NulGaps {
     this.#options.notices.event('warn', { path, holeBytes }, text);
   }
 
-  #beginAt(file: TrackedFile, end: number): void {
+  #moveBehind(file: TrackedFile, end: number): void {
     file.stream.beginAt(end, tailOf(NULS.subarray(0, Math.min(end, TAIL_BYTES))));
-    this.log(file.disk.path, end);
+  }
+
+  #say({ disk }: TrackedFile, end: number): void {
+    this.#count(end);
+    this.log(disk.path, end);
+  }
+
+  #count(nuls: number): void {
+    const { stats } = this.#options;
+    stats.nulBytes = (stats.nulBytes ?? 0) + nuls;
   }
 }

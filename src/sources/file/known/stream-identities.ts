@@ -7,7 +7,7 @@ import type { Rescue } from '../../../core/source.ts';
 import type { StreamStore } from '../../../core/stream.ts';
 import type { FileSystem } from '../scan/file-system.ts';
 import type { NulGaps } from './nul-gap.ts';
-import { fingerprintOf } from './content.ts';
+import { fingerprintOfText } from './content.ts';
 import type { Notices } from '../scan/notices.ts';
 import { readHead } from '../scan/peek.ts';
 import { isGone, type TrackedFile } from './tracked-file.ts';
@@ -35,7 +35,7 @@ export class StreamIdentities {
     const head = readHead(fileSystem, file.disk.fd!, HEAD_BYTES);
     if (head.length === 0) return false;
     this.#options.gaps.beginBehind(file, head);
-    file.stream.identity = { ...file.stream.identity, ...fingerprintOf(head) };
+    file.stream.identity = { ...file.stream.identity, ...fingerprintOfText(head) };
     if (file.disk.path !== file.stream.firstPath) file.stream.identity = { ...file.stream.identity, path: file.disk.path };
     const { id, createdMs } = streams.mint(source, file.stream.firstPath, file.stream.identity, file.stream.offset);
     file.stream.id = id;

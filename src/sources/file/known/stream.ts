@@ -7,6 +7,29 @@ import type { SuspendedLine } from '../../framing/long-line.ts';
 import { ContentSum } from './content-sum.ts';
 import type { ReadContent } from './content.ts';
 
+export interface NulRange {
+  readonly from: number;
+  readonly to: number;
+  /** All of them were looked at since nobody writes to the file any more. */
+  readonly isFinal: boolean;
+}
+
+/** What is known of NULs in the file that are no content of the stream. */
+export interface StreamNuls {
+  /** So many at its beginning are a gap, … */
+  leastGap: number;
+  /** … which goes at least as far as this while its end was not found. */
+  gapTo: number;
+  /** The file held other content before. */
+  isAfterTruncation: boolean;
+  /** Those that the file ended in when it was last read: they are not there yet. */
+  last: NulRange;
+  /** Those that are waited for to be filled: where they end, since when (monotonic), and of a gap the first bytes behind it. */
+  hole: { readonly at: number; readonly sinceMs: number; readonly text: Tail | undefined } | undefined;
+}
+
+export const NO_NULS: NulRange = { from: 0, to: 0, isFinal: false };
+
 export class Stream {
   /** The path under which it was first matched: the events' `file`. */
   readonly firstPath: string;
@@ -17,10 +40,7 @@ export class Stream {
   createdMs = 0;
   /** The fingerprint, and where the file was last. */
   identity: FileIdentity;
-  /** So many NULs at its beginning are a gap, … */
-  leastGap = GAP_BYTES;
-  /** … which goes at least as far as this while its end was not found. */
-  gapTo = 0;
+  readonly nuls: StreamNuls = { leastGap: GAP_BYTES, gapTo: 0, isAfterTruncation: false, last: NO_NULS, hole: undefined };
   /** Bytes up to here were read; from `offset` on they are an unfinished line. */
   readTo = 0;
   /** The unfinished oversize line that reading stopped in. */
@@ -70,7 +90,13 @@ export class Stream {
 
   /** How far it was read, counting a NUL gap without an end. */
   get position(): number {
-    return Math.max(this.#offset, this.gapTo);
+    return Math.max(this.#offset, this.nuls.gapTo);
+  }
+
+  /** Where a file of this size ends, without the NULs that it is known to end in. */
+  endIn(size: number, { from, to } = this.nuls.last): number {
+    if (size <= this.nuls.gapTo) return Math.min(size, this.#offset);
+    return size > to ? size : Math.min(size, Math.max(from, this.#offset));
   }
 
   /** What is known of its content, including what the lane is taking. */
@@ -91,7 +117,7 @@ export class Stream {
   /** Nothing was read of it, and it begins at `at`. */
   beginAt(at: number, tail: Tail): void {
     this.#startAt = at;
-    this.gapTo = 0;
+    this.nuls.gapTo = 0;
     this.#moveTo(at, tail, new ContentSum(at, 0));
   }
 
@@ -113,7 +139,8 @@ export class Stream {
     this.#offset = this.readTo = offset;
     this.#tail = tail;
     this.#sum = sum;
-    this.suspended = undefined;
+    this.suspended = this.nuls.hole = undefined;
     this.hasOpenEvent = false;
+    this.nuls.last = NO_NULS;
   }
 }

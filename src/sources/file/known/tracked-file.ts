@@ -26,8 +26,10 @@ export interface TrackedFile {
   sureSize: number;
   /** A turn is under way. */
   isBusy: boolean;
-  /** The next turn also sends the unfinished last line, if the file ends here or before, … */
+  /** The next turn also sends the unfinished last line, if the text ends here or before, … */
   finalAt: number;
+  /** … and passes over the NULs that it ends in, if the file ends here or before, … */
+  nulsFinalAt: number;
   /** … and the open event, if the file ends here or before. */
   linesFinalAt: number;
   /** Under `--once`: no line that begins here or later is read. */
@@ -53,6 +55,7 @@ export function newTrackedFile(path: string, stat: FileStat, shape: EventShape, 
     sureSize: 0,
     isBusy: false,
     finalAt: -1,
+    nulsFinalAt: -1,
     linesFinalAt: -1,
     stopAt: Infinity,
     before: undefined,
@@ -71,9 +74,17 @@ export function noteSize(file: TrackedFile, size: number): void {
   if (size > file.sureSize) file.sureSize = size;
 }
 
-/** Bytes that are there and not yet accepted. */
+/** Bytes that are there and not yet accepted; NULs at the end are not there yet. */
 export function lagOf({ size, stream }: TrackedFile): number {
-  return Math.max(0, size - stream.position);
+  const { position } = stream;
+  const { last } = stream.nuls;
+  const nulBytes = Math.max(0, Math.min(size, last.to) - Math.max(last.from, position));
+  return Math.max(0, size - position - nulBytes);
+}
+
+/** It ends in NULs that may become text. */
+export function endsInNuls({ stream: { nuls, offset } }: TrackedFile): boolean {
+  return nuls.last.to > Math.max(nuls.last.from, offset);
 }
 
 /** There are bytes that were never read: more than an unfinished line. */

@@ -4,6 +4,7 @@ import type { Clock } from '../../../core/time/clock.ts';
 import type { SourceStats } from '../../../core/source.ts';
 import type { StreamStore } from '../../../core/stream.ts';
 import type { KnownChange } from '../known/change.ts';
+import { isEmpty } from '../known/content.ts';
 import type { Place } from '../known/file-on-disk.ts';
 import { isBehind, isGone, isRotated, lagOf, newTrackedFile, noteSize, type TrackedFile } from '../known/tracked-file.ts';
 import { type FileStat, inodeKey, NO_FILE } from '../scan/file-system.ts';
@@ -62,7 +63,9 @@ export class Apply {
     Object.assign(file.disk, { path, place, lastChange: isLost ? 'gone' : kind, leftAtMs: now });
     file.stream.resume(record);
     file.nextBornMs = record.createdMs;
-    noteSize(file, Math.max(record.resumeAt, record.seenSize ?? 0));
+    // Text in place of NULs is no truncation: nothing is lost by it.
+    const isFilled = isLost && found !== undefined && isEmpty(file.stream) && found.stat.size >= (record.seenSize ?? 0);
+    noteSize(file, Math.max(record.resumeAt, isFilled ? 0 : (record.seenSize ?? 0)));
     if (kind === 'left out') {
       holdings.leftOut.add(file);
       return;
@@ -118,7 +121,7 @@ export class Apply {
       disk.lastChange = 'continued';
       generations.place(file, place);
     }
-    const isChanged = stat.size !== disk.seenSize || stat.mtimeMs !== disk.seenMtimeMs;
+    const isChanged = stat.size !== disk.seenSize || stat.mtimeMs !== disk.seenMtimeMs || generations.gaps.isFilled(file);
     if (isChanged) {
       if (disk.seenSize === 0) file.filledScan = generations.scan;
       if (!isGone(file)) this.#changed.add(file);
@@ -135,7 +138,7 @@ export class Apply {
     // While it is closed, it may hold other content; the reader's turn compares it.
     if (current.disk.fd === undefined && stat.size > current.size) current.size = stat.size;
     generations.holdings.enqueue(current);
-    if (stat.size > 0 && (current.stream.id === undefined || current.stream.gapTo > 0)) this.#nameAndLetGo(current);
+    if (stat.size > 0 && (current.stream.id === undefined || current.stream.nuls.gapTo > 0)) this.#nameAndLetGo(current);
   }
 
   /** Follows an unknown file that no glob matches, if its name is a rotated name of the path. */
@@ -221,7 +224,7 @@ export class Apply {
 }
 
 function unreadOf(file: TrackedFile, { size }: { readonly size: number } = file): number {
-  return Math.max(0, Math.max(size, file.size) - file.stream.position);
+  return Math.max(0, file.stream.endIn(Math.max(size, file.size)) - file.stream.position);
 }
 
 /** A rotated file is logged once at most, and not at all when it was read to its end. */

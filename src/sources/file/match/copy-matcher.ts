@@ -50,7 +50,7 @@ export class CopyMatcher {
     return beside.some((found) => {
       const known = holdings.in(found.stat);
       const isNamed = known?.stream.id !== undefined && !inodes.hasLost(known, found);
-      if (found.stat.size < generation.sureSize || isNamed) return false;
+      if (found.stat.size < generation.stream.endIn(generation.sureSize) || isNamed) return false;
       const { identity } = generation.stream;
       const head = withOpenIfReadable(fileSystem, found.path, (fd) => readHead(fileSystem, fd, identity.headLength));
       return head !== undefined && identity.headLength > 0 && hasFingerprint(identity, head);

@@ -42,7 +42,9 @@ export class CopyOutcomes {
   moveInto(generation: TrackedFile, copy: TrackedFile, stat: FileStat, end?: CopyEnd): void {
     const { stats, notices, holdings, descriptors, identities } = this.#options;
     const { offset, inHand } = generation.stream;
-    const lostBytes = isDetached(generation) ? Math.max(0, generation.size - Math.max(stat.size, offset + inHand)) : 0;
+    const lostBytes = isDetached(generation)
+      ? Math.max(0, generation.stream.endIn(generation.size) - Math.max(stat.size, offset + inHand))
+      : 0;
     stats.lostBytes += lostBytes;
     const fields = { path: generation.disk.path, copy: copy.disk.path, offset, size: stat.size, lostBytes };
     notices.event(lostBytes > 0 ? 'warn' : 'info', fields, `file was copied and truncated, reading on in its copy${LOWER_BOUND}`);

@@ -20,7 +20,7 @@ import { isUntouched } from '../known/content.ts';
 import { isRotatedName, rotatedFrom } from '../scan/rotated-names.ts';
 import { Order } from '../known/order.ts';
 import type { Place } from '../known/file-on-disk.ts';
-import { isDetached, isGone, newTrackedFile, noteSize, type TrackedFile } from '../known/tracked-file.ts';
+import { isDetached, isGone, newTrackedFile, type TrackedFile } from '../known/tracked-file.ts';
 
 export interface GenerationsOptions extends Omit<MaintenanceOptions, 'holdings' | 'descriptors' | 'groupTimeoutMs'> {
   /** The source's id. */
@@ -95,7 +95,11 @@ export class Generations {
   /** Starts to follow a file that was not known. */
   track({ path, stat }: FoundFile): TrackedFile {
     const file = this.#newFile(path, stat);
-    file.stream.leastGap = Math.min(file.stream.leastGap, this.readBefore.get(inodeKey(stat)) ?? Infinity);
+    const readBefore = this.readBefore.get(inodeKey(stat));
+    if (readBefore !== undefined) {
+      file.stream.nuls.leastGap = Math.min(file.stream.nuls.leastGap, readBefore);
+      file.stream.nuls.isAfterTruncation = true;
+    }
     // What lies beside a file from before the first scan may have been left out on purpose.
     if (this.scan > 1) file.nextBornMs = stat.bornMs;
     this.add(file);
@@ -120,6 +124,8 @@ export class Generations {
     file.disk.lastChange = 'truncated';
     // An earlier stat may be of the old content.
     const stat = this.#options.fileSystem.fstat(file.disk.fd!);
+    const endsInText = this.gaps.endsInText(file.disk.fd!, stat.size);
+    const isFilled = this.gaps.wasFilled(file, stat.size, file.stream.endIn(file.sureSize));
     // Under a matching path it is a file of its own, else what is left of the rotated one.
     const firstPath = file.disk.place === 'matched' ? file.disk.path : file.stream.firstPath;
     // The file is older than what is in it now.
@@ -130,11 +136,14 @@ export class Generations {
     // Bytes seen by a stat alone may be the next stream's.
     file.size = Math.max(file.stream.offset, Math.min(file.size, file.sureSize));
     // A program that does not append writes on behind that.
-    if (file.size > 0) next.stream.leastGap = Math.min(next.stream.leastGap, file.size);
+    if (file.size > 0) next.stream.nuls.leastGap = Math.min(next.stream.nuls.leastGap, file.size);
+    next.stream.nuls.isAfterTruncation = file.size > 0 && !isFilled;
+    if (isFilled) file.size = file.stream.position;
     this.holdings.takeOver(next, file);
     this.order.add(next);
     this.descriptors.handOver(file, next);
-    next.disk.seenSize = next.sureSize = stat.size;
+    next.disk.seenSize = stat.size;
+    next.sureSize = endsInText ? stat.size : 0;
     next.disk.seenMtimeMs = stat.mtimeMs;
     next.disk.changedAtMs = file.disk.leftAtMs = this.now;
     // Truncated again, it may have a copy already, which needs a stream to be compared with.
@@ -185,7 +194,7 @@ export class Generations {
       const { size } = fileSystem.fstat(file.disk.fd);
       const isSame = isUntouched(fileSystem, file.disk.fd, file.stream.read) && !this.isBegunAnew(file, size);
       if (match({ ...AT_ITS_PATH, content: isSame ? 'same' : 'different' }) === 'truncated') return this.renew(file);
-      noteSize(file, size);
+      this.gaps.noteSize(file, size);
     } catch (error) {
       this.descriptors.fail(file, error);
     }
@@ -197,9 +206,9 @@ export class Generations {
    * latter if it may have a copy.
    */
   isBegunAnew(file: TrackedFile, size: number): boolean {
-    if (size < file.stream.gapTo) return true;
+    if (size < file.stream.nuls.gapTo) return true;
     return (
-      size < file.sureSize &&
+      size < file.stream.endIn(file.sureSize) &&
       file.stream.read.offset === file.stream.startAt &&
       file.stream.id !== undefined &&
       this.copies.matcher.mayHaveCopy(file)
@@ -243,11 +252,11 @@ export class Generations {
    * The file ends at `end`, before its size as seen: unless it is growing right now, a part of its unfinished line was cut off.
    * Where all of it was, the next turn begins a new generation, and looks for the rest of this one in copies.
    */
-  noteCut(file: TrackedFile, end: number): void {
+  noteCut(file: TrackedFile, end: number, nulsBefore = file.stream.nuls.last): void {
     const { fileSystem, stats, notices } = this.#options;
     if (file.disk.fd === undefined || fileSystem.fstat(file.disk.fd).size > end || !isUntouched(fileSystem, file.disk.fd, file.stream))
       return;
-    const lostBytes = Math.max(0, file.sureSize - end);
+    const lostBytes = Math.max(0, file.stream.endIn(file.sureSize, nulsBefore) - end);
     stats.lostBytes += lostBytes;
     const fields = { path: file.disk.path, size: end, lostBytes };
     if (lostBytes > 0) notices.event('warn', fields, `the end of a file was cut off before it was read${LOWER_BOUND}`);

@@ -6,7 +6,7 @@ import type { StreamRecord } from '../../../core/stream.ts';
 import type { KnownChange, NewChange, SavedChange } from '../known/change.ts';
 import type { Place } from '../known/file-on-disk.ts';
 import type { Holdings } from '../known/holdings.ts';
-import { isBehind, isDetached, isGone, isReplaced, lagOf, type TrackedFile } from '../known/tracked-file.ts';
+import { endsInNuls, isBehind, isDetached, isGone, isReplaced, lagOf, type TrackedFile } from '../known/tracked-file.ts';
 import { SCAN_SLICE_FILES } from '../limits.ts';
 import { type FileStat, isSameFile } from '../scan/file-system.ts';
 import type { FoundFile } from '../scan/finder.ts';
@@ -175,8 +175,9 @@ export function matchAt(file: TrackedFile, stat: FileStat): 'continued' | 'repla
 export function matchHeld(file: TrackedFile, stat: FileStat): Change | undefined {
   const { place } = file.disk;
   if (stat.links === 0 && place !== 'deleted') return { kind: 'deleted', file, stat, place };
-  // Open files whose unfinished line may be due.
-  return isGone(file) || (lagOf(file) > 0 && !isBehind(file)) ? { kind: 'continued', file, stat, place } : undefined;
+  // Open files whose unfinished line may be due, or that end in NULs, or have a hole, in whose place text may be by now.
+  const isWatched = endsInNuls(file) || file.stream.nuls.hole !== undefined || (lagOf(file) > 0 && !isBehind(file));
+  return isGone(file) || isWatched ? { kind: 'continued', file, stat, place } : undefined;
 }
 
 function judge(file: TrackedFile, sight: Sighting, otherName?: FoundFile): ChangedFile {

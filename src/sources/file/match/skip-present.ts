@@ -4,6 +4,7 @@ import { tailOf } from '../../../core/tail.ts';
 import type { Encoding } from '../../../parsers/text/encoding.ts';
 import { findBom, LONGEST_BOM_BYTES } from '../../framing/byte-window.ts';
 import type { FoundFile } from '../scan/finder.ts';
+import { findTextEnd } from '../known/nul-runs.ts';
 import { findLineStart, readBefore, readHead } from '../scan/peek.ts';
 import type { Generations } from './generations.ts';
 
@@ -24,7 +25,8 @@ export function skipPresent(found: ReadonlyMap<string, FoundFile>, { generations
     try {
       const fd = file.disk.fd!;
       const own = findBom(readHead(fileSystem, fd, LONGEST_BOM_BYTES))?.encoding ?? encoding;
-      const start = findLineStart(fileSystem, fd, each.stat.size, maxEventBytes, own);
+      const end = findTextEnd(fileSystem, fd, each.stat.size, own.unitBytes);
+      const start = findLineStart(fileSystem, fd, end, maxEventBytes, own);
       file.stream.beginAt(start, tailOf(readBefore(fileSystem, fd, start, TAIL_BYTES)));
       generations.name(file);
       descriptors.close(file);

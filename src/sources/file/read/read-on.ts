@@ -16,6 +16,7 @@ import { offerBlock } from './offer.ts';
 import type { FileSystem } from '../scan/file-system.ts';
 import type { Generations } from '../match/generations.ts';
 import { compare, isUntouched } from '../known/content.ts';
+import { findNulRun } from '../known/nul-runs.ts';
 import { readHead } from '../scan/peek.ts';
 import type { Stream } from '../known/stream.ts';
 import { isDetached, noteSize, type TrackedFile } from '../known/tracked-file.ts';
@@ -123,7 +124,8 @@ async function readPart({ lines, fileSystem, generations }: ReadOnOptions, file:
   try {
     const stat = fileSystem.fstat(fd!);
     if (stat.size === 0) return { part: { file, mark: Buffer.alloc(0), length: 0 }, eventLength: undefined };
-    if (compare(fileSystem, fd!, stat.size, stream) !== 'same' || !generations.name(file) || !generations.gaps.pass(file)) return undefined;
+    if (compare(fileSystem, fd!, stat.size, stream) !== 'same' || !generations.name(file) || generations.gaps.pass(file) !== 'over')
+      return undefined;
     const mark = markOf(lines, readHead(fileSystem, fd!, LONGEST_BOM_BYTES));
     if (!mark) return undefined;
     noteSize(file, stat.size);
@@ -134,10 +136,12 @@ async function readPart({ lines, fileSystem, generations }: ReadOnOptions, file:
       const count = await fileSystem.read(fd!, into, position);
       disk.isReading = false;
       if (file.disk.fd !== fd || !isUntouched(fileSystem, fd!, stream)) return undefined;
-      lines.commit(count);
-      position += count;
+      // NULs at the end are not there yet.
+      const taken = findNulRun(into.subarray(0, count), position, lines.encoding.unitBytes);
+      lines.commit(taken);
+      position += taken;
       const eventLength = lines.measureEvent(false);
-      if (count < into.length || eventLength !== undefined) return { part: { file, mark, length: position - begin }, eventLength };
+      if (taken < into.length || eventLength !== undefined) return { part: { file, mark, length: position - begin }, eventLength };
     }
   } catch (error) {
     generations.descriptors.fail(file, error);

@@ -20,12 +20,16 @@ import { countLongLine, type SuspendedLine } from '../../framing/long-line.ts';
 import { sumParts } from '../known/content-sum.ts';
 import type { FileSystem } from '../scan/file-system.ts';
 import type { Generations } from '../match/generations.ts';
-import { compare, fingerprintOf, isUntouched } from '../known/content.ts';
+import { compare, fingerprintOfText, isUntouched, mayGrow } from '../known/content.ts';
+import { findNulRun } from '../known/nul-runs.ts';
+import { NO_NULS, type NulRange } from '../known/stream.ts';
 import type { Notices } from '../scan/notices.ts';
 import { LaneRefusal, offerBlock } from './offer.ts';
+import { judgeNuls, type NulsAhead, passNuls } from './nul-holes.ts';
 import { followers, offerJoined, readOn } from './read-on.ts';
-import { readBefore, readHead } from '../scan/peek.ts';
+import { readHead } from '../scan/peek.ts';
 import { resetInLine } from './split-line.ts';
+import { refill, stillSuspended } from './suspended-line.ts';
 import { isDetached, isBehind, noteSize, type TrackedFile } from '../known/tracked-file.ts';
 import type { Turns } from './turns.ts';
 
@@ -92,25 +96,22 @@ export class Reader {
     const head = readHead(fileSystem, file.disk.fd!, HEAD_BYTES);
     const isSame = compare(fileSystem, file.disk.fd!, stat.size, file.stream, head) === 'same' && !generations.isBegunAnew(file, stat.size);
     let current = isSame ? file : generations.renew(file);
-    if (current === file) noteSize(file, stat.size);
+    if (current === file) generations.gaps.noteSize(file, stat.size);
     if (current.stream.takenTo > current.stream.offset && current.size > current.stream.offset)
       current = generations.beginAfter(current, stat);
-    const known = current.stream.identity.headLength;
     // Of another generation than the head, it may be the head before the truncation.
-    if (
-      current === file &&
-      current.stream.id !== undefined &&
-      (head.length === HEAD_BYTES ? known < HEAD_BYTES : head.length >= known * 2)
-    ) {
-      current.stream.identity = { ...current.stream.identity, ...fingerprintOf(head) };
+    if (current === file && current.stream.id !== undefined && mayGrow(current.stream.identity, head)) {
+      current.stream.identity = { ...current.stream.identity, ...fingerprintOfText(head) };
       streams.identify(current.stream.id, current.stream.identity);
     }
     if (current !== file) generations.order.link();
     if (current.stream.offset === 0 && current.stream.readTo === 0) this.#noteCharset(current, head);
     if (current.size === 0 || !generations.name(current)) return undefined;
-    if (!generations.gaps.pass(current)) {
+    const search = generations.gaps.pass(current);
+    if (search !== 'over') {
       generations.noteCut(current, current.stream.readTo);
-      if (isBehind(current)) generations.holdings.enqueue(current);
+      if (search === 'more' && isBehind(current)) generations.holdings.enqueue(current);
+      else if (search === 'more' && current.size <= Math.max(current.finalAt, current.nulsFinalAt)) generations.gaps.drop(current);
       return undefined;
     }
     return generations.order.holds(current) ? undefined : current;
@@ -130,14 +131,18 @@ export class Reader {
   async #read(file: TrackedFile): Promise<boolean> {
     const { lines, fileSystem, generations } = this.#options;
     const begin = file.stream.offset;
-    const suspended = this.#stillSuspended(file);
+    const suspended = stillSuspended(fileSystem, file);
     /** The kept beginning of the line under way comes last. */
     let isLate = false;
     if (suspended) isLate = await this.#resume(file, suspended);
     else await resetInLine(lines, fileSystem, file.disk.fd!, begin, file.stream.startAt);
     let position = begin + (suspended?.length ?? 0);
+    const nulsBefore = file.stream.nuls.last;
     const stopAt = position + TURN_BYTES;
     let isAtEnd = false;
+    /** NULs before it belong to their line. */
+    let lineTo = 0;
+    let nuls: NulsAhead | undefined;
     // Past TURN_BYTES only while not even one event was complete: a turn always gets further.
     while (!isAtEnd && (position < stopAt || (file.stream.offset === begin && !lines.isSkipping))) {
       const into = lines.free();
@@ -154,17 +159,31 @@ export class Reader {
       }
       // After the read, so that it holds for what was read: a truncation before it would show.
       if (file.disk.fd !== fd || (count > 0 && !isUntouched(fileSystem, fd, file.stream))) return !isDetached(file);
-      lines.commit(count);
-      position += count;
-      isAtEnd = count < into.length;
+      const bytes = into.subarray(0, count);
+      const known = Math.min(count, Math.max(0, lineTo - position));
+      const { unitBytes } = position === 0 ? lines.encodingOf(bytes) : lines.encoding;
+      const taken = known + findNulRun(bytes.subarray(known), position + known, unitBytes);
+      lines.commit(taken);
+      position += taken;
+      isAtEnd = count < into.length && taken === count;
       for (let block = lines.next(); block; block = lines.next()) {
-        await this.#offer(file, block, isLate, isAtEnd);
+        await this.#offer(file, block, isLate, taken < into.length);
         // The rest is read from where it is now, or was counted as lost.
         if (file.disk.fd !== fd) return !isDetached(file);
       }
       if (file.stream.offset >= file.stopAt) return false;
+      if (taken === count) continue;
+      nuls = judgeNuls(fileSystem, generations.gaps, file, position, lines);
+      if (nuls.kind === 'line') lineTo = nuls.to;
+      else if (nuls.kind === 'hole') {
+        await passNuls(this.#options, fd, (position = nuls.to), (block) => this.#offer(file, block, false));
+        if (file.disk.fd !== fd) return !isDetached(file);
+      } else break;
     }
-    if (isAtEnd && file.after && lines.endsInOpenEvent) return this.#endEvent(file, position);
+    isAtEnd ||= nuls?.kind === 'end';
+    const end = nuls?.kind === 'end' ? nuls.to : position;
+    if (nuls?.kind !== 'end' && nuls?.kind !== 'more') file.stream.nuls.last = NO_NULS;
+    if (isAtEnd && file.after && lines.endsInOpenEvent) return this.#endEvent(file, position, end, nulsBefore);
     const flush = position <= file.finalAt ? () => lines.flush() : position <= file.linesFinalAt ? () => lines.flushOpenEvent() : undefined;
     const { fd } = file.disk;
     if (isAtEnd && flush)
@@ -172,24 +191,28 @@ export class Reader {
         await this.#offer(file, block, isLate);
         if (file.disk.fd !== fd) return !isDetached(file);
       }
-    if (isAtEnd) file.finalAt = file.linesFinalAt = -1;
+    const isOver = end > position && (end <= file.nulsFinalAt || file.finalAt === Infinity) && lines.pendingBytes === 0;
+    if (isOver) await passNuls(this.#options, fd!, end, (block) => this.#offer(file, block, false));
+    if (file.disk.fd !== fd) return !isDetached(file);
+    if (isAtEnd) file.finalAt = file.linesFinalAt = file.nulsFinalAt = -1;
     file.stream.hasOpenEvent = lines.hasOpenEvent;
     file.stream.suspended = lines.suspend();
-    file.stream.readTo = isAtEnd ? position : file.stream.offset;
-    noteSize(file, position);
-    if (isAtEnd && position < file.size) generations.noteCut(file, position);
+    file.stream.readTo = isAtEnd ? end : file.stream.offset;
+    noteSize(file, end);
+    if (isAtEnd && end < file.size) generations.noteCut(file, end, nulsBefore);
+    if (nuls?.kind === 'waits') return false;
     // It grew while the lane was taking what was read.
-    return !isAtEnd || position < file.size;
+    return !isAtEnd || end < file.size;
   }
 
   /** The file ends in an event that is open, and another one goes on with it. */
-  async #endEvent(file: TrackedFile, position: number): Promise<false> {
+  async #endEvent(file: TrackedFile, position: number, end: number, nulsBefore: NulRange): Promise<false> {
     const { generations } = this.#options;
     const files = followers(file);
     for (const each of files) each.isBusy = true;
     try {
-      noteSize(file, position);
-      file.stream.readTo = position;
+      noteSize(file, end);
+      file.stream.readTo = end;
       file.stream.hasOpenEvent = true;
       const event = await readOn(this.#options, file, position <= Math.max(file.finalAt, file.linesFinalAt));
       file.finalAt = file.linesFinalAt = -1;
@@ -197,7 +220,7 @@ export class Reader {
       if (event.continuations.length === 0) await this.#offer(file, event.block, false);
       else await offerJoined(this.#options, file, event);
       file.stream.hasOpenEvent = false;
-      if (position < file.size) generations.noteCut(file, position);
+      if (end < file.size) generations.noteCut(file, end, nulsBefore);
       for (const each of files) if (each === file.after || each.stream.offset > each.stream.startAt) generations.order.release(each);
       return false;
     } finally {
@@ -205,30 +228,20 @@ export class Reader {
     }
   }
 
-  /** The oversize line that an earlier turn left, unless the file was cut back into it since. */
-  #stillSuspended(file: TrackedFile): SuspendedLine | undefined {
-    const { suspended } = file.stream;
-    if (!suspended) return undefined;
-    const { recent, length } = suspended;
-    if (!readBefore(this.#options.fileSystem, file.disk.fd!, file.stream.offset + length, recent.length).equals(recent))
-      file.stream.suspended = undefined;
-    return file.stream.suspended;
-  }
-
   /** Goes back into the line. True when its kept beginning is to be read once its end is seen. */
   async #resume(file: TrackedFile, line: SuspendedLine): Promise<boolean> {
     const { lines, fileSystem } = this.#options;
     const kept = lines.resume(file.stream.offset, line, readHead(fileSystem, file.disk.fd!, lines.headBytes));
-    if (kept && line.kind === 'skipped') await this.#refill(file, kept, file.stream.offset + line.textAt);
+    if (kept && line.kind === 'skipped') await refill(fileSystem, file, kept, file.stream.offset + line.textAt);
     return kept === undefined && line.kind === 'skipped';
   }
 
   async #offer(file: TrackedFile, block: WindowBlock, isLate: boolean, isAtEnd = false): Promise<void> {
-    const { lane, stats, lines } = this.#options;
+    const { lane, stats, lines, fileSystem } = this.#options;
     const line = file.stream.suspended;
     if (isLate && block.offset === file.stream.offset && line?.kind === 'skipped') {
       const kept = block.window.bytes.subarray(block.start, block.start + line.kept);
-      await this.#refill(file, kept, block.offset + line.textAt);
+      await refill(fileSystem, file, kept, block.offset + line.textAt);
     }
     const bytes = streamBytesOf(block);
     // A copy that was made before the read ends somewhere in it, near its end as a rule.
@@ -272,15 +285,5 @@ export class Reader {
     const part = { length: taken.length, sum: contentSum(taken, stream.offset) };
     stream.advance(stream.offset + taken.length, [part], tailOf(taken));
     this.#options.stats.readBytes += taken.length;
-  }
-
-  /** Reads the kept beginning of an oversize line back: another turn read it first. */
-  async #refill(file: TrackedFile, kept: Buffer, position: number): Promise<void> {
-    const { fileSystem } = this.#options;
-    for (let at = 0; at < kept.length;) {
-      const count = await fileSystem.read(file.disk.fd!, kept.subarray(at), position + at);
-      if (count === 0) throw new Error('file was truncated while a long line was read');
-      at += count;
-    }
   }
 }

@@ -4,7 +4,7 @@
  */
 import type { Lane, Span } from '../../../core/block.ts';
 import { messageOf, TailraceError } from '../../../core/errors.ts';
-import { LONGEST_BOM_BYTES } from '../../framing/byte-window.ts';
+import { LONGEST_BOM_BYTES, type WindowBlock } from '../../framing/byte-window.ts';
 import type { Lines } from '../../framing/lines.ts';
 import { type FileSystem, isSameFile, leadsNowhere } from '../scan/file-system.ts';
 import { LaneRefusal, offerBlock } from './offer.ts';
@@ -16,6 +16,9 @@ import { readPart, resetInLine } from './split-line.ts';
 import type { TrackedFile } from '../known/tracked-file.ts';
 import type { Turns } from './turns.ts';
 import { isMountAway } from '../scan/locate.ts';
+import { findNulRun, findNulsEnd } from '../known/nul-runs.ts';
+import { GAP_BYTES } from '../limits.ts';
+import { passNuls } from './nul-holes.ts';
 
 export interface SpanReaderOptions {
   readonly lines: Lines;
@@ -149,15 +152,28 @@ export class SpanReader {
       return true;
     }
     await resetInLine(lines, fileSystem, fd, span.from, file.stream.startAt);
+    const offer = (block: WindowBlock): Promise<void> => offerBlock(lane, file.stream, block, lines.readAtMs);
+    let lineTo = span.from;
     for (let position = span.from; position < span.to;) {
       const free = lines.free();
       const count = await fileSystem.read(fd, free.subarray(0, Math.min(free.length, span.to - position)), position);
       if (count === 0) return false;
-      lines.commit(count);
-      position += count;
-      for (let block = lines.next(); block; block = lines.next()) await offerBlock(lane, file.stream, block, lines.readAtMs);
+      const known = Math.min(count, Math.max(0, lineTo - position));
+      const { unitBytes } = position === 0 ? lines.encodingOf(free.subarray(0, count)) : lines.encoding;
+      const taken = known + findNulRun(free.subarray(known, count), position + known, unitBytes);
+      lines.commit(taken);
+      position += taken;
+      for (let block = lines.next(); block; block = lines.next()) await offer(block);
+      if (taken === count) continue;
+      const { end } = findNulsEnd(fileSystem, fd, position, span.to);
+      const to = end < span.to ? end - (end % unitBytes) : span.to;
+      // What was passed over when it was read; more NULs may stand behind the span.
+      const isPassed = to === span.to || (to - position >= GAP_BYTES && lines.pendingBytes === 0);
+      if (to === span.to) for (let block = lines.flush(); block; block = lines.flush()) await offer(block);
+      if (isPassed) await passNuls(this.#options, fd, (position = to), offer);
+      else lineTo = to;
     }
-    for (let block = lines.flush(); block; block = lines.flush()) await offerBlock(lane, file.stream, block, lines.readAtMs);
+    for (let block = lines.flush(); block; block = lines.flush()) await offer(block);
     return true;
   }
 }

@@ -120,7 +120,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a stream is made when its file is read, not when it is seen',
     file: 'sources/file/match/apply.ts',
-    find: 'if (stat.size > 0 && (current.stream.id === undefined || current.stream.gapTo > 0)) this.#nameAndLetGo(current);',
+    find: 'if (stat.size > 0 && (current.stream.id === undefined || current.stream.nuls.gapTo > 0)) this.#nameAndLetGo(current);',
     replace: '',
     include: alone,
   },
@@ -267,8 +267,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'the hole that a file begins with is part of its first line',
     file: 'sources/file/known/nul-gap.ts',
-    find: 'if (file.stream.offset > 0 || !isAllNuls(file.stream.identity) || !this.areSought) return true;',
-    replace: 'if (file.size > 0) return true;',
+    find: "if (stream.offset > 0 || !isAllNuls(stream.identity) || !this.areSought) return 'over';",
+    replace: "if (file.size > 0) return 'over';",
     include: alone,
   },
   {

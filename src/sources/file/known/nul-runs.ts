@@ -1,0 +1,88 @@
+/**
+ * Finds NULs that stand for bytes that are not there yet, or never were: those that a file ends in, and runs of GAP_BYTES and more. Normal
+ * text costs one look at every 512th byte.
+ */
+import { TAIL_BYTES } from '../../../core/limits.ts';
+import { READ_CHUNK_BYTES } from '../../framing/limits.ts';
+import { GAP_BYTES } from '../limits.ts';
+import type { FileSystem } from '../scan/file-system.ts';
+
+export const NULS = Buffer.alloc(READ_CHUNK_BYTES);
+const chunk = Buffer.alloc(READ_CHUNK_BYTES);
+/** No run of GAP_BYTES lies between two such places. */
+const STEP_BYTES = GAP_BYTES / 2;
+
+/** How many NULs the bytes begin with. */
+export function leadingNuls(bytes: Buffer): number {
+  let at = 0;
+  // Compares whole pieces at the speed of memory.
+  for (let step = NULS.length; step >= 64; step >>= 2)
+    while (at + step <= bytes.length && bytes.subarray(at, at + step).equals(NULS.subarray(0, step))) at += step;
+  while (at < bytes.length && bytes[at] === 0) at += 1;
+  return at;
+}
+
+/** How many bytes are left without the NULs that they end in. */
+export function withoutTrailingNuls(bytes: Buffer): number {
+  let end = bytes.length;
+  for (let step = NULS.length; step >= 64; step >>= 2)
+    while (end >= step && bytes.subarray(end - step, end).equals(NULS.subarray(0, step))) end -= step;
+  while (end > 0 && bytes[end - 1] === 0) end -= 1;
+  return end;
+}
+
+/**
+ * Where the first run of NUL characters begins that has GAP_BYTES or reaches the end of the bytes; their length where there is none.
+ * `offset`: of the first byte in its file, from where code units of `unitBytes` are counted.
+ */
+export function findNulRun(bytes: Buffer, offset: number, unitBytes: 1 | 2): number {
+  const { length } = bytes;
+  for (let at = 0; at < length; at += STEP_BYTES) {
+    if (bytes[at] !== 0) continue;
+    const end = at + leadingNuls(bytes.subarray(at));
+    let start = at;
+    while (start > 0 && bytes[start - 1] === 0) start -= 1;
+    // The last NUL before it may be half a character.
+    start += (offset + start) % unitBytes;
+    if (start < end && (end === length || end - start >= GAP_BYTES)) return start;
+    at += Math.floor((end - at) / STEP_BYTES) * STEP_BYTES;
+  }
+  if (bytes[length - 1] !== 0) return length;
+  const start = withoutTrailingNuls(bytes);
+  return Math.min(length, start + ((offset + start) % unitBytes));
+}
+
+/** Where the NULs from `at` on end, and whether that is at text, at the end of the file, or not before `stopAt`. Throws system errors. */
+export function findNulsEnd(
+  fileSystem: FileSystem,
+  fd: number,
+  at: number,
+  stopAt: number,
+): { readonly end: number; readonly by: 'text' | 'file' | 'limit' } {
+  let end = at;
+  while (end < stopAt) {
+    const bytes = chunk.subarray(0, fileSystem.peek(fd, chunk, end));
+    const nuls = leadingNuls(bytes);
+    end += nuls;
+    if (nuls < bytes.length) return { end, by: 'text' };
+    if (bytes.length < chunk.length) return { end, by: 'file' };
+  }
+  return { end, by: 'limit' };
+}
+
+/** True where text is by now where a file was known to end in NULs. Throws system errors. */
+export function isFilled(fileSystem: FileSystem, fd: number, from: number, to: number): boolean {
+  const bytes = chunk.subarray(0, Math.min(TAIL_BYTES, to - from));
+  return leadingNuls(bytes.subarray(0, fileSystem.peek(fd, bytes, from))) < bytes.length;
+}
+
+/** Where an open file of this size ends without the NULs that it ends in, at a whole code unit. Throws system errors. */
+export function findTextEnd(fileSystem: FileSystem, fd: number, size: number, unitBytes: 1 | 2): number {
+  for (let to = size; to > 0;) {
+    const from = Math.max(0, to - chunk.length);
+    const left = withoutTrailingNuls(chunk.subarray(0, fileSystem.peek(fd, chunk.subarray(0, to - from), from)));
+    if (left > 0) return Math.min(size, from + left + ((from + left) % unitBytes));
+    to = from;
+  }
+  return 0;
+}
