@@ -93,10 +93,9 @@ export function compare(
   return hasEdges(fileSystem, fd, read) ? 'same' : 'different';
 }
 
-/** The same for a file that was compared before: mostly by the bytes before the position alone. Throws system errors. */
+/** The same, of the file's present size: generations of lines of one width have the same last bytes at the same position. */
 export function isUntouched(fileSystem: FileSystem, fd: number, read: ReadContent): boolean {
-  if (read.tail.length < TAIL_BYTES || isAtGap(read)) return compare(fileSystem, fd, fileSystem.fstat(fd).size, read) === 'same';
-  return hasTail(fileSystem, fd, read);
+  return compare(fileSystem, fd, fileSystem.fstat(fd).size, read) === 'same';
 }
 
 function hasEdges(fileSystem: FileSystem, fd: number, read: ReadContent): boolean {

@@ -8,7 +8,7 @@ import { FORGET_AFTER_MS } from '../limits.ts';
 import { tailOf } from '../../../core/tail.ts';
 import { basesOf, CopyMatcher, type CopyMatcherOptions, extendsName, isUnread, type Undecided } from './copy-matcher.ts';
 import type { CopyEnd, CopyOutcomes } from './copy-outcomes.ts';
-import type { FileStat } from '../scan/file-system.ts';
+import { type FileStat, inodeKey } from '../scan/file-system.ts';
 import { type FoundFile, parentOf } from '../scan/finder.ts';
 import { readBefore } from '../scan/peek.ts';
 import { FolderNames } from '../scan/rotated-names.ts';
@@ -27,11 +27,18 @@ export interface CopiesOptions extends CopyMatcherOptions {
   isLost(generation: TrackedFile): void;
 }
 
+/** A rotation under way may hide a copy: only what is listed twice, under the same names, is all that is there. */
+interface Search {
+  /** Each name with its inode, as listed last; undefined where the folder could not be read. */
+  readonly listed?: string;
+  readonly isComplete: boolean;
+}
+
 export class Copies {
   readonly #options: CopiesOptions;
   readonly #undecided = new Map<TrackedFile, Undecided>();
-  /** Detached streams; true once all their copy candidates are among the undecided. */
-  readonly #detached = new Map<TrackedFile, boolean>();
+  /** Detached streams, and how far their copies were looked for. */
+  readonly #detached = new Map<TrackedFile, Search>();
   /** Streams without a copy, by the path that a copy's name extends: how much was seen of them, for a while. */
   readonly #lost = new Map<string, { readonly size: number; readonly atMs: number }>();
   /** Copy candidates whose inode may still be a known file's, by path: retried with each scan. */
@@ -57,8 +64,9 @@ export class Copies {
    */
   seek(generations: readonly TrackedFile[], names = new FolderNames(this.#options.fileSystem)): void {
     // Before any is decided: what is no copy of one may be a copy of another.
-    for (const each of generations) this.#detached.set(each, false);
+    for (const each of generations) this.#detached.set(each, { isComplete: false });
     for (const each of generations) this.#findCandidates(each, names);
+    for (const each of generations) for (const [file] of this.#candidatesOf(each)) if (file.size > 0) this.#gatherAt(each.disk.path, file);
     for (const each of generations) this.#compareWith(each);
   }
 
@@ -104,19 +112,15 @@ export class Copies {
    * the streams that turned out to be truncated.
    */
   #gather(file: TrackedFile, wasFollowed = true): readonly TrackedFile[] {
-    const { holdings, once } = this.#options;
+    const { holdings } = this.#options;
     const entry: Undecided = { wasFollowed, originals: [], check: undefined, isShort: false, isIncomplete: true };
     this.#undecided.set(file, entry);
     file.isUndecided = true;
     const truncated: TrackedFile[] = [];
     const nameStart = parentOf(file.disk.path).length + 2;
     for (let end = file.disk.path.length - 1; end >= nameStart; end -= 1) {
-      const original = holdings.at(file.disk.path.slice(0, end));
-      if (original?.stream.id === undefined) continue;
-      // Files first seen together are two files, unless one was truncated before.
-      if (original.firstScan >= Math.max(file.firstScan, file.filledScan) && original.bornMs > 0) continue;
-      if (this.matcher.mayHold(original, file) && !once) this.#compare(file, original);
-      else if (isDetached(original)) truncated.push(original);
+      const original = this.#gatherAt(file.disk.path.slice(0, end), file);
+      if (original && isDetached(original)) truncated.push(original);
     }
     for (const each of [...this.#detached.keys(), ...holdings.gone])
       if (each.stream.id !== undefined && basesOf(each).some((base) => extendsName(file.disk.path, base))) this.#compare(file, each);
@@ -125,10 +129,19 @@ export class Copies {
     return truncated;
   }
 
+  /** The file may be a copy of the one at this path, which is detached where it turns out to be truncated. */
+  #gatherAt(path: string, file: TrackedFile): TrackedFile | undefined {
+    const original = this.#options.holdings.at(path);
+    if (original?.stream.id === undefined || !extendsName(file.disk.path, path)) return undefined;
+    if (this.matcher.mayHold(original, file) && !this.#options.once) this.#compare(file, original);
+    return original;
+  }
+
   #compare(file: TrackedFile, original: TrackedFile): void {
-    const entry = this.#undecided.get(file)!;
+    const entry = this.#undecided.get(file);
+    // Looking at another original may have decided it.
+    if (!entry || entry.originals.includes(original)) return;
     const { originals } = entry;
-    if (originals.includes(original)) return;
     // An unread original is like everything that begins as it did: compared last.
     const unread = isUnread(original) ? -1 : originals.findIndex(isUnread);
     originals.splice(unread === -1 ? originals.length : unread, 0, original);
@@ -136,11 +149,11 @@ export class Copies {
   }
 
   #search(generation: TrackedFile, names: FolderNames): void {
-    if (this.#detached.get(generation) === false) this.#detached.set(generation, this.#findCandidates(generation, names));
+    if (this.#detached.get(generation)?.isComplete === false) this.#findCandidates(generation, names);
     this.#compareWith(generation);
-    const isFound = this.#detached.get(generation);
-    if (isFound === undefined || this.#candidatesOf(generation).length > 0) return;
-    if (!isFound && this.#options.clock.monotonic() - generation.disk.leftAtMs < FORGET_AFTER_MS) return;
+    const search = this.#detached.get(generation);
+    if (search === undefined || this.#candidatesOf(generation).length > 0) return;
+    if (!search.isComplete && this.#options.clock.monotonic() - generation.disk.leftAtMs < FORGET_AFTER_MS) return;
     this.#detached.delete(generation);
     for (const base of basesOf(generation)) this.#lost.set(base, { size: generation.size, atMs: this.#options.clock.monotonic() });
     this.#options.isLost(generation);
@@ -155,13 +168,18 @@ export class Copies {
     this.#settleShort(generation);
   }
 
-  /** False when the folder cannot be read now. */
-  #findCandidates(generation: TrackedFile, names: FolderNames): boolean {
+  #findCandidates(generation: TrackedFile, names: FolderNames): void {
+    const before = this.#detached.get(generation)?.listed;
     try {
-      for (const found of basesOf(generation).flatMap((base) => names.extending(base))) this.#consider(found, generation);
-      return true;
+      const files = basesOf(generation).flatMap((base) => names.extending(base));
+      const listed = files
+        .map(({ path, stat }) => `${path} ${inodeKey(stat)}`)
+        .sort()
+        .join('\n');
+      this.#detached.set(generation, { listed, isComplete: listed === before });
+      for (const found of files) this.#consider(found, generation);
     } catch {
-      return false;
+      if (this.#detached.has(generation)) this.#detached.set(generation, { isComplete: false });
     }
   }
 

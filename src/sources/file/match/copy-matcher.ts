@@ -1,7 +1,7 @@
 /** Tells by content whether a file is a copy of another one; compares at most COPY_CHECK_BYTES in a scan. */
 import { HEAD_BYTES, TAIL_BYTES } from '../../../core/limits.ts';
 import type { NewChange } from '../known/change.ts';
-import { CopyComparison, hasFingerprint } from '../known/content.ts';
+import { compare, CopyComparison, hasFingerprint, type Verdict } from '../known/content.ts';
 import type { Holdings } from '../known/holdings.ts';
 import type { OpenFiles } from '../known/open-files.ts';
 import { isDetached, isGone, type TrackedFile } from '../known/tracked-file.ts';
@@ -19,6 +19,8 @@ export interface CopyMatcherOptions {
   readonly inodes: InodeReuse;
   /** Compares the file with its stream: if it was truncated, that is detached, and its copy sought, when this returns. */
   verify(file: TrackedFile): void;
+  /** The file was truncated: its stream is detached, and its copy sought, when this returns. */
+  renew(file: TrackedFile): void;
 }
 
 /** A copy candidate: the streams to compare it with, the present one first. */
@@ -66,6 +68,7 @@ export class CopyMatcher {
       this.isSpent = verdict === 'more';
       return matchCopy({ original: 'gone', content: this.isSpent ? 'unknown' : verdict === 'same' ? 'same' : 'different', isSettled });
     }
+    this.#verifyBy(file, original);
     const isAlike = isSettled || this.#isAlikeSoFar(file, original);
     const change = matchCopy({ original: 'there', content: isAlike ? 'same' : 'different', isSettled });
     if (change === 'undecided') return change;
@@ -77,11 +80,32 @@ export class CopyMatcher {
   /** True while the original is there and the file may be its copy. The original may be detached after that. */
   mayHold(original: TrackedFile, file: TrackedFile): boolean {
     this.#options.verify(original);
+    this.#verifyBy(file, original);
     if (isDetached(original)) return false;
     if (this.#isAlikeSoFar(file, original)) return true;
     // Truncated between the two checks, it is not alike any more, though the file is its copy.
     this.#options.verify(original);
     return !isDetached(original) && original.disk.failure !== undefined;
+  }
+
+  /**
+   * The original was truncated, and begins and ends as before at its position, where the file holds all that was read of it, and it does
+   * not any more.
+   */
+  #verifyBy(file: TrackedFile, original: TrackedFile): void {
+    const { fileSystem, descriptors } = this.#options;
+    const { stream } = original;
+    if (isDetached(original) || stream.offset === stream.startAt || !descriptors.open(original) || !descriptors.open(file)) return;
+    const holds = (fd: number, size: number): Verdict =>
+      compare(fileSystem, fd, size, stream) === 'same'
+        ? new CopyComparison(fileSystem, stream, undefined).step(fd, size, COPY_CHECK_BYTES)
+        : 'different';
+    try {
+      const isIn = ({ disk: { fd } }: TrackedFile): Verdict => holds(fd!, fileSystem.fstat(fd!).size);
+      if (isIn(file) === 'same' && isIn(original) === 'different') this.#options.renew(original);
+    } catch {
+      // The next scan compares them again.
+    }
   }
 
   /** True while the original is still there and begins and ends as the file does. True also while one cannot be read. */

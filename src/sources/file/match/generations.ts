@@ -81,6 +81,7 @@ export class Generations {
         this.descriptors.open(file);
         this.current(file);
       },
+      renew: (file) => this.renew(file),
       isLost: (file) => this.maintenance.giveUpLost(file),
       holderOf: (found) => this.holderOf(found),
     });

@@ -232,8 +232,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a truncated generation does not look for its copy',
     file: 'sources/file/match/copies.ts',
-    find: 'for (const found of basesOf(generation).flatMap((base) => names.extending(base))) this',
-    replace: 'for (const found of basesOf(generation).flatMap((base) => (names.extending(base), []))) this',
+    find: 'const files = basesOf(generation).flatMap((base) => names.extending(base));',
+    replace: 'const files = basesOf(generation).flatMap((base) => (names.extending(base), []));',
     include: withRotated,
   },
   {
