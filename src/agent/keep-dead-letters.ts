@@ -22,7 +22,8 @@ export async function keepDeadLetters(
   letters: readonly DeadLetter[],
 ): Promise<'kept' | 'dropped'> {
   const nowMs = options.clock.now();
-  return options.deadLetters.put(name, await Promise.all(letters.map((letter) => place(options, letter, nowMs))));
+  const isReplay = letters.some(({ stream, spanOffset }) => options.replay.originalOf(stream, spanOffset) !== undefined);
+  return options.deadLetters.put(name, await Promise.all(letters.map((letter) => place(options, letter, nowMs))), isReplay);
 }
 
 async function place({ replay, components, state }: DeadLetterOptions, letter: DeadLetter, nowMs: number): Promise<Letter> {

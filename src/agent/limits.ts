@@ -12,3 +12,5 @@ export const RESTORE_PATIENCE_MS = 5_000;
 export const SAVE_SETTLED_MS = 20;
 /** After this long without one, a settlement is saved at once: they are rare, and waking up costs as much as saving. */
 export const CALM_SETTLEMENTS_MS = 100;
+/** How often positions are saved that nothing else saved, and the process is watched. */
+export const SAVE_EVERY_MS = 1000;

@@ -25,11 +25,10 @@ import { reconfigure } from './reload/reconfigure.ts';
 import { Components, type SourcePipeline } from './build/components.ts';
 import { SettlementSaver } from './settlement-saver.ts';
 import { createSinkHistograms, drainSink } from './build/sink-pipeline.ts';
+import { SAVE_EVERY_MS } from './limits.ts';
 import { countHeld, saveAtLast, type StopReport, stopComponents } from './stop.ts';
 import { TelemetryListener } from './control/telemetry-listener.ts';
 import { Watchdog } from './control/watchdog.ts';
-
-const SAVE_EVERY_MS = 1000;
 
 export class RunningAgent implements Agent {
   readonly #options: AgentOptions;
@@ -71,6 +70,7 @@ export class RunningAgent implements Agent {
     this.#watchdog = new Watchdog(this.#clock, this.#log, SAVE_EVERY_MS);
     const { dataDir, deadLetter } = options.config;
     this.#deadLetters = new DeadLetters(join(dataDir, 'dead-letters'), deadLetter.maxBytes, deadLetter.whenFull);
+    this.#deadLetters.hasRoom = () => this.#components.retryLetters();
     this.#telemetry = new TelemetryListener({
       histograms: this.#histograms,
       observe: () => this.observe(),

@@ -6,6 +6,12 @@ export const MAX_RETRY_AFTER_MS = 3_600_000;
 export const MAX_FATE_RUNS = 50_000;
 /** Requests beyond the first that finding the events at fault in one batch may cost. */
 export const MAX_EXTRA_REQUESTS = 64;
+/** A batch of more parts is cut no further, but for the smallest part, while the service answers 403 and stores nothing: its token may be refused. */
+export const MAX_BLIND_PARTS = 16;
+/** An event that the service forbids alone is a dead letter where it does so again after this long. */
+export const FORBIDDEN_APART_MS = 60_000;
+/** What a batch counts for beside its bytes while it waits outside of a slot. */
+export const PARKED_BYTES = 4096;
 /** At a stop without possible loss, do not wait for a service that refuses and stored nothing for this long. */
 export const HOPELESS_AFTER_MS = 5000;
 /** Batches that a sink's disk buffer writes at a time: half of the thread pool, since each may wait for a slow disk. */

@@ -23,6 +23,17 @@ export class Payload {
     this.memory = body.length;
   }
 
+  /** Moves its bytes out of its slot, which another batch may have; it counts for its own size and `extraBytes`. */
+  leaveSlot(budget: { takeAnyway(bytes: number): void; release(bytes: number, slot: Region | undefined): void }, extraBytes: number): void {
+    if (!this.slot) return;
+    const { memory, slot } = this;
+    this.body = Buffer.from(this.body);
+    this.memory = this.body.length + extraBytes;
+    this.slot = undefined;
+    budget.takeAnyway(this.memory);
+    budget.release(memory, slot);
+  }
+
   /** Gives back its memory. */
   release(budget: { release(bytes: number, slot: Region | undefined): void }): void {
     budget.release(this.memory, this.slot);

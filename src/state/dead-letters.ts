@@ -54,6 +54,8 @@ export class DeadLetters {
   #maxBytes: number;
   #whenFull: WhenFull;
   #bytes: number;
+  /** Called when letters that found no room may find some now. */
+  hasRoom: () => void = () => {};
 
   /** `folder` is made when the first letter is kept. */
   constructor(folder: string, maxBytes: number, whenFull: WhenFull = 'block') {
@@ -67,6 +69,7 @@ export class DeadLetters {
   limit(maxBytes: number, whenFull: WhenFull): void {
     this.#maxBytes = maxBytes;
     this.#whenFull = whenFull;
+    this.hasRoom();
   }
 
   get bytes(): number {
@@ -75,17 +78,17 @@ export class DeadLetters {
 
   /**
    * Keeps letters durably, or drops them, as `when_full` says. Throws `E_DEAD_LETTERS_FULL` where it says `block`, or what
-   * the disk says: nothing is kept then.
+   * the disk says: nothing is kept then. Letters that take the place of others (`isReplay`) find room in any case: those go at once.
    */
-  put(id: string, letters: readonly Letter[]): 'kept' | 'dropped' {
+  put(id: string, letters: readonly Letter[], isReplay = false): 'kept' | 'dropped' {
     const text = Buffer.from(letters.map((letter) => `${formatLetter(id, letter)}\n`).join(''));
     const before = this.#sizeOf(id);
-    if (this.#whenFull === 'drop_oldest') this.#makeRoom(text.length - before, id);
-    if (this.#bytes - before + text.length > this.#maxBytes) {
+    if (this.#whenFull === 'drop_oldest' && !isReplay) this.#makeRoom(text.length - before, id);
+    if (this.#bytes - before + text.length > this.#maxBytes && !isReplay) {
       if (this.#whenFull !== 'block') return 'dropped';
       const message = `the dead letters take ${this.#bytes} bytes, and ${text.length} more are over the limit of ${this.#maxBytes}`;
       throw new TailraceError('E_DEAD_LETTERS_FULL', message, {
-        fix: 'replay or drop some (tailrace dead-letters), or raise dead_letter.max_bytes',
+        fix: 'send some again or remove them (tailrace dead-letters replay|drop), or raise dead_letter.max_bytes',
       });
     }
     makeFolder(this.#folder);
@@ -158,6 +161,7 @@ export class DeadLetters {
       });
     }
     this.#bytes -= bytes;
+    this.hasRoom();
     return true;
   }
 

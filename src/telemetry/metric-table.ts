@@ -138,6 +138,11 @@ export const sinkMetrics: readonly Metric[] = [
     eachSink(({ pauses, missing }) => (pauses.size > 0 || missing ? 1 : 0)),
   ],
   [
+    'dead_letters_full',
+    '1 while batches wait because their refused events find no room in dead_letter.max_bytes',
+    eachSink(({ blocked }) => (blocked?.isFull === true ? 1 : 0)),
+  ],
+  [
     'buffer_broken_files_total',
     'Files of the disk buffer that were torn or damaged and set aside',
     eachSink(({ brokenFiles }) => brokenFiles),

@@ -6,7 +6,7 @@ export interface Waiting {
   readonly sink: string;
   readonly dataset: string;
   /** `service_behind`: half as many batches of files wait as there may be requests, more would only fill memory. */
-  readonly reason: 'memory_full' | 'disk_buffer_full' | 'service_behind';
+  readonly reason: 'memory_full' | 'disk_buffer_full' | 'service_behind' | 'dead_letters_full';
   readonly seconds: number;
   /** Why the service's last answer stored nothing, `reason: detail`; absent while it stores. */
   readonly failure?: string;
@@ -73,6 +73,18 @@ export interface ObservedSink {
   /** A missing precondition of sending, such as a token, and the fix; undefined where none is missing. */
   readonly missing: { readonly detail: string; readonly fix: string } | undefined;
   readonly pauses: ReadonlyMap<string, { readonly reason: string; readonly detail: string; readonly fix: string }>;
+  /** The batches that wait because their refused events cannot be kept as dead letters; undefined where none does. */
+  readonly blocked: ObservedBlock | undefined;
+}
+
+export interface ObservedBlock {
+  readonly batches: number;
+  /** The refused events in them. */
+  readonly events: number;
+  /** `dead_letter.max_bytes` is reached; else the disk refuses. */
+  readonly isFull: boolean;
+  readonly reason: string;
+  readonly fix: string;
 }
 
 /** How often a changed configuration was asked for in this process, by what became of it. */

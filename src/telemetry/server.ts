@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { codeOf, messageOf, TailraceError } from '../core/errors.ts';
 import type { SinkHistograms } from './metrics.ts';
 import { History, SAMPLE_EVERY_MS } from './history.ts';
-import { findImbalance, type Observed } from './observed.ts';
+import { findImbalance, type Observed, type ObservedBlock } from './observed.ts';
 import { ReplyCache } from './reply-cache.ts';
 import type { PageSource } from './status-page.ts';
 
@@ -49,11 +49,12 @@ export async function startTelemetry(options: TelemetryOptions): Promise<Telemet
       const observed = options.observe();
       const paused = observed.sinks.flatMap(({ id, pauses }) => [...pauses].map(([dataset, pause]) => ({ sink: id, dataset, ...pause })));
       const waiting = observed.sources.flatMap(({ id, waiting }) => (waiting ? [{ source: id, ...waiting }] : []));
-      const ready = observed.started && paused.length === 0;
-      const status = ready ? 'ready' : observed.started ? 'paused' : 'starting';
+      const blocked = observed.sinks.flatMap(({ id, blocked }) => (blocked ? [describeBlocked(id, blocked)] : []));
+      const ready = observed.started && paused.length + blocked.length === 0;
+      const status = ready ? 'ready' : !observed.started ? 'starting' : paused.length > 0 ? 'paused' : 'blocked';
       const { reason, fix } = observed.checkpointRefusal ?? {};
       const unsaved = reason === undefined ? {} : { unsaved: { reason, fix } };
-      replyJson(response, ready ? 200 : 503, { status, paused, waiting, ...unsaved });
+      replyJson(response, ready ? 200 : 503, { status, paused, ...(blocked.length > 0 ? { blocked } : {}), waiting, ...unsaved });
     },
   };
   const history = options.page && new History();
@@ -107,6 +108,10 @@ export async function startTelemetry(options: TelemetryOptions): Promise<Telemet
         server.closeAllConnections();
       }),
   };
+}
+
+function describeBlocked(sink: string, { isFull, batches, events, reason: detail, fix }: ObservedBlock): object {
+  return { sink, reason: isFull ? 'dead_letters_full' : 'dead_letters_refused', batches, events, detail, fix };
 }
 
 function replyJson(response: ServerResponse, status: number, body: unknown): void {

@@ -1,11 +1,14 @@
 /** The running agent as one record, which `tailrace status`, `top` and the status page show. Pure; holds no secret. */
 import { version } from '../core/version.ts';
-import { findImbalance, type Observed, type ObservedSink, type ObservedSource, type Waiting } from './observed.ts';
+import { findImbalance, type Observed, type ObservedBlock, type ObservedSink, type ObservedSource, type Waiting } from './observed.ts';
 
 export interface SinkStatus {
   readonly id: string;
-  /** `delivering`, or what keeps it from that: the service fails (`retrying`), refuses (`paused`), or a token is missing. */
-  readonly state: 'delivering' | 'retrying' | 'paused' | 'missing';
+  /**
+   * `delivering`, or what keeps it from that: the service fails (`retrying`), refuses (`paused`), a token is missing, or batches wait because their
+   * refused events cannot be kept as dead letters (`blocked`).
+   */
+  readonly state: 'delivering' | 'retrying' | 'paused' | 'missing' | 'blocked';
   /** The problem, with the HTTP status or the network error; absent while it delivers. */
   readonly reason?: string;
   readonly fix?: string | undefined;
@@ -115,14 +118,27 @@ function describeSink(sink: ObservedSink): SinkStatus {
   };
 }
 
-function stateOf({ missing, pauses, lastFailure, lastFailureFix: fix }: ObservedSink): Pick<SinkStatus, 'state' | 'reason' | 'fix'> {
+/** The state in words: `blocked: dead letters full`. */
+export function describeState({ state, reason }: Pick<SinkStatus, 'state' | 'reason'>): string {
+  return state === 'blocked' ? `blocked: ${reason?.split(':', 1)[0] ?? ''}` : state;
+}
+
+function stateOf(sink: ObservedSink): Pick<SinkStatus, 'state' | 'reason' | 'fix'> {
+  const { missing, pauses, blocked, lastFailure, lastFailureFix: fix } = sink;
   if (missing) return { state: 'missing', reason: missing.detail, fix: missing.fix };
   const [pause] = pauses;
   if (pause) return { state: 'paused', reason: `dataset "${pause[0]}": ${pause[1].detail}`, fix: pause[1].fix };
+  if (blocked) return { state: 'blocked', reason: describeBlock(blocked), fix: blocked.fix };
   if (lastFailure === undefined) return { state: 'delivering' };
   if (fix === undefined) return { state: 'retrying', reason: lastFailure };
   // Some reasons end in their fix, which stands alone here.
   return { state: 'retrying', reason: lastFailure.replace(`: ${fix}`, ''), fix };
+}
+
+/** `dead letters full: 2 batches with 3 refused events wait, …` */
+export function describeBlock({ isFull, batches, events, reason }: ObservedBlock): string {
+  const what = `${batches} ${batches === 1 ? 'batch' : 'batches'} with ${events} refused ${events === 1 ? 'event' : 'events'}`;
+  return `dead letters ${isFull ? 'full' : 'refused by the disk'}: ${what} ${batches === 1 ? 'waits' : 'wait'}, others are sent; ${reason}`;
 }
 
 function sum(counts: ReadonlyMap<string, number>): number {

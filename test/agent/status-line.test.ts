@@ -21,6 +21,13 @@ test('status line names a pause with its fix, and before it what is missing', ()
   expect(of({ pauses, missing: { detail: 'no token', fix: 'write one' } })).toContain('store ships nothing: no token; write one');
 });
 
+test('status line names what the dead letters hold back, with the fix', () => {
+  const blocked = { batches: 1, events: 2, isFull: true, reason: 'no room', fix: 'make some' };
+  expect(of({ blocked })).toContain(
+    'store blocked: dead letters full: 1 batch with 2 refused events waits, others are sent; no room; make some',
+  );
+});
+
 test('status line names what keeps positions from being saved', () => {
   const checkpointRefusal = { reason: 'database or disk is full', fix: 'free space in data_dir' };
   const line = statusLine(observed({ sources: [], sinks: [observedSink({})], checkpointRefusal }));

@@ -28,7 +28,8 @@ export class DeliveryRig extends SinkRig {
   diskFails = false;
   /** The next batch's body cannot be read back. */
   isBroken = false;
-  buryFails = false;
+  /** Or the error that it fails with. */
+  buryFails: boolean | Error = false;
   /** The dead letters are full and their policy drops. */
   buryDrops = false;
   readonly #names = new Map<string, string>();
@@ -56,7 +57,7 @@ export class DeliveryRig extends SinkRig {
         settle: (batch: Batch) => void this.trace.push(`settle ${this.nameOf(batch.key)}`),
       },
       deadLetter: (name, letters) => {
-        if (this.buryFails) return Promise.reject(new Error('no space left'));
+        if (this.buryFails) return Promise.reject(this.buryFails === true ? new Error('no space left') : this.buryFails);
         this.trace.push(`bury ${letters.length}`);
         if (this.buryDrops) return Promise.resolve('dropped');
         this.letters.set(name, letters);

@@ -275,7 +275,7 @@ test('delivery pauses the dataset, not the others, probes, and goes on when it w
   rig.seal('b');
   rig.seal('other', 1, { dataset: 'other' });
   const first = await rig.next();
-  await first.answer(pause(), 403);
+  await first.answer(pause(), 401);
   expect(rig.paused).toEqual(['logs']);
   expect(rig.delivery.pauses.get('logs')).toEqual({ reason: 'unauthorized', detail: 'HTTP 403 no', fix: 'check the token' });
   const other = await rig.next();
@@ -289,7 +289,7 @@ test('delivery pauses the dataset, not the others, probes, and goes on when it w
     await rig.clock.advance(1000);
     const request = await rig.next();
     expect(request.parcel.key).toBe(first.parcel.key);
-    if (probe < 3) await request.answer(pause(), 403);
+    if (probe < 3) await request.answer(pause(), 401);
     else await request.answer(delivered(1));
   }
   expect(rig.delivery.pauses.size).toBe(0);

@@ -48,7 +48,7 @@ test.for(['none', 'gzip', 'zstd'] as const)(
     const first = await rig.next();
     // What is being sent, and the next one.
     expect(rig.delivery.held().filter(({ payload }) => payload.body.length > 0)).toHaveLength(2);
-    await first.answer(pause(), 403);
+    await first.answer(pause(), 401);
     await until(
       'all are out of memory but the next',
       () => rig.delivery.held().filter(({ payload }) => payload.body.length > 0).length <= 1,
@@ -86,7 +86,7 @@ test.for(['before', 'after'] as const)(
       await rig.buffer.recover();
       first = await rig.next();
     }
-    await first.answer(pause(), 403);
+    await first.answer(pause(), 401);
     await until('they wait', () => rig.delivery.pauses.size === 1 && rig.delivery.held().length === 3);
     const [, , many] = rig.delivery.held();
     expect([many!.payload.body.length, ...many!.spans.map(({ source, events: count }) => [source, count])]).toEqual([
@@ -160,7 +160,7 @@ test('disk buffer brings a batch back in the encoding of its file', async ({ fol
   await before.stop();
   const rig = new DiskRig(folder, { compression: 'gzip' });
   await rig.buffer.recover();
-  await (await rig.next()).answer(pause(), 403);
+  await (await rig.next()).answer(pause(), 401);
   expect(rig.delivery.held()[0]!.payload.body).toHaveLength(0);
   await rig.clock.advance(1000);
   const again = await rig.next();

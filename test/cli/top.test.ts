@@ -113,6 +113,15 @@ test('top at 80 columns shows every outcome that the accepted events add up from
     if (at(columns).includes('ACCEPTED')) expect(at(columns)).toMatch(/HELD.*DELIVERED.*FILTERED.*DROPPED/);
 });
 
+test('top names what the dead letters hold back, with the fix', () => {
+  const blocked = { batches: 1, events: 2, isFull: true, reason: 'no room', fix: 'tailrace dead-letters replay|drop' };
+  const status = statusOf(observed({ sinks: [observedSink({ blocked })] }));
+  const { lines } = renderTop({ status, rates: NO_RATES, view: 'overview', scroll: 0, columns: 120, rows: 40, colours: false });
+  expect(lines.join('\n')).toMatch(
+    /sink store blocked: dead letters full; accounting balances[^]*store +blocked: dead letters full[^]*fix: tailrace dead-letters replay\|drop/,
+  );
+});
+
 test('top’s lines fit any terminal, and hold nothing that it obeys', () => {
   const reason = 'HTTP 500 \u001B[2Jgone\r\n'.repeat(20);
   const sources = Array.from({ length: 30 }, (_, n) => observedSource({ id: `source-${n}`, oldestHeldMs: 1_700_000_000_000 }));

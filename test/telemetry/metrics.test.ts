@@ -38,6 +38,7 @@ const promised: [name: string, labels: Record<string, string>, value: number][] 
   ['buffer_max_bytes', { ...store, kind: 'memory' }, 32_768],
   ['buffer_max_bytes', { ...store, kind: 'disk' }, 65_536],
   ['sink_paused', store, 0],
+  ['dead_letters_full', store, 0],
   ['source_overdue', app, 0],
   ['checkpoint_saves_total', {}, 9],
   ['config_reloads_total', { result: 'success' }, 2],
@@ -65,6 +66,13 @@ test('metrics are strict Prometheus text with the promised names and the numbers
   // A value on a bound belongs below it.
   expect(families.get('tailrace_sink_batch_events')?.samples[0]).toMatchObject({ labels: { le: '10' }, value: 1 });
   expect(families.get('tailrace_sink_batch_bytes')).toBeDefined();
+});
+
+test('metrics show a sink whose dead letters are full, and not one whose disk refuses them', async () => {
+  const block = { batches: 2, events: 3, reason: 'no room', fix: 'make some' };
+  const sinks = [observedSink({ blocked: { ...block, isFull: true } }), observedSink({ id: 'disk', blocked: { ...block, isFull: false } })];
+  const families = parsePrometheus(await createRegistry(() => observed({ sinks }), makeHistograms()).render());
+  expect(sinks.map(({ id }) => valueOf(families, 'tailrace_dead_letters_full', { sink: id }))).toEqual([1, 0]);
 });
 
 test('metrics show a sink that is paused or has no token, and a source that is overdue', async () => {

@@ -45,6 +45,7 @@ export function observedSink(changes: Partial<ObservedSink> = {}): ObservedSink 
     lastFailure: undefined,
     missing: undefined,
     pauses: new Map(),
+    blocked: undefined,
     deadLetters: new Map([['rejected', 10]]),
     replayed: new Map([['delivered', 6]]),
     ...changes,

@@ -77,6 +77,25 @@ test('telemetry is not ready before the start is over and while a sink is paused
   expect((await get(address, '/readyz')).status).toBe(200);
 });
 
+test.for([
+  [true, 'dead_letters_full'],
+  [false, 'dead_letters_refused'],
+] as const)('telemetry is not ready while batches wait for the dead letters (full: %s)', async ([isFull, reason]) => {
+  const blocked = { batches: 2, events: 3, isFull, reason: 'no room', fix: 'make some' };
+  const { address } = await start({ observe: () => observed({ sinks: [observedSink({ blocked })] }) });
+  const { status, text } = await get(address, '/readyz');
+  expect([status, JSON.parse(text)]).toEqual([
+    503,
+    {
+      status: 'blocked',
+      paused: [],
+      blocked: [{ sink: 'store', reason, batches: 2, events: 3, detail: 'no room', fix: 'make some' }],
+      waiting: [],
+    },
+  ]);
+  expect((await get(address, '/healthz')).status).toBe(200);
+});
+
 test('telemetry is ready while positions cannot be saved, and says so', async () => {
   const { address } = await start({
     observe: () => observed({ checkpointRefusal: { reason: 'database or disk is full', fix: 'free space in data_dir' } }),

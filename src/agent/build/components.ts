@@ -36,6 +36,11 @@ export class Components {
 
   readonly deletedFiles = new DeletedFiles(() => this.sinks.values());
 
+  /** The dead letters have room again. */
+  retryLetters(): void {
+    for (const { delivery } of this.sinks.values()) delivery.retryLetters();
+  }
+
   /** Makes the accounting for a source that is not configured any more. */
   accountingOf(source: string): Accounting {
     const current = (this.sources.get(source) ?? this.removed.get(source))?.accounting ?? this.formerAccounting.get(source);

@@ -107,7 +107,9 @@ function describeWait(lane: SourceLane, sinks: ReadonlyMap<string, SinkPipeline>
   if (!pipeline) return undefined;
   const { sink, dataset, rereadable, forMs } = waiting;
   const needsDisk = !rereadable && pipeline.buffer.isFull;
-  const reason = needsDisk ? 'disk_buffer_full' : pipeline.budget.hasSlot() ? 'service_behind' : 'memory_full';
+  const isBlocked = pipeline.delivery.blocked?.isFull === true && rereadable;
+  const behind = isBlocked ? 'dead_letters_full' : pipeline.budget.hasSlot() ? 'service_behind' : 'memory_full';
+  const reason = needsDisk ? 'disk_buffer_full' : behind;
   const failure = pipeline.delivery.lastFailure?.text;
   return { sink, dataset, reason, seconds: Math.round(forMs) / 1000, ...(failure === undefined ? {} : { failure }) };
 }
@@ -128,5 +130,6 @@ export function observeSink({ config, sink, delivery, spool, budget }: SinkPipel
     requestSeconds: { sum, count },
     missing: sink.missing?.(),
     pauses: delivery.pauses,
+    blocked: delivery.blocked,
   };
 }

@@ -1,6 +1,7 @@
 /** The agent's state as one line, for `systemctl status`: files and lag, then each sink with its problem. */
 import { formatBytes } from '../../config/fields/units.ts';
 import type { Observed, ObservedSink } from '../../telemetry/observed.ts';
+import { describeBlock } from '../../telemetry/status.ts';
 
 export function statusLine({ sources, sinks, checkpointRefusal }: Observed): string {
   const files = sources.reduce((sum, { stats }) => sum + Object.values(stats.files).reduce((a, b) => a + b, 0), 0);
@@ -15,9 +16,10 @@ export function statusLine({ sources, sinks, checkpointRefusal }: Observed): str
   return `${parts.join(', ')}; ${sinks.map(describeSink).join('; ')}`;
 }
 
-function describeSink({ id, pauses, lastFailure, missing }: ObservedSink): string {
+function describeSink({ id, pauses, blocked, lastFailure, missing }: ObservedSink): string {
   if (missing) return `${id} ships nothing: ${missing.detail}; ${missing.fix}`;
   const [paused] = pauses;
   if (paused) return `${id} paused: ${paused[1].detail}; ${paused[1].fix}`;
+  if (blocked) return `${id} blocked: ${describeBlock(blocked)}; ${blocked.fix}`;
   return lastFailure === undefined ? `${id} delivers` : `${id} retries: ${lastFailure}`;
 }

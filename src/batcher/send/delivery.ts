@@ -2,23 +2,26 @@
  * The queue of one sink's closed batches. Each goes through preparation.ts and dispatch.ts, where it is refused through refusals.ts
  * (splits, dead letters), and leaves only when it is settled.
  */
-import PQueue from 'p-queue';
-import { messageOf } from '../../core/errors.ts';
 import type { BodyForm } from '../../core/sink.ts';
 import { type Batch, keyOf } from '../batch.ts';
 import { type Compression, type DeliveryObserver, type DeliveryOptions, newDeliveryStats, type Persist } from './delivery-options.ts';
 import { persist } from '../keeper.ts';
+import { PARKED_BYTES } from '../limits.ts';
 import { Dispatch, type LastFailure } from './dispatch.ts';
 import { drain } from './drain.ts';
+import { probeAfterForbidden } from './forbidden.ts';
+import { type Blocked, Parked } from './parked.ts';
 import { type Pause, Pauses } from './pauses.ts';
 import { compressBatch, Preparation } from './preparation.ts';
 import { Refusals } from './refusals.ts';
+import { wantsMore } from './wants-more.ts';
+import { Workers } from './workers.ts';
 import { type Part, settleShipment, Shipment } from './shipment.ts';
 
 export class Delivery {
   #options: DeliveryOptions;
   readonly #observer: DeliveryObserver;
-  readonly #queue: PQueue;
+  readonly #workers: Workers;
   readonly #closed: Batch[] = [];
   readonly #inFlight = new Set<Batch>();
   /** Batches whose bodies cannot be read; the next process rebuilds them from their files. */
@@ -26,18 +29,17 @@ export class Delivery {
   readonly #shipments = new WeakMap<Batch, Shipment>();
   readonly #abort = new AbortController();
   readonly #pauses: Pauses;
+  readonly #parked: Parked;
   readonly #preparation: Preparation;
   readonly #dispatch: Dispatch;
   readonly #refusals: Refusals;
-  /** Workers asked for that have not begun. */
-  #tickets = 0;
   #whenEmpty = Promise.withResolvers<void>();
   readonly stats = newDeliveryStats();
 
   constructor(options: DeliveryOptions, observer: DeliveryObserver) {
     this.#options = options;
     this.#observer = observer;
-    this.#queue = new PQueue({ concurrency: options.concurrency });
+    this.#workers = new Workers(options, () => this.#next());
     const { signal } = this.#abort;
     const { stats } = this;
     const keepTrying: Persist = (work, fields, refused) => {
@@ -48,9 +50,10 @@ export class Delivery {
     this.#pauses = new Pauses({
       ...options,
       signal,
-      enqueue: (probe) => this.#queue.add(probe),
-      probe: (dataset) => this.#probe(dataset),
+      enqueue: (probe) => this.#workers.run(probe),
+      probe: (dataset, count) => this.#probe(dataset, count),
     });
+    this.#parked = new Parked({ ...options, sink: options.sink.id, signal, release: (batch) => this.#putBack(batch) });
     this.#preparation = new Preparation({ ...options, persist: keepTrying, held: () => this.held() });
     this.#refusals = new Refusals({ ...options, persist: keepTrying, stats });
     this.#dispatch = new Dispatch({
@@ -61,8 +64,9 @@ export class Delivery {
       observer,
       refusals: this.#refusals,
       pause: (dataset, pause) => this.#pauses.begin(dataset, pause),
-      stored: (dataset) => this.#resume(dataset),
-      setConcurrency: (limit) => (this.#queue.concurrency = limit),
+      resume: (dataset) => this.#resume(dataset),
+      isAlone: (batch) => ![...this.#inFlight, ...this.#closed].some((other) => other !== batch && other.dataset === batch.dataset),
+      setConcurrency: (limit) => this.#workers.limitTo(limit),
     });
   }
 
@@ -71,29 +75,20 @@ export class Delivery {
     this.#name(batch);
     if (parts && parts.length > 0) this.#shipments.set(batch, new Shipment(batch, parts));
     this.#closed.push(batch);
-    this.#startWorker();
+    this.#workers.start();
   }
 
-  /**
-   * False while half as many closed batches of files wait as there are workers: batches fill faster than the service answers. A paused dataset has its own count, and all paused ones together have half of the memory, so that they do not starve others.
-   */
+  /** False while enough closed batches of files wait (wants-more.ts). */
   wantsMore(dataset: string): boolean {
     const { concurrency, budget } = this.#options;
-    const isPaused = this.#pauses.has(dataset);
-    let waiting = 0;
-    let pausedBytes = 0;
-    for (const batch of this.#closed) {
-      if (this.#pauses.has(batch.dataset)) pausedBytes += batch.payload.memory;
-      // What is on disk need not be waited for.
-      if (batch.isTracked && batch.spoolName === undefined && (isPaused ? batch.dataset === dataset : !this.#pauses.has(batch.dataset)))
-        waiting += 1;
-    }
-    return waiting < Math.ceil(concurrency / 2) && (!isPaused || pausedBytes < budget.budgetBytes / 2);
+    const [closed, parked, pauses] = [this.#closed, this.#parked.batches, this.#pauses];
+    return wantsMore(dataset, { concurrency, budgetBytes: budget.budgetBytes, closed, parked, pauses });
   }
 
   /** True while a worker will take this closed batch soon, so that its body may as well stay in memory. */
   isNext(batch: Batch): boolean {
-    return this.#inFlight.has(batch) || (this.#closed.indexOf(batch) < this.#options.concurrency && !this.#pauses.has(batch.dataset));
+    const index = this.#closed.indexOf(batch);
+    return this.#inFlight.has(batch) || (index >= 0 && index < this.#options.concurrency && !this.#pauses.has(batch.dataset));
   }
 
   /** True while a worker has the batch. */
@@ -110,8 +105,9 @@ export class Delivery {
   reconfigure({ compression, concurrency, form }: { compression: Compression; concurrency: number; form: BodyForm }): void {
     this.#options = { ...this.#options, concurrency, form };
     this.#dispatch.compression = compression;
+    this.#workers.maximum = concurrency;
     this.#dispatch.limitTo(concurrency);
-    this.#startWorkers();
+    this.#workers.startAll();
   }
 
   /** True while no batch waits for a worker. */
@@ -147,18 +143,18 @@ export class Delivery {
 
   /** Drops the oldest batch that only the disk buffer has and that is not being sent; false when there is none. */
   dropOldest(): boolean {
-    const index = this.#closed.findIndex(
-      (batch) => batch.spoolName !== undefined && (batch.origin === 'live' || batch.origin === 'orphan'),
+    const batch = [...this.#parked.batches, ...this.#closed].find(
+      ({ spoolName, origin }) => spoolName !== undefined && (origin === 'live' || origin === 'orphan'),
     );
-    if (index < 0) return false;
-    const [batch] = this.#closed.splice(index, 1);
-    this.drop(batch!);
+    if (!batch) return false;
+    if (!this.#parked.remove(batch)) this.#closed.splice(this.#closed.indexOf(batch), 1);
+    this.drop(batch);
     return true;
   }
 
   /** Batches that are closed and not settled, for the accounting; oldest first, as marks need them committed. */
   held(): Batch[] {
-    return [...this.#waitForRestart, ...this.#inFlight, ...this.#closed];
+    return [...this.#waitForRestart, ...this.#parked.batches, ...this.#inFlight, ...this.#closed];
   }
 
   /** The parts still to be sent of a batch that was split; undefined for one that is whole. */
@@ -170,6 +166,16 @@ export class Delivery {
   /** Paused datasets and why; empty while all is well. */
   get pauses(): ReadonlyMap<string, Pause> {
     return this.#pauses.all;
+  }
+
+  /** The batches that wait for the dead letters; undefined where none does. */
+  get blocked(): Blocked | undefined {
+    return this.#parked.blocked;
+  }
+
+  /** The dead letters have room again. */
+  retryLetters(): void {
+    this.#parked.retryLetters();
   }
 
   /** Undefined since a request was stored. */
@@ -193,61 +199,50 @@ export class Delivery {
   /** Cancels requests and waits; unsettled batches stay in the database and on disk. */
   async stop(): Promise<void> {
     this.#abort.abort();
-    await this.#queue.onIdle();
+    await this.#workers.idle();
   }
 
-  /** A ticket for each worker is enough: who had one asks for the next. One for each batch that waits takes more memory than the batch. */
-  #startWorker(): void {
-    if (this.#tickets >= this.#options.concurrency) return;
-    this.#tickets += 1;
-    this.#queue.add(() => this.#next()).catch((error: unknown) => this.#reportFault(error));
+  /** The work of one worker: the oldest batch whose dataset is not paused; false where there is none. */
+  async #next(): Promise<boolean> {
+    const batch = this.#closed.find(({ dataset }) => !this.#pauses.has(dataset));
+    if (!batch || this.#abort.signal.aborted) return false;
+    await this.#takeOut(batch);
+    return true;
   }
 
-  #startWorkers(): void {
-    for (let i = 0; i < this.#options.concurrency; i++) this.#startWorker();
-  }
-
-  #reportFault(error: unknown): void {
-    this.#options.log.error(
-      { sink: this.#options.sink.id, reason: messageOf(error) },
-      'delivery failed by a fault of its own; the batch is held until a restart',
-    );
-  }
-
-  /** One ticket of the queue: the oldest batch whose dataset is not paused. */
-  async #next(): Promise<void> {
-    this.#tickets -= 1;
-    const index = this.#closed.findIndex((batch) => !this.#pauses.has(batch.dataset));
-    if (index < 0 || this.#abort.signal.aborted) return;
-    try {
-      await this.#takeOut(index);
-    } finally {
-      this.#startWorker();
-    }
-  }
-
-  async #probe(dataset: string): Promise<void> {
-    const index = this.#closed.findIndex((batch) => batch.dataset === dataset);
-    if (index >= 0) await this.#takeOut(index);
+  async #probe(dataset: string, count: number): Promise<void> {
+    const waiting = this.#closed.filter((batch) => batch.dataset === dataset);
+    const isForbidden = waiting[0] && this.#shipments.get(waiting[0])?.forbiddenAtMs !== undefined;
+    const batch = isForbidden ? probeAfterForbidden(waiting, count) : waiting[0];
+    if (batch) await this.#takeOut(batch);
   }
 
   #resume(dataset: string): void {
     if (!this.#pauses.end(dataset)) return;
-    this.#startWorkers();
+    this.#workers.startAll();
   }
 
-  async #takeOut(index: number): Promise<void> {
-    const [batch] = this.#closed.splice(index, 1);
-    this.#inFlight.add(batch!);
+  /** To its place by age: a batch that could not be settled, or that waits no longer. */
+  #putBack(batch: Batch): void {
+    const index = this.#closed.findIndex(({ id }) => id > batch.id);
+    this.#closed.splice(index < 0 ? this.#closed.length : index, 0, batch);
+    // Its dataset may have gone on while it was on its way back.
+    if (!this.#pauses.has(batch.dataset) && !this.#abort.signal.aborted) this.#workers.start();
+  }
+
+  async #takeOut(batch: Batch): Promise<void> {
+    this.#closed.splice(this.#closed.indexOf(batch), 1);
+    this.#inFlight.add(batch);
     this.#options.budget.wake();
-    const settled = await this.#deliver(batch!);
-    this.#inFlight.delete(batch!);
+    const settled = await this.#deliver(batch);
+    this.#inFlight.delete(batch);
     if (!settled) {
-      this.#closed.unshift(batch!);
-      this.#shipments.get(batch!)?.release();
-      this.#options.keeper.evict(batch!);
-      // The dataset may have gone on while this batch was on its way back.
-      if (!this.#pauses.has(batch!.dataset) && !this.#abort.signal.aborted) this.#startWorker();
+      const shipment = this.#shipments.get(batch);
+      shipment?.release();
+      this.#options.keeper.evict(batch);
+      if (!shipment?.wait) return this.#putBack(batch);
+      batch.payload.leaveSlot(this.#options.budget, PARKED_BYTES);
+      this.#parked.add(batch, shipment.wait);
     } else if (this.held().length === 0) {
       this.#whenEmpty.resolve();
       this.#whenEmpty = Promise.withResolvers();
@@ -263,10 +258,12 @@ export class Delivery {
     if (!(await this.#preparation.commit(batch))) return false;
     const shipment = this.#shipments.get(batch) ?? new Shipment(batch);
     this.#shipments.set(batch, shipment);
+    shipment.wait = undefined;
     if (batch.withheld.events.length > 0 && !(await this.#refusals.keepWithheld(shipment))) return false;
+    if (shipment.unkept && !(await this.#refusals.keepUnkept(shipment, shipment.unkept))) return false;
     while (shipment.parts.length > 0 && batch.events > 0) {
       await this.#dispatch.waitForTurn();
-      if (this.#abort.signal.aborted) return false;
+      if (this.#abort.signal.aborted || shipment.restsAll(this.#options.clock.monotonic())) return false;
       if (!(await this.#dispatch.send(shipment, shipment.parts[0]!))) return false;
     }
     settleShipment(shipment);
@@ -291,6 +288,7 @@ export class Delivery {
   #leave(batch: Batch, isDropped = false): void {
     batch.state = 'settled';
     this.#inFlight.delete(batch);
+    this.#parked.noteSettled(batch);
     this.#options.keeper.settle(batch, isDropped);
     batch.release(this.#options.budget);
     batch.whenSettled?.();

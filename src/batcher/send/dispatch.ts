@@ -2,12 +2,14 @@
  * Sends the parts of batches and acts on each outcome by the table of docs/delivery.md. All workers share the wait, the number of
  * requests and the compression that the service asked of one of them.
  */
+import { randomUUID } from 'node:crypto';
 import { MAX_RETRY_AFTER_MS } from '../limits.ts';
-import type { IngestResult, Outcome, SendResult } from '../../core/sink.ts';
+import type { IngestResult, Outcome, Parcel, SendResult } from '../../core/sink.ts';
 import { nextBackoffMs } from '../../core/time/backoff.ts';
 import type { Batch } from '../batch.ts';
 import { Concurrency } from './concurrency.ts';
 import { addTo, type Compression, type DeliveryObserver, type DeliveryOptions, type DeliveryStats } from './delivery-options.ts';
+import { Forbidden, type TokenState } from './forbidden.ts';
 import type { Pause } from './pauses.ts';
 import { finishPart, type PartsOptions } from './parts.ts';
 import type { Refusals } from './refusals.ts';
@@ -35,8 +37,10 @@ export interface DispatchOptions
   readonly signal: AbortSignal;
   /** Stops sending to the dataset, except for probes. */
   pause(dataset: string, pause: Pause): void;
-  /** The service stored events of the dataset. */
-  stored(dataset: string): void;
+  /** The service takes events of the dataset. */
+  resume(dataset: string): void;
+  /** True while no other batch of its dataset waits or is being sent. */
+  isAlone(batch: Batch): boolean;
   /** Called with the new limit of concurrent requests. */
   setConcurrency(limit: number): void;
 }
@@ -52,6 +56,9 @@ export class Dispatch {
   readonly #badAnswers = new Map<string, number>();
   /** Monotonic start of the current outage, by dataset. */
   readonly #outageSince = new Map<string, number>();
+  readonly #forbidden: Forbidden;
+  /** The same of each dataset. */
+  readonly #storedAtMs = new Map<string, number>();
   /** Monotonic milliseconds of the last request that stored something, and of the last one that did not. */
   storedAtMs = -Infinity;
   failedAtMs = -Infinity;
@@ -64,6 +71,11 @@ export class Dispatch {
     this.#options = options;
     this.#concurrency = new Concurrency(options.concurrency);
     this.compression = options.compression;
+    this.#forbidden = new Forbidden({
+      ...options,
+      storedAtMs: (dataset) => this.#storedAtMs.get(dataset),
+      askToken: (shipment) => this.#askToken(shipment),
+    });
   }
 
   /** Changes the maximum of concurrent requests. */
@@ -88,7 +100,7 @@ export class Dispatch {
 
   /** Sends one part once, unless it is refused, and acts on the answer. False when the batch has to wait for a probe or a restart. */
   async send(shipment: Shipment, part: Part): Promise<boolean> {
-    const { clock, sink, budget, signal, stats, observer, encoderOf, refusals } = this.#options;
+    const { clock, budget, signal, encoderOf, refusals } = this.#options;
     const { refusal, payload } = shipment.batch;
     if (refusal !== undefined) return refusals.refuse(shipment, part, { reason: 'too_large', detail: refusal, status: 0 });
     const parcel = await shipment.parcelOf(part, this.compression, payload.form && encoderOf?.(payload.form));
@@ -100,7 +112,7 @@ export class Dispatch {
     let sent: SendResult;
     this.underWay += 1;
     try {
-      sent = await sink.send(parcel, signal);
+      sent = await this.#request(parcel);
     } catch (error) {
       if (signal.aborted) return false;
       throw error;
@@ -108,14 +120,35 @@ export class Dispatch {
       this.underWay -= 1;
       budget.release(ownBytes, undefined);
     }
-    if (sent.unsent !== 'unsigned') {
-      const status = String(sent.status || 'none');
-      addTo(stats.requests, status, 1);
-      stats.lastAnswer = { status, atMs: clock.now() };
-      if (sent.unsent === undefined) stats.sentBytes += parcel.body.length;
-      observer.request(sink.id, sent.elapsedMs / 1000);
-    }
     return this.#act(shipment, part, sent);
+  }
+
+  async #request(parcel: Parcel): Promise<SendResult> {
+    const { clock, sink, signal, stats, observer } = this.#options;
+    const sent = await sink.send(parcel, signal);
+    if (sent.unsent === 'unsigned') return sent;
+    const status = String(sent.status || 'none');
+    addTo(stats.requests, status, 1);
+    stats.lastAnswer = { status, atMs: clock.now() };
+    if (sent.unsent === undefined) stats.sentBytes += parcel.body.length;
+    observer.request(sink.id, sent.elapsedMs / 1000);
+    return sent;
+  }
+
+  /** The request of `check --online`: without events, so that it stores nothing. A service that only objects to that accepted the token. */
+  async #askToken({ batch }: Shipment): Promise<TokenState> {
+    const { form } = batch.payload;
+    const nothing = Buffer.alloc(0);
+    const body = (form && this.#options.encoderOf?.(form))?.(nothing) ?? nothing;
+    const parcel = { key: `check-${randomUUID()}`, dataset: batch.dataset, events: 0, body, encoding: 'identity', form } as const;
+    try {
+      const { status, outcome } = await this.#request(parcel);
+      if (outcome.kind === 'pause') return 'refused';
+      return outcome.kind === 'retry' && status !== 200 ? 'unknown' : 'works';
+    } catch (error) {
+      if (this.#options.signal.aborted) return 'unknown';
+      throw error;
+    }
   }
 
   async #act(shipment: Shipment, part: Part, { outcome, status, elapsedMs }: SendResult): Promise<boolean> {
@@ -141,6 +174,7 @@ export class Dispatch {
         // The time until someone fixes it does not count towards `max_elapsed`.
         shipment.firstSentMs = undefined;
         this.#outageSince.delete(batch.dataset);
+        if (status === 403) return this.#forbidden.handle(shipment, part, outcome);
         this.#options.pause(batch.dataset, outcome);
         return false;
       case 'uncompress':
@@ -198,9 +232,10 @@ export class Dispatch {
     stats.walLength = result.walLength;
     const lastedMs = clock.monotonic() - (this.#outageSince.get(dataset) ?? Infinity);
     this.#outageSince.delete(dataset);
+    this.#storedAtMs.set(dataset, clock.monotonic());
     if (lastedMs >= LOGGED_OUTAGE_MS)
       log.info({ sink: sink.id, dataset, seconds: Math.round(lastedMs / 1000) }, 'the service stores again; delivery goes on');
-    this.#options.stored(dataset);
+    this.#options.resume(dataset);
   }
 
   #adapt(change: () => void): void {

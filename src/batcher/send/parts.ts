@@ -17,7 +17,7 @@ export function finishPart(options: PartsOptions, shipment: Shipment, as: 'store
 }
 
 /** Cuts the first part in two. False when the agent stops before these are saved. */
-export function splitPart(options: PartsOptions, shipment: Shipment, why: 'size' | 'fault'): Promise<boolean> {
+export function splitPart(options: PartsOptions, shipment: Shipment, why: 'size' | 'fault' | 'forbidden'): Promise<boolean> {
   shipment.split(why);
   return commitParts(options, shipment);
 }

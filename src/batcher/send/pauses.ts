@@ -17,13 +17,15 @@ export interface PausesOptions extends Pick<DeliveryOptions, 'sink' | 'log' | 'c
   readonly signal: AbortSignal;
   /** Runs a probe when there is a worker for it. */
   enqueue(probe: () => Promise<void>): Promise<void>;
-  /** Sends the oldest batch of the dataset, if there is one. */
-  probe(dataset: string): Promise<void>;
+  /** Sends of a batch of the dataset, if there is one; `count` probes were sent since the pause began. */
+  probe(dataset: string, count: number): Promise<void>;
 }
 
 export class Pauses {
   readonly #options: PausesOptions;
   readonly #paused = new Map<string, Pause>();
+  /** Probes of each paused dataset so far. */
+  readonly #counts = new Map<string, number>();
   /** Datasets with a probe in flight. */
   readonly #probes = new Set<string>();
 
@@ -56,6 +58,7 @@ export class Pauses {
   /** The service took events of the dataset; true when it was paused. */
   end(dataset: string): boolean {
     if (!this.#paused.delete(dataset)) return false;
+    this.#counts.delete(dataset);
     this.#options.log.info({ sink: this.#options.sink.id, dataset }, 'the service takes events again; delivery goes on');
     return true;
   }
@@ -77,7 +80,9 @@ export class Pauses {
   async #ask(dataset: string): Promise<void> {
     this.#probes.delete(dataset);
     if (this.#options.signal.aborted || !this.has(dataset)) return;
-    await this.#options.probe(dataset);
+    const count = this.#counts.get(dataset) ?? 0;
+    this.#counts.set(dataset, count + 1);
+    await this.#options.probe(dataset, count);
     // Still paused without a probe: there was nothing to ask with, or the answer was no outcome of its own.
     if (this.has(dataset)) this.#schedule(dataset);
   }

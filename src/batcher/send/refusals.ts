@@ -1,8 +1,11 @@
 /**
  * Splits what the service does not take whole: halves a part that is too large (413), bisects one with an event at fault, and keeps the events at fault as dead letters.
- * A batch is not settled before its refused events are dead letters, and a split is on disk before its first part is sent. Each step resolves with false when the agent stops first.
+ * A batch is not settled before its refused events are dead letters, and a split is on disk before its first part is sent. Each step resolves with false when the
+ * agent stops first, or where the dead letters take nothing now (`Shipment.wait`).
  */
+import { codeOf, messageOf, TailraceError } from '../../core/errors.ts';
 import type { DeadLetter, Outcome } from '../../core/sink.ts';
+import { DISK_FIX } from '../../state/database/refusal.ts';
 import { addTo, type DeliveryOptions, type DeliveryStats } from './delivery-options.ts';
 import { locateFailures } from '../events.ts';
 import { finishPart, type PartsOptions, splitPart } from './parts.ts';
@@ -10,7 +13,7 @@ import { lettersOf, type Part, type Refusal, type Shipment, withheldLetters } fr
 
 type Fate = 'kept' | 'dropped';
 
-export interface RefusalsOptions extends PartsOptions, Pick<DeliveryOptions, 'sink' | 'log' | 'deadLetter'> {
+export interface RefusalsOptions extends PartsOptions, Pick<DeliveryOptions, 'sink' | 'log' | 'clock' | 'retry' | 'deadLetter'> {
   readonly stats: DeliveryStats;
 }
 
@@ -54,10 +57,16 @@ export class Refusals {
     return this.#deadLetter(shipment, part, new Map(all));
   }
 
-  /** Keeps the refused events of the part as dead letters; until that is possible the batch is held. */
+  /** Tries again to keep what could not be kept before. */
+  keepUnkept(shipment: Shipment, unkept: ReadonlyMap<number, Refusal>): Promise<boolean> {
+    return this.#deadLetter(shipment, shipment.parts[0]!, unkept);
+  }
+
+  /** Keeps the refused events of the part as dead letters; false where the batch has to wait for that. */
   async #deadLetter(shipment: Shipment, part: Part, refusals: ReadonlyMap<number, Refusal>): Promise<boolean> {
     const { log, sink, stats } = this.#options;
-    const fate = await this.#keep(part.key, lettersOf(shipment, refusals), 'dead letters cannot be kept, so their batch waits');
+    const fate = await this.#keep(shipment, part.key, lettersOf(shipment, refusals));
+    shipment.unkept = fate ? undefined : refusals;
     if (!fate) return false;
     const { isReplay } = shipment.batch;
     for (const [index, refusal] of refusals) {
@@ -78,15 +87,14 @@ export class Refusals {
 
   /**
    * Keeps the events that a transform failed on as dead letters, once for each process that has the batch; the same name replaces
-   * those of an earlier one. False when the agent stops first.
+   * those of an earlier one. False where the batch has to wait for that.
    */
   async keepWithheld(shipment: Shipment): Promise<boolean> {
     const { log, sink, stats } = this.#options;
     const { batch } = shipment;
     if (batch.withheld.fate === 'dead_lettered') return true;
     const letters = withheldLetters(shipment);
-    const refused = 'events that a transform failed on cannot be kept as dead letters, so their batch waits';
-    const fate = await this.#keep(`${batch.key}-transform`, letters, refused);
+    const fate = await this.#keep(shipment, `${batch.key}-transform`, letters);
     if (!fate) return false;
     batch.withheld.fate = fate === 'kept' ? 'dead_lettered' : 'dropped';
     if (fate === 'kept') addTo(stats.deadLetters, 'transform_failed', letters.length);
@@ -97,14 +105,16 @@ export class Refusals {
     return true;
   }
 
-  /** The fate of the dead letters; undefined when the agent stops before they can be kept. */
-  async #keep(name: string, letters: readonly DeadLetter[], refused: string): Promise<Fate | undefined> {
-    const kept: Fate[] = [];
-    await this.#options.persist(
-      async () => void kept.push(await this.#options.deadLetter(name, letters)),
-      { events: letters.length },
-      refused,
-    );
-    return kept[0];
+  /** The fate of the dead letters; undefined where they cannot be kept now, and `shipment.wait` says why. */
+  async #keep(shipment: Shipment, name: string, letters: readonly DeadLetter[]): Promise<Fate | undefined> {
+    const { clock, retry } = this.#options;
+    try {
+      return await this.#options.deadLetter(name, letters);
+    } catch (error) {
+      const fix = (error instanceof TailraceError && error.fix) || DISK_FIX;
+      const unkept = { events: letters.length, isFull: codeOf(error) === 'E_DEAD_LETTERS_FULL', reason: messageOf(error), fix };
+      shipment.wait = { untilMs: clock.monotonic() + retry.maxBackoffMs, unkept };
+      return undefined;
+    }
   }
 }

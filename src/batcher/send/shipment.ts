@@ -7,6 +7,7 @@ import type { DeadLetter, DeadLetterReason, Encoding, Parcel } from '../../core/
 import { originsOf, originsOfWithheld, settleEvents } from '../accepted-events.ts';
 import { type Batch, keyFrom } from '../batch.ts';
 import { compress } from './compress.ts';
+import type { Wait } from './parked.ts';
 import { decode, sliceEvents, splitEvents } from '../events.ts';
 
 /** Events `[first, first + count)` of the batch, to be sent under `key`. */
@@ -36,6 +37,16 @@ export class Shipment {
   extraRequests = 0;
   /** Monotonic milliseconds of its first request. */
   firstSentMs: number | undefined;
+  /** Monotonic milliseconds of its first answer 403; undefined where none came. */
+  forbiddenAtMs: number | undefined;
+  /** Some of it was stored, or refused, before this process had it. */
+  readonly isPartlyDone: boolean;
+  /** Why it cannot go on now; set with a `false` of dispatch or refusals where it is not for its dataset or a stop. */
+  wait: Wait | undefined;
+  /** Refusals of its first part that are not kept as dead letters yet. */
+  unkept: ReadonlyMap<number, Refusal> | undefined;
+  /** By key, of parts that are not sent before `notBeforeMs`: when an event was first forbidden alone. Monotonic. */
+  readonly #resting = new Map<string, { readonly sinceMs: number; readonly notBeforeMs: number }>();
   /** First halves of refused parts, each with its second half. */
   readonly #twins = new WeakMap<Part, Part>();
   #plain: Buffer | undefined;
@@ -43,6 +54,7 @@ export class Shipment {
   constructor(batch: Batch, parts?: readonly Part[]) {
     this.batch = batch;
     this.parts = parts ? [...parts] : [{ first: 0, count: batch.events, key: batch.key }];
+    this.isPartlyDone = this.parts.reduce((sum, { count }) => sum + count, 0) < batch.events;
   }
 
   get isWhole(): boolean {
@@ -88,14 +100,40 @@ export class Shipment {
   }
 
   /** Replaces the first part, which has at least two events, by its halves: it is too large, or has an event at fault. */
-  split(why: 'size' | 'fault'): void {
+  split(why: 'size' | 'fault' | 'forbidden'): void {
     const part = this.parts.shift()!;
     const half = Math.floor(part.count / 2);
     const [left, right] = [childOf(part, part.first, half), childOf(part, part.first + half, part.count - half)];
-    this.parts.unshift(left, right);
+    // After a 403 the other parts come first: one that is stored tells that the token is not at fault.
+    if (why === 'forbidden') this.parts.push(left, right);
+    else this.parts.unshift(left, right);
     if (why === 'size') return;
     this.extraRequests += 2;
-    this.#twins.set(left, right);
+    if (why === 'fault') this.#twins.set(left, right);
+  }
+
+  /** Sends the other parts before the first one, and that one not before `notBeforeMs`. */
+  defer(notBeforeMs = -Infinity, sinceMs = notBeforeMs): void {
+    const part = this.parts.shift()!;
+    this.parts.push(part);
+    this.#resting.set(part.key, { sinceMs, notBeforeMs });
+  }
+
+  /** Since when the part rests; undefined for one that does not. */
+  restsSinceMs(part: Part): number | undefined {
+    return this.#resting.get(part.key)?.sinceMs;
+  }
+
+  /** Brings a part that may be sent to the front; true where all rest, and `wait` says until when. */
+  restsAll(nowMs: number): boolean {
+    const notBefore = (part: Part): number => this.#resting.get(part.key)?.notBeforeMs ?? -Infinity;
+    const index = this.parts.findIndex((part) => notBefore(part) <= nowMs);
+    if (index > 0) this.parts.unshift(...this.parts.splice(index, 1));
+    if (index >= 0) return false;
+    this.wait = { untilMs: Math.min(...this.parts.map(notBefore)) };
+    // What is left of the search goes on slowly: after a 403 nothing is given up unresolved.
+    this.extraRequests = 0;
+    return true;
   }
 
   /**

@@ -2,7 +2,7 @@
 import { styleText } from 'node:util';
 import { printable } from '../../config/quote.ts';
 import { formatBytes } from '../../config/fields/units.ts';
-import type { SinkStatus, SourceStatus, Status } from '../../telemetry/status.ts';
+import { describeState, type SinkStatus, type SourceStatus, type Status } from '../../telemetry/status.ts';
 import { type ConfigArguments, configOf } from './config-arguments.ts';
 import { askRunning } from './ask-running.ts';
 
@@ -70,7 +70,7 @@ function sinkLines(sink: SinkStatus, paint: (good: boolean, text: string) => str
     ...Object.entries(deadLetters).map(([why, count]) => `${count} ${lettersOf(count)} (${why})`),
   ];
   return [
-    `sink ${id}: ${paint(state === 'delivering', state)}; ${facts.join('; ')}`,
+    `sink ${id}: ${paint(state === 'delivering', describeState(sink))}; ${facts.join('; ')}`,
     ...(reason === undefined ? [] : [`  ${printable(reason)}`]),
     ...(fix === undefined ? [] : [`  fix: ${printable(fix)}`]),
   ];

@@ -3,7 +3,7 @@ import { styleText } from 'node:util';
 import { printable } from '../../config/quote.ts';
 import { formatBytes } from '../../config/fields/units.ts';
 import type { Rates } from '../../telemetry/rates.ts';
-import type { SinkStatus, SourceStatus, Status } from '../../telemetry/status.ts';
+import { describeState, type SinkStatus, type SourceStatus, type Status } from '../../telemetry/status.ts';
 import { cut, textWidth } from '../client/output/table.ts';
 import { formatUptime } from '../agent/status.ts';
 
@@ -48,7 +48,7 @@ function headLines({ status, gone, columns }: Shown, paint: Paint): string[] {
   const { version, pid, uptimeSeconds, accounting, sinks, unsaved } = status;
   const title = `tailrace ${version}, process ${pid}, up ${formatUptime(uptimeSeconds)}`;
   const failing = sinks.filter(({ state }) => state !== 'delivering');
-  const state = failing.length === 0 ? 'delivering' : failing.map(({ id, state }) => `sink ${id} ${state}`).join(', ');
+  const state = failing.length === 0 ? 'delivering' : failing.map((sink) => `sink ${sink.id} ${describeState(sink)}`).join(', ');
   const balance = accounting.balanced ? 'accounting balances' : 'accounting is off';
   const isWell = accounting.balanced && failing.length === 0;
   const lines = [paint('bold', cut(title, columns)), paint(isWell ? 'green' : 'red', cut(`${state}; ${balance}`, columns))];
@@ -109,7 +109,7 @@ function sinkLines({ status, rates, columns }: Shown, paint: Paint): string[] {
   const isWell = ({ state }: SinkStatus): boolean => state === 'delivering';
   const table: Column<SinkStatus>[] = [
     { name: 'SINK', rank: 0, cell: ({ id }) => id },
-    { name: 'STATE', rank: 1, cell: ({ state }) => state, paint: (text, sink) => paint(isWell(sink) ? 'green' : 'red', text) },
+    { name: 'STATE', rank: 1, cell: describeState, paint: (text, sink) => paint(isWell(sink) ? 'green' : 'red', text) },
     { name: 'STORED', rank: 2, isNumber: true, cell: ({ id }) => `${compact.format(rates.sinks.get(id) ?? 0)}/s` },
     { name: 'LAST ANSWER', rank: 4, cell: ({ lastAnswer }) => answerOf(lastAnswer, status.nowMs) },
     { name: 'LATENCY', rank: 5, isNumber: true, cell: ({ id }) => latencyOf(rates.requestMs.get(id)) },

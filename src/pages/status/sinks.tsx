@@ -4,8 +4,8 @@ import { formatBytes, formatCount, formatDuration, formatMs, formatShort } from 
 import type { SectionProps } from './numbers.tsx';
 import { Table } from './table.tsx';
 
-const LEVELS = { delivering: 'good', retrying: 'warn', paused: 'bad', missing: 'bad' } as const;
-const STATES = { delivering: 'delivering', retrying: 'retrying', paused: 'paused', missing: 'cannot send' } as const;
+const LEVELS = { delivering: 'good', retrying: 'warn', paused: 'bad', missing: 'bad', blocked: 'bad' } as const;
+const STATES = { delivering: 'delivering', retrying: 'retrying', paused: 'paused', missing: 'cannot send', blocked: 'blocked' } as const;
 
 const COLUMNS = {
   sink: '',
@@ -48,7 +48,7 @@ function Row({ sink, nowMs, rate, requestMs }: RowProps) {
       <td class="state">
         <span class={`state-name text-${level}`}>
           <span class={`dot dot-${level}`} aria-hidden="true" />
-          {STATES[state]}
+          {state === 'blocked' ? `blocked: ${reason?.split(':', 1)[0] ?? ''}` : STATES[state]}
         </span>
         {reason !== undefined && <p class="reason">{reason}</p>}
         {fix !== undefined && <p class="fix">{fix}</p>}

@@ -7,6 +7,7 @@ import { Table } from './table.tsx';
 const WAITS = {
   memory_full: 'memory is full',
   disk_buffer_full: 'the disk buffer is full',
+  dead_letters_full: 'the dead letters are full',
   service_behind: 'the service takes less than is written',
 } as const;
 

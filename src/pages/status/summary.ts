@@ -8,7 +8,12 @@ export interface Summary {
   readonly details: readonly string[];
 }
 
-const TROUBLE = { paused: 'is paused', retrying: 'is retrying', missing: 'cannot send' } as const;
+const TROUBLE = {
+  paused: 'is paused',
+  retrying: 'is retrying',
+  missing: 'cannot send',
+  blocked: 'holds batches back: no dead letter can be kept',
+} as const;
 
 export function summarize({ status, goneSince, isLoading }: AgentView): Summary {
   if (isLoading) return { level: 'idle', title: 'Asking the agent …', details: [] };
@@ -37,7 +42,11 @@ export function summarize({ status, goneSince, isLoading }: AgentView): Summary 
       failing.length === 1
         ? `Sink ${first!.id} ${TROUBLE[first!.state as keyof typeof TROUBLE]}`
         : `${failing.length} sinks do not deliver`;
-    return { level: failing.some(({ state }) => state === 'paused' || state === 'missing') ? 'bad' : 'warn', title, details };
+    return {
+      level: failing.some(({ state }) => state === 'paused' || state === 'missing' || state === 'blocked') ? 'bad' : 'warn',
+      title,
+      details,
+    };
   }
   if (unsaved !== undefined) return { level: 'warn', title: 'Delivering, but positions cannot be saved', details };
   const waiting = sources.filter((source) => source.waiting);

@@ -9,6 +9,9 @@ export type Answer =
   | { readonly kind: 'answer'; readonly status: number; readonly headers: Readonly<Record<string, string>>; readonly body: string }
   | { readonly kind: 'failure'; readonly code: string; readonly message: string; readonly fix?: string | undefined };
 
+const TOKEN_FIX = 'check that the token is an API token that may ingest into this dataset';
+const PAGE_FIX = 'a page answered, not the service: look whether a proxy or a firewall in front of it refuses the content of an event';
+
 /** The outcome of an answer to a request with `events` events. `nowMs` is the wall clock, for dates in headers. */
 export function classify(answer: Answer, events: number, compressed: boolean, nowMs: number): Outcome {
   if (answer.kind === 'failure') {
@@ -25,8 +28,8 @@ export function classify(answer: Answer, events: number, compressed: boolean, no
   if (status === 429 || status === 430) return withDelay({ kind: 'retry', reason: 'rate_limited', detail }, answer.headers, nowMs);
   if (status === 408) return withDelay({ kind: 'retry', reason: 'timeout', detail }, answer.headers, nowMs);
   if (status >= 500) return withDelay({ kind: 'retry', reason: 'server_error', detail }, answer.headers, nowMs);
-  if (status === 401 || status === 403)
-    return pause('unauthorized', detail, 'check that the token is an API token that may ingest into this dataset');
+  if (status === 403 && isPage(answer.body)) return pause('unauthorized', detail, `${PAGE_FIX}; or ${TOKEN_FIX}`);
+  if (status === 401 || status === 403) return pause('unauthorized', detail, TOKEN_FIX);
   if (status === 404) return pause('not_found', detail, 'create the dataset (or set create_dataset: true), or correct dataset and url');
   if (status === 413) return { kind: 'halve', detail };
   if (status === 415 && compressed) return { kind: 'uncompress', detail };
@@ -47,6 +50,8 @@ function classifyResult(body: string, events: number, detail: string): Outcome {
   if (result.failed === 0) return { kind: 'delivered', result };
   return { kind: 'partial', result, failures: result.failures, detail: `${result.failed} of ${events} events were rejected` };
 }
+
+const isPage = (body: string): boolean => body.trimStart().startsWith('<');
 
 function pause(reason: PauseReason, detail: string, fix: string): Outcome {
   return { kind: 'pause', reason, detail, fix };

@@ -1,0 +1,107 @@
+/**
+ * What to do after a 403. The token may have lost its right: then the dataset is paused and nothing is dropped. Or something between refuses the
+ * content of an event (a web application firewall): then only the halves that hold it are refused. The batch is sent in halves; once
+ * something of the dataset was stored, an event that is refused alone, and again a minute later while the token works, is a dead letter.
+ */
+import { FORBIDDEN_APART_MS, MAX_BLIND_PARTS } from '../limits.ts';
+import type { Outcome } from '../../core/sink.ts';
+import type { Batch } from '../batch.ts';
+import type { DeliveryOptions } from './delivery-options.ts';
+import { splitPart, type PartsOptions } from './parts.ts';
+import type { Pause } from './pauses.ts';
+import type { Refusals } from './refusals.ts';
+import type { Part, Shipment } from './shipment.ts';
+
+/** What a request without events tells of the token. */
+export type TokenState = 'works' | 'refused' | 'unknown';
+
+export interface ForbiddenOptions extends PartsOptions, Pick<DeliveryOptions, 'sink' | 'log' | 'clock' | 'retry'> {
+  readonly refusals: Refusals;
+  pause(dataset: string, pause: Pause): void;
+  /** Ends the pause of the dataset, if there is one. */
+  resume(dataset: string): void;
+  /** True while no other batch of the dataset waits or is being sent. */
+  isAlone(batch: Batch): boolean;
+  /** Monotonic milliseconds of the last request of the dataset that stored something. */
+  storedAtMs(dataset: string): number | undefined;
+  /** Sends a request without events. */
+  askToken(shipment: Shipment): Promise<TokenState>;
+}
+
+const CONTENT_OR_TOKEN =
+  'the service stored events of this dataset before: either something in front of it (a firewall, a proxy) refuses the content of an event, or the token lost its right; `tailrace check --online` tells which. The batch is sent in parts to find out';
+
+/**
+ * Which of the waiting batches of a paused dataset, oldest first, the next probe is of; `count` probes went before. Each third one is of another than
+ * the oldest, of which every event may be refused for its content; where that has one event, each second.
+ */
+export function probeAfterForbidden([oldest, ...others]: readonly Batch[], count: number): Batch | undefined {
+  const isOthersTurn = oldest?.events === 1 ? count % 2 === 0 : count % 3 === 2;
+  return (isOthersTurn ? others[Math.floor(count / 2) % others.length] : undefined) ?? oldest;
+}
+
+export class Forbidden {
+  readonly #options: ForbiddenOptions;
+
+  constructor(options: ForbiddenOptions) {
+    this.#options = options;
+  }
+
+  /** Acts on a 403 for the first part. False where the batch has to wait. */
+  async handle(shipment: Shipment, part: Part, outcome: Extract<Outcome, { kind: 'pause' }>): Promise<boolean> {
+    const { clock, refusals, retry } = this.#options;
+    const now = clock.monotonic();
+    shipment.forbiddenAtMs ??= now;
+    const storedAtMs = this.#options.storedAtMs(shipment.batch.dataset);
+    const isContent = shipment.isPartlyDone || (storedAtMs ?? -Infinity) > shipment.forbiddenAtMs;
+    if (!isContent && storedAtMs !== undefined && (await this.#isLastOfDataset(shipment))) this.#options.resume(shipment.batch.dataset);
+    else if (!isContent) {
+      // Beyond the bound only the smallest part is cut, so that a refused token makes no dust of a batch.
+      const isCut = shipment.parts.length < MAX_BLIND_PARTS || shipment.parts.every(({ count }) => count >= part.count);
+      if (part.count === 1 || !isCut) shipment.defer();
+      else if (!(await splitPart(this.#options, shipment, 'forbidden'))) return false;
+      return this.#pause(shipment, { ...outcome, ...(storedAtMs === undefined ? {} : { fix: CONTENT_OR_TOKEN }) });
+    }
+    if (part.count > 1 && !shipment.isSpent) return splitPart(this.#options, shipment, 'forbidden');
+    if (part.count > 1) {
+      shipment.defer(now + FORBIDDEN_APART_MS);
+      return true;
+    }
+    const sinceMs = shipment.restsSinceMs(part) ?? -Infinity;
+    if (sinceMs === -Infinity) {
+      this.#noteSuspect(shipment, outcome.detail);
+      shipment.defer(now + FORBIDDEN_APART_MS, now);
+      return true;
+    }
+    if (now - sinceMs < FORBIDDEN_APART_MS) {
+      shipment.defer(sinceMs + FORBIDDEN_APART_MS, sinceMs);
+      return true;
+    }
+    const token = await this.#options.askToken(shipment);
+    if (token === 'works') {
+      const detail = `${outcome.detail} (refused alone, twice, while the token was accepted)`;
+      return refusals.refuse(shipment, part, { reason: 'rejected', detail, status: 403 });
+    }
+    shipment.defer(now + retry.maxBackoffMs, sinceMs);
+    return token === 'unknown' || this.#pause(shipment, outcome);
+  }
+
+  /** One event is all that the dataset has: no neighbour can be stored, so that the token alone is asked about. */
+  async #isLastOfDataset(shipment: Shipment): Promise<boolean> {
+    const isOne = shipment.parts.length === 1 && shipment.parts[0]!.count === 1;
+    return isOne && this.#options.isAlone(shipment.batch) && (await this.#options.askToken(shipment)) === 'works';
+  }
+
+  #pause({ batch }: Shipment, pause: Pause): false {
+    this.#options.pause(batch.dataset, pause);
+    return false;
+  }
+
+  #noteSuspect({ batch }: Shipment, answer: string): void {
+    const { log, sink } = this.#options;
+    log.warn(
+      { sink: sink.id, dataset: batch.dataset, answer },
+      'the content of an event is refused (403) while others are stored; it is sent again in a minute, and becomes a dead letter if it is refused again',
+    );
+  }
+}
