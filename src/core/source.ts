@@ -27,6 +27,11 @@ export interface SourceStats {
   droppedEvents?: number;
   /** Datagrams that the system dropped before they were received, and that are no events; absent where none can be. */
   readonly droppedDatagrams?: number;
+  /**
+   * Connections that were closed because as many as allowed were open, idle ones for new ones, or new ones; and messages that were given
+   * before their end, because it did not come in time. Absent where there are no connections.
+   */
+  readonly connections?: { closedIdle: number; closedNew: number; lateMessages: number };
   /** Now, by state (`active`, `idle`, `rotated`, `deleted`, `failed` for files; `open` for connections). */
   files: Record<string, number>;
   /** Changes that a full scan found and no watch had reported; absent where nothing is watched. */

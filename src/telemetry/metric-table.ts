@@ -79,6 +79,24 @@ export const sourceMetrics: readonly Metric[] = [
         stats.droppedDatagrams === undefined ? [] : [[{ source: id }, stats.droppedDatagrams]],
       ),
   ],
+  [
+    'source_closed_connections_total',
+    'Connections closed because max_connections were open: idle ones for new ones, or new ones',
+    (seen) =>
+      seen.sources.flatMap(({ id, stats }) =>
+        stats.connections === undefined
+          ? []
+          : [
+              [{ source: id, which: 'idle' }, stats.connections.closedIdle] satisfies Sample,
+              [{ source: id, which: 'new' }, stats.connections.closedNew] satisfies Sample,
+            ],
+      ),
+  ],
+  [
+    'source_late_messages_total',
+    'Syslog messages given before their end because it did not come in time',
+    eachSource(({ stats }) => stats.connections?.lateMessages ?? 0),
+  ],
   ['slow_path_events_total', 'Events that cost an object or a string each', eachSource(({ stats }) => stats.slowPathEvents)],
   [
     'backpressure_seconds_total',

@@ -52,15 +52,15 @@ export class MessageReader {
   async read(input: Readable): Promise<void> {
     await this.#intake.loadCharset();
     const { maxEventBytes, onOversize } = this.#source;
-    const framer = new Framer(maxEventBytes, { left: maxEventBytes }, onOversize === 'split');
+    const framer = new Framer(maxEventBytes, onOversize === 'split');
     const cursor: Cursor = { stream: '0'.repeat(32), offset: 0 };
     const suffix = suffixOf(this.#intake.form.endingOf({ peer: formatPeer(undefined, undefined) }));
     for await (const chunk of input) {
       framer.push(chunk as Buffer);
       for (let frame = framer.next(); frame; frame = framer.next()) await this.#take(cursor, suffix, frame);
     }
-    const last = framer.end();
-    if (last) await this.#take(cursor, suffix, last);
+    framer.end();
+    for (let frame = framer.next(); frame; frame = framer.next()) await this.#take(cursor, suffix, frame);
   }
 
   async #take(cursor: Cursor, suffix: Buffer, frame: Frame): Promise<void> {

@@ -1,7 +1,23 @@
 /** Bounds of a syslog source. */
 
-/** Bytes of unfinished messages that all connections of one syslog source may hold together. */
+/** Bytes of an unfinished message that every connection may hold. */
+export const SYSLOG_SHARE_BYTES = 8 * 1024;
+/** Bytes of longer unfinished messages that all connections of one syslog source may hold together; who finds no room is not read from. */
 export const MAX_SYSLOG_UNFINISHED_BYTES = 16 * 1024 * 1024;
+/** An unfinished message is given as it is this long after its first byte. */
+export const SYSLOG_UNFINISHED_MS = 60_000;
+/** While others wait for room, one over its share has this long, and another of these for each so many bytes that it has brought. */
+export const SYSLOG_SLOW_MS = 1_000;
+export const SYSLOG_SLOW_BYTES = 256 * 1024;
+/** Bytes that no octet count agrees with wait this long for the next count. */
+export const SYSLOG_OUT_OF_STEP_MS = 1_000;
+/** How often those times are looked at. */
+export const SYSLOG_LOOK_MS = 500;
+/** Where connections run out, the one idle longest is closed for a new one, if it is idle this long. */
+export const SYSLOG_IDLE_MS = 60_000;
+/** Bytes of a read of a connection that brings little, and connections that may read more at once. */
+export const SYSLOG_SMALL_READ_BYTES = 4 * 1024;
+export const MAX_SYSLOG_LARGE_READERS = 128;
 /** Digits of an octet count; a longer number is text. */
 export const MAX_OCTET_COUNT_DIGITS = 10;
 /** Bytes of finished syslog events that wait in memory for the lane, in each of two halves of the window, before reading stops. */

@@ -47,6 +47,8 @@ export function createSyslogSource(
     ...newStats(),
     oversizeLines: 0,
     droppedEvents: 0,
+    timeErrors: 0,
+    connections: { closedIdle: 0, closedNew: 0, lateMessages: 0 },
     files: { open: 0 },
     get droppedDatagrams() {
       return sockets?.droppedDatagrams ?? 0;
@@ -74,9 +76,10 @@ export function createSyslogSource(
     maxEventBytes,
     splits,
     idleTimeoutMs: config.idleTimeoutMs,
+    stats,
     changed: (open) => (stats.files.open = open),
   });
-  const handshakes = new Handshakes({ ...reception, ...config, source: id, connections });
+  const handshakes = new Handshakes({ ...reception, ...config, source: id, connections, stats });
   let sockets: DatagramSockets | undefined;
   const listeners: Listener[] = [];
   /** Reads so far: when it stands still for a turn, everything that was sent has been taken. */

@@ -4,6 +4,8 @@ import type { Socket } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import { serveConnection } from '../../../src/sources/syslog/receive/connection.ts';
 import type { Connection } from '../../../src/sources/syslog/receive/connection.ts';
+import { systemClock } from '../../../src/core/time/clock.ts';
+import { Unfinished } from '../../../src/sources/syslog/receive/unfinished.ts';
 import { Flow } from '../../../src/sources/syslog/intake/flow.ts';
 import { IdleWatch } from '../../../src/sources/syslog/receive/idle.ts';
 import { moveToSharedRead } from '../../../src/sources/syslog/receive/shared-read.ts';
@@ -49,6 +51,9 @@ async function serve(isPlain: boolean): Promise<Served> {
     isPlain,
     messages: rig.open(),
     flow,
+    clock: systemClock,
+    unfinished: new Unfinished(systemClock),
+    largeReaders: { left: 1 },
     input: rig.input,
     received: (count) => (bytes += count),
   });
@@ -119,9 +124,18 @@ describe.each([
   });
 });
 
+const holder = {} as Connection['holder'];
+
 test('a connection that is not read from, because others flood, is not idle', () => {
   let closed = 0;
-  const connection = { reads: 1, isPaused: false, done: Promise.resolve(undefined), close: () => void (closed += 1) };
+  const connection = {
+    reads: 1,
+    isPaused: false,
+    idleSinceMs: undefined,
+    holder,
+    done: Promise.resolve(undefined),
+    close: () => void (closed += 1),
+  };
   const watch = new IdleWatch();
   const look = () => watch.look([connection]);
   expect(look()).toBe(0);
@@ -133,7 +147,11 @@ test('a connection that is not read from, because others flood, is not idle', ()
 
 test('this Node lets a connection read into a buffer that is shared', async () => {
   const { accepted } = await connected();
-  const moved = moveToSharedRead(accepted, Buffer.alloc(1024), () => {});
+  const moved = moveToSharedRead(
+    accepted,
+    () => Buffer.alloc(1024),
+    () => {},
+  );
   expect(moved).toBeDefined();
   expect(moved?.remotePort).toBeGreaterThan(0);
   moved?.destroy();
@@ -142,6 +160,12 @@ test('this Node lets a connection read into a buffer that is shared', async () =
 test('where that is not so, a connection is read by data events', async () => {
   const { client, accepted } = await connected();
   (accepted as unknown as { _handle: unknown })._handle = null;
-  expect(moveToSharedRead(accepted, Buffer.alloc(1024), () => {})).toBeUndefined();
+  expect(
+    moveToSharedRead(
+      accepted,
+      () => Buffer.alloc(1024),
+      () => {},
+    ),
+  ).toBeUndefined();
   client.destroy();
 });

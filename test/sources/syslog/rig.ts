@@ -1,6 +1,6 @@
 /** The way from bytes to events without sockets, and the same in plain JavaScript, which is its oracle. */
 import type { Region } from '../../../src/core/block.ts';
-import { systemClock } from '../../../src/core/time/clock.ts';
+import { type Clock, systemClock } from '../../../src/core/time/clock.ts';
 import { newStats } from '../../../src/core/source.ts';
 import type { SourceStats } from '../../../src/core/source.ts';
 import { createKernel } from '../../../src/kernel/kernel.ts';
@@ -22,6 +22,7 @@ import { ORIGIN, RECEIVED_AT, TIMEZONE } from './receipt.ts';
 const suffix = suffixOf(ORIGIN);
 const zone = createZone(TIMEZONE);
 const receipt = { receivedAtMs: Date.parse(RECEIVED_AT), ending: ORIGIN, zone, parseJson: 'none' as ParseJson };
+const outOfStep = (): void => {};
 const clock = { ...systemClock, now: () => receipt.receivedAtMs };
 
 /** What the clock of all rigs says from now on. */
@@ -37,7 +38,9 @@ export interface Rig {
   /** Calls `resume` when there is room again. */
   onRoom(resume: () => void): void;
   /** A stream whose bytes the caller puts into the input. */
-  open(): MessageStream;
+  open(timer?: Clock): MessageStream;
+  /** The events since the last time. */
+  events(): Promise<string[]>;
   /** `message` of the events since the last time. */
   messages(): Promise<unknown[]>;
   /** The events of messages, each taken as a datagram, or as one of a stream. */
@@ -77,13 +80,15 @@ export function createRig(
     return lane.blocks.splice(0).flatMap(({ lines }) => lines.map((line) => line.toString()));
   }
 
-  function open(): MessageStream {
+  function open(timer: Clock = clock): MessageStream {
     return new MessageStream({
       intake,
-      framer: new Framer(maxEventBytes, { left: 1 << 24 }, onOversize === 'split'),
+      framer: new Framer(maxEventBytes, onOversize === 'split'),
       input,
       suffix,
       mint: () => cursor,
+      outOfStep,
+      clock: timer,
     });
   }
 
@@ -92,6 +97,7 @@ export function createRig(
     lane,
     input,
     open,
+    events,
     isFull: () => intake.isFull,
     onRoom: (listener) => (resume = listener),
     messages: async () => (await events()).map((event) => (JSON.parse(event) as { message: unknown }).message),
@@ -115,13 +121,7 @@ export function createRig(
       return events();
     },
     async stream(reads) {
-      const messages = new MessageStream({
-        intake,
-        framer: new Framer(maxEventBytes, { left: 1 << 24 }),
-        input,
-        suffix,
-        mint: () => cursor,
-      });
+      const messages = open();
       for (const read of reads) {
         messages.take(read.copy(input.bytes));
         input.bytes.fill(0xaa);
@@ -132,6 +132,10 @@ export function createRig(
       }
       if (intake.isFull) await collector.idle();
       messages.end();
+      while (messages.isWaiting) {
+        await collector.idle();
+        messages.resume();
+      }
       return events();
     },
   };
@@ -157,13 +161,18 @@ export function eventsOf(
 }
 
 /** What `stream` must give. */
-export function eventsOfStream(wire: Buffer, maxEventBytes = 10_000): string[] {
-  const framer = new Framer(maxEventBytes, { left: 1 << 24 });
+export function eventsOfReads(reads: readonly Buffer[], maxEventBytes = 10_000): string[] {
+  const framer = new Framer(maxEventBytes);
   const events: string[] = [];
-  framer.push(wire);
-  for (let frame = framer.next(); frame !== undefined; frame = framer.next()) events.push(eventOf(frame, maxEventBytes));
-  const last = framer.end();
-  if (last !== undefined) events.push(eventOf(last, maxEventBytes));
+  const take = (): void => {
+    for (let frame = framer.next(); frame !== undefined; frame = framer.next()) events.push(eventOf(frame, maxEventBytes));
+  };
+  for (const read of reads) {
+    framer.push(read);
+    take();
+  }
+  framer.end();
+  take();
   return events;
 }
 

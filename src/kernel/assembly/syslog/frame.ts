@@ -1,6 +1,6 @@
 /**
  * Finds where messages begin and end in a stream's bytes (RFC 6587): each message may use octet counting or a delimiter.
- * The rules are those of sources/syslog/receive/framing.ts, which takes over where a message is incomplete.
+ * The rules are those of sources/syslog/receive/framing.ts, which takes over where a message is incomplete or a count is doubtful.
  */
 
 /** The message that `nextFrame` found, without its trailers, and where the next one begins. */
@@ -11,6 +11,8 @@ export let behindFrame: usize = 0;
 export let isCounting: bool = false;
 
 const MAX_DIGITS: usize = 10;
+/** Between two messages. */
+const MAX_TRAILERS: usize = 8;
 
 export function setCounting(value: bool): void {
   isCounting = value;
@@ -51,10 +53,9 @@ function delimiter(p: usize, end: usize): usize {
   return end;
 }
 
-/** Finds the message that begins at `p`, which is no trailer; false when it is not whole. */
+/** Finds the message that begins at `p`, which is no trailer; false when it is not whole, or what is here makes its count doubtful. */
 export function nextFrame(p: usize, end: usize): bool {
-  const first = <u32>load<u8>(p);
-  if (first - 0x31 < 9) {
+  if (<u32>load<u8>(p) - 0x30 < 10) {
     let count: u64 = 0;
     let at = p;
     while (at < end) {
@@ -65,13 +66,13 @@ export function nextFrame(p: usize, end: usize): bool {
       at++;
     }
     if (at == end) return false;
-    if (load<u8>(at) == 0x20) {
+    if (load<u8>(at) == 0x20 && count > 0) {
       if (!isCounting) {
         if (at + 1 == end) return false;
         if (load<u8>(at, 1) != 0x3c) return lineFrame(p, end);
       }
       at++;
-      if (count > <u64>(end - at)) return false;
+      if (count > <u64>(end - at) || !isFollowed(at + <usize>count, end)) return false;
       isCounting = true;
       frameAt = at;
       behindFrame = at + <usize>count;
@@ -82,7 +83,42 @@ export function nextFrame(p: usize, end: usize): bool {
   return lineFrame(p, end);
 }
 
+/** Behind the number at `p` and its space; `end` where they do not end before it, 0 where there is none. */
+function countEnd(p: usize, end: usize): usize {
+  if (<u32>load<u8>(p) - 0x31 > 8) return 0;
+  let at = p + 1;
+  while (at < end && <u32>load<u8>(at) - 0x30 < 10) at++;
+  if (at - p > MAX_DIGITS) return 0;
+  if (at == end) return end;
+  return load<u8>(at) == 0x20 ? at + 1 : 0;
+}
+
+/** Behind the few CR, LF and NUL at `p`. */
+function skipSome(p: usize, end: usize): usize {
+  return skipTrailers(p, p + MAX_TRAILERS < end ? p + MAX_TRAILERS : end);
+}
+
+/** Whether nothing has come behind a counted message, or another count and its PRI; of anything else JavaScript says what it is. */
+function isFollowed(p: usize, end: usize): bool {
+  const at = skipSome(p, end);
+  if (at == end) return true;
+  const text = countEnd(at, end);
+  if (text == 0 || text >= end || load<u8>(text) != 0x3c) return false;
+  let priority = text + 1;
+  while (priority < end && priority - text < 4 && <u32>load<u8>(priority) - 0x30 < 10) priority++;
+  if (priority == text + 1 || priority >= end || load<u8>(priority) != 0x3e) return false;
+  // The message may end within the number: then that number must fit, too.
+  if (<u32>load<u8>(at - 1) - 0x30 > 9) return true;
+  let octets: u64 = 0;
+  for (let digit = at; digit < text - 1; digit++) octets = octets * 10 + <u64>(<u32>load<u8>(digit) - 0x30);
+  if (octets >= <u64>(end - text)) return true;
+  const next = skipSome(text + <usize>octets, end);
+  return next == end || countEnd(next, end) != 0;
+}
+
 function lineFrame(p: usize, end: usize): bool {
+  // A line of a sender that counts may be the rest of a message.
+  if (isCounting) return false;
   const at = delimiter(p, end);
   if (at == end) return false;
   isCounting = false;

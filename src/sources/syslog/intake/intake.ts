@@ -138,10 +138,10 @@ export class Intake {
     collector.append(cursor, event.json, isRefused ? refusalOf(frame, maxEventBytes) : undefined, isUnread);
   }
 
-  /** Puts a message before the kernel; false when it is cut already or too long. */
-  #putSingle(suffix: Buffer, { bytes, originalBytes, part }: Frame, isDatagram: boolean): boolean {
+  /** Puts a message before the kernel; false when it is cut already, too long or none. */
+  #putSingle(suffix: Buffer, { bytes, originalBytes, part, isOutOfStep }: Frame, isDatagram: boolean): boolean {
     const { at, bytes: single } = this.#single;
-    if (originalBytes !== undefined || part !== undefined || bytes.length + suffix.length > single.length) return false;
+    if (originalBytes !== undefined || part !== undefined || isOutOfStep || bytes.length + suffix.length > single.length) return false;
     bytes.copy(single, suffix.copy(single));
     this.#table.clear();
     this.#table.addSuffix(at, suffix.length);

@@ -9,6 +9,8 @@ export interface Frame {
   readonly originalBytes?: number;
   /** The connection ended before the message did. */
   readonly isCutOff?: true;
+  /** It lies between two octet counts that agree with the bytes: no message of its own. */
+  readonly isOutOfStep?: true;
   /** Set when the message comes in parts. */
   readonly part?: Part;
 }

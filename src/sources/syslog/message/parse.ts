@@ -37,7 +37,7 @@ export interface EncodedEvent {
 /** The event of a message, as one line of JSON of at most `maxJsonBytes` (4 KiB or more) without the newline. */
 export function encodeEvent(frame: Frame, receipt: Receipt, maxEventBytes: number, maxJsonBytes: number): EncodedEvent {
   const text = textOf(frame.bytes, receipt);
-  const event = frame.part === undefined ? parseMessage(text, receipt) : parsePart(text, frame.part, receipt);
+  const event = eventOf(text, frame, receipt);
   const isCutOff = frame.isCutOff === true && frame.bytes.length <= maxEventBytes;
   if (frame.originalBytes !== undefined) markTruncated(event, frame.originalBytes);
   // Each invalid byte becomes three bytes of U+FFFD: the text may have grown over the limit.
@@ -103,9 +103,15 @@ export function parseMessage(text: string, receipt: Receipt): EventFields {
   };
 }
 
+function eventOf(text: string, { part, isOutOfStep }: Frame, receipt: Receipt): EventFields {
+  const parse = (): EventFields =>
+    isOutOfStep ? unparsed(text, 'the octet count before it is wrong', receipt) : parseMessage(text, receipt);
+  return part === undefined ? parse() : withPart(text, part, parse);
+}
+
 /** A part of a message: the first one's header holds for all. */
-function parsePart(text: string, { number, isLast, message }: Part, receipt: Receipt): EventFields {
-  message.head ??= parseMessage(text, receipt);
+function withPart(text: string, { number, isLast, message }: Part, parse: () => EventFields): EventFields {
+  message.head ??= parse();
   const marks = { part: number, ...(isLast && { part_last: true }) };
   return { ...message.head, ...(number > 1 && { message: text }), ...marks };
 }

@@ -1,12 +1,15 @@
 /**
- * One connection of a stream socket, plain or TLS. Promises: stops reading while bytes wait for the window; takes every
- * received byte, also when the connection breaks or is closed.
+ * One connection of a stream socket, plain or TLS. Promises: stops reading while bytes wait for the window, or its unfinished message for
+ * room; reads little at once from a sender that brings little; takes every received byte, also when the connection breaks or is closed.
  */
 import type { Socket } from 'node:net';
 import type { Region } from '../../../core/block.ts';
 import type { Flow, Reader } from '../intake/flow.ts';
+import type { Clock } from '../../../core/time/clock.ts';
 import type { MessageStream } from './message-stream.ts';
+import { SYSLOG_SMALL_READ_BYTES } from '../limits.ts';
 import { moveToSharedRead } from './shared-read.ts';
+import type { Holder, Unfinished } from './unfinished.ts';
 
 export interface ConnectionOptions {
   /** Nothing was read from it yet. */
@@ -17,6 +20,10 @@ export interface ConnectionOptions {
   readonly ahead?: Buffer;
   readonly messages: MessageStream;
   readonly flow: Flow;
+  readonly clock: Clock;
+  readonly unfinished: Unfinished;
+  /** Connections that may still begin to read as much as the input holds. */
+  readonly largeReaders: { left: number };
   /** Where bytes are read into. */
   readonly input: Region;
   /** Called after each read. */
@@ -28,6 +35,9 @@ export interface Connection {
   readonly reads: number;
   /** True while the sender waits for us: then it is not idle. */
   readonly isPaused: boolean;
+  /** Since when nothing came, and nothing is unfinished; undefined while the sender waits for us or has begun a message. */
+  readonly idleSinceMs: number | undefined;
+  readonly holder: Holder;
   /** Resolves, to the error that broke it if one did, once every message was taken; rejects when they could not be. */
   readonly done: Promise<Error | undefined>;
   /** Stops reading from the sender; bytes received so far are still taken. */
@@ -35,13 +45,18 @@ export interface Connection {
 }
 
 export function serveConnection(options: ConnectionOptions): Connection {
-  const { messages, flow, input, received } = options;
+  const { messages, flow, clock, unfinished, largeReaders, input, received } = options;
   const done = Promise.withResolvers<Error | undefined>();
-  const shared = options.isPlain ? moveToSharedRead(options.socket, input.bytes, take) : undefined;
+  const smallInput = input.bytes.subarray(0, SYSLOG_SMALL_READ_BYTES);
+  let lastLength = 0;
+  let isLarge = false;
+  const shared = options.isPlain ? moveToSharedRead(options.socket, nextInput, take) : undefined;
   const socket = shared ?? options.socket;
   let broken: Error | undefined;
   let reads = 0;
+  let readAtMs = clock.monotonic();
   let isPaused = false;
+  let isHeldBack = false;
   let isEnded = false;
   let isDone = false;
 
@@ -58,15 +73,66 @@ export function serveConnection(options: ConnectionOptions): Connection {
       if (messages.isWaiting) return;
       if (isEnded) return finish();
       isPaused = false;
-      socket.resume();
+      unfinished.note(holder);
+      if (!isHeldBack) socket.resume();
+    },
+  };
+
+  const holder: Holder = {
+    get heldBytes() {
+      return messages.heldBytes;
+    },
+    get messageBytes() {
+      return messages.messageBytes;
+    },
+    get mostBytes() {
+      return messages.mostBytes;
+    },
+    get sinceMs() {
+      return messages.sinceMs;
+    },
+    get isOutOfStep() {
+      return messages.isOutOfStep;
+    },
+    get isReading() {
+      return !isPaused && !isEnded && !flow.isFull;
+    },
+    setHeldBack(is) {
+      isHeldBack = is;
+      if (is) socket.pause();
+      else if (!isPaused) socket.resume();
+    },
+    expire() {
+      attempt(() => messages.end('late'));
+      if (messages.isWaiting) flow.wait(reader);
     },
   };
 
   function take(length: number): void {
     reads += 1;
+    lastLength = length;
+    readAtMs = clock.monotonic();
     received(length);
     attempt(() => messages.take(length));
     if (messages.isWaiting) flow.wait(reader);
+    unfinished.note(holder);
+  }
+
+  /** Where the next read goes: a sender that fills a small one may bring more, while not too many do. */
+  function nextInput(): Buffer {
+    const isFilled = lastLength >= SYSLOG_SMALL_READ_BYTES && !isHeldBack && !isDone;
+    if (isFilled && !isLarge && largeReaders.left > 0) {
+      isLarge = true;
+      largeReaders.left -= 1;
+    } else if (!isFilled) {
+      leaveLarge();
+    }
+    return isLarge ? input.bytes : smallInput;
+  }
+
+  function leaveLarge(): void {
+    if (isLarge) largeReaders.left += 1;
+    isLarge = false;
   }
 
   /** A stream that cannot be made costs the sender its connection. */
@@ -83,11 +149,14 @@ export function serveConnection(options: ConnectionOptions): Connection {
     if (isDone) return;
     if (flow.isFull || messages.isWaiting) return flow.wait(reader);
     attempt(() => messages.end());
+    if (messages.isWaiting) return flow.wait(reader);
     settle(() => done.resolve(broken));
   }
 
   function settle(how: () => void): void {
     isDone = true;
+    leaveLarge();
+    unfinished.remove(holder);
     flow.remove(reader);
     how();
   }
@@ -110,14 +179,18 @@ export function serveConnection(options: ConnectionOptions): Connection {
   });
   flow.add(reader);
   if (options.ahead !== undefined) takeChunk(options.ahead);
-  if (!isPaused) socket.resume();
+  if (!isPaused && !isHeldBack) socket.resume();
 
   return {
+    holder,
     get reads() {
       return reads;
     },
     get isPaused() {
-      return isPaused;
+      return isPaused || isHeldBack;
+    },
+    get idleSinceMs() {
+      return isPaused || isHeldBack || isEnded || messages.sinceMs !== undefined ? undefined : readAtMs;
     },
     done: done.promise,
     close() {

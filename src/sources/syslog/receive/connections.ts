@@ -5,12 +5,15 @@
 import type { Socket } from 'node:net';
 import type { Region } from '../../../core/block.ts';
 import { codeOf, messageOf } from '../../../core/errors.ts';
-import { MAX_CLOSED_STREAMS, MAX_SYSLOG_UNFINISHED_BYTES } from '../limits.ts';
+import { LogLimit } from '../../../core/log.ts';
+import type { SourceStats } from '../../../core/source.ts';
+import { MAX_CLOSED_STREAMS, MAX_SYSLOG_LARGE_READERS, SYSLOG_IDLE_MS, SYSLOG_LOOK_MS, SYSLOG_NOTICE_MS } from '../limits.ts';
 import type { StreamStore } from '../../../core/stream.ts';
 import { serveConnection } from './connection.ts';
 import type { Connection } from './connection.ts';
 import { Framer } from './framing.ts';
 import { IdleWatch } from './idle.ts';
+import { Unfinished } from './unfinished.ts';
 import { MessageStream } from './message-stream.ts';
 import type { Reception } from './reception.ts';
 import { suffixOf } from '../message/sender.ts';
@@ -29,6 +32,7 @@ export interface ConnectionsOptions extends Reception {
   readonly splits: boolean;
   /** A connection that is idle this long is closed; Infinity: never. */
   readonly idleTimeoutMs: number;
+  readonly stats: Pick<Required<SourceStats>, 'connections'>;
   /** Called with the number of open connections when it changes. */
   readonly changed: (open: number) => void;
 }
@@ -46,28 +50,57 @@ export class Connections {
   readonly #options: ConnectionsOptions;
   readonly #open = new Set<Connection>();
   readonly #closedStreams: string[] = [];
-  readonly #budget = { left: MAX_SYSLOG_UNFINISHED_BYTES };
+  /** Those of them that are being closed for new ones. */
+  readonly #closing = new Set<Connection>();
+  readonly #unfinished: Unfinished;
+  readonly #largeReaders = { left: MAX_SYSLOG_LARGE_READERS };
   readonly #idle = new IdleWatch();
-  readonly #timer: NodeJS.Timeout | undefined;
+  readonly #timers: NodeJS.Timeout[] = [];
+  readonly #noticeLimit = new LogLimit(1, SYSLOG_NOTICE_MS);
 
   constructor(options: ConnectionsOptions) {
-    const { idleTimeoutMs } = options;
+    const { idleTimeoutMs, clock } = options;
     this.#options = options;
-    if (idleTimeoutMs < Infinity) this.#timer = setInterval(() => this.closeIdle(), idleTimeoutMs).unref();
+    this.#unfinished = new Unfinished(clock);
+    this.#timers.push(setInterval(() => this.look(), SYSLOG_LOOK_MS).unref());
+    if (idleTimeoutMs < Infinity) this.#timers.push(setInterval(() => this.closeIdle(), idleTimeoutMs).unref());
   }
 
   get size(): number {
-    return this.#open.size;
+    return this.#open.size - this.#closing.size;
+  }
+
+  /** Closes the connection that is idle longest, if one is idle long enough; whether it did. */
+  closeLongestIdle(): boolean {
+    const { clock, stats } = this.#options;
+    let longest: Connection | undefined;
+    for (const connection of this.#open)
+      if (!this.#closing.has(connection) && (connection.idleSinceMs ?? Infinity) < (longest?.idleSinceMs ?? Infinity)) longest = connection;
+    if (longest === undefined || clock.monotonic() - longest.idleSinceMs! < SYSLOG_IDLE_MS) return false;
+    this.#closing.add(longest);
+    longest.close();
+    stats.connections.closedIdle += 1;
+    return true;
+  }
+
+  /** Gives the unfinished messages whose time is over. */
+  look(): void {
+    const { stats } = this.#options;
+    stats.connections.lateMessages += this.#unfinished.look([...this.#open].map(({ holder }) => holder));
   }
 
   /** Serves a connection. */
   accept({ socket, isPlain, origin, ahead }: Accepted): void {
-    const { form, intake, flow, input, maxEventBytes, splits, mint, received, refused } = this.#options;
+    const { form, intake, flow, clock, input, maxEventBytes, splits, mint, received, refused } = this.#options;
     received(0);
     socket.setKeepAlive(true, KEEP_ALIVE_MS);
-    const framer = new Framer(maxEventBytes, this.#budget, splits);
-    const messages = new MessageStream({ intake, framer, input, suffix: suffixOf(form.endingOf(origin)), mint });
-    const connection = serveConnection({ socket, isPlain, messages, flow, input, received, ...(ahead && { ahead }) });
+    const framer = new Framer(maxEventBytes, splits);
+    const suffix = suffixOf(form.endingOf(origin));
+    let isSaid = false;
+    const outOfStep = (): void => void (isSaid ||= this.#sayOutOfStep(origin));
+    const messages = new MessageStream({ intake, framer, input, suffix, clock, mint, outOfStep });
+    const held = { unfinished: this.#unfinished, largeReaders: this.#largeReaders };
+    const connection = serveConnection({ socket, isPlain, messages, flow, clock, ...held, input, received, ...(ahead && { ahead }) });
     this.#open.add(connection);
     this.#options.changed(this.#open.size);
     connection.done.then(
@@ -88,10 +121,22 @@ export class Connections {
 
   /** Closes all; resolves once everything that was received is taken. */
   async close(): Promise<void> {
-    clearInterval(this.#timer);
+    for (const timer of this.#timers) clearInterval(timer);
     const open = [...this.#open];
     for (const connection of open) connection.close();
     await Promise.allSettled(open.map(({ done }) => done));
+  }
+
+  /** Whether it was said: others may have been named just now. */
+  #sayOutOfStep({ peer }: Origin): boolean {
+    const { log, clock, source } = this.#options;
+    const heldBack = this.#noticeLimit.admit(clock.monotonic());
+    if (heldBack === undefined) return false;
+    log.warn(
+      { source, peer, heldBack },
+      'a syslog sender’s octet counts do not agree with its bytes: messages are found again at the next count; it may count characters',
+    );
+    return true;
   }
 
   #forget(connection: Connection, messages: MessageStream, { peer }: Origin, error: Error | undefined): void {
@@ -99,6 +144,7 @@ export class Connections {
     if (error !== undefined) log.debug({ source, peer, code: codeOf(error) }, `a syslog connection broke: ${messageOf(error)}`);
     messages.release();
     this.#open.delete(connection);
+    this.#closing.delete(connection);
     changed(this.#open.size);
     const { stream } = messages;
     if (stream !== undefined && this.#closedStreams.length < MAX_CLOSED_STREAMS) this.#closedStreams.push(stream);

@@ -1,67 +1,109 @@
 /**
  * Framing: where messages begin and end in a stream of bytes (RFC 6587). Octet counting and delimiters (LF or NUL) are told
- * apart for each message. The kernel frames what has come whole, by the same rules; this takes what stands at the end of
- * a read until the rest of it has come. Promises: any split into packets gives the same messages; CR, LF and NUL at a message's
- * end are dropped; a message over the limit, or an absurd count, takes flat memory: it is cut and the rest skipped, or it comes in
- * parts as they fill.
+ * apart for each message. The kernel frames what has come whole and in step, by the same rules; this takes the rest: a message that is
+ * not whole at the end of a read, and counts that do not agree with the bytes. Once a sender counts, a counted message after which no other
+ * begins is out of step: it goes, with what follows, up to the next `NUMBER SP <PRI>`. Only bytes that are here decide; a message is
+ * never held back for later ones. Promises: every byte once, in order; CR, LF and NUL at a message's end are dropped; a message over the
+ * limit, or an absurd count, takes flat memory: it is cut and the rest skipped, or it comes in parts as they fill.
  */
-import { MAX_OCTET_COUNT_DIGITS } from '../limits.ts';
 import { utf8Cut } from '../../../parsers/text/encoding.ts';
 import { cut } from '../message/frame.ts';
 import type { Frame, Part } from '../message/frame.ts';
-
-/** Bytes that the connections of a source may hold together. */
-export interface ByteBudget {
-  left: number;
-}
+import { HeldBytes } from './held-bytes.ts';
+import {
+  countAt,
+  countTrailers,
+  delimiterAt,
+  findProof,
+  findStart,
+  isInStep,
+  isTrailer,
+  LESS_THAN,
+  LONGEST_START,
+  priorityAt,
+  PROVING_COUNTS,
+  trailersBehind,
+} from './octet-counts.ts';
 
 const EMPTY = Buffer.alloc(0);
-/** Every connection may hold this much, beside the shared budget. */
-const FREE_BYTES = 1024;
-const [NUL, LF, CR, SPACE, ZERO, NINE, LESS_THAN] = [0, 10, 13, 32, 48, 57, 60];
+/** CR, LF and NUL that may stand behind a part before it is known whether more text follows. */
+const MOST_TRAILERS = 1024;
 
-function isTrailer(byte: number | undefined): boolean {
-  return byte === LF || byte === CR || byte === NUL;
-}
-
-/** How many of the last bytes are CR, LF or NUL. */
-function countTrailers(bytes: Buffer): number {
-  let at = bytes.length;
-  while (at > 0 && isTrailer(bytes[at - 1])) at -= 1;
-  return bytes.length - at;
+/** Where the message at hand ends, and where the next one begins; from the beginning of the held bytes. */
+interface Ending {
+  readonly end: number;
+  readonly next: number;
+  /** Bytes of its count that are missing. */
+  readonly missing?: number;
+  /** It is what lies between two counts that are in step. */
+  readonly isOutOfStep?: true;
+  /** The time of an unfinished line is over. */
+  readonly isUnended?: true;
 }
 
 export class Framer {
   readonly #maxEventBytes: number;
-  readonly #budget: ByteBudget;
-  #chunk: Buffer = EMPTY;
-  #at = 0;
-  #mode: 'start' | 'line' | 'count' = 'start';
-  /** Bytes of the counted message that have not come yet. */
-  #missing = 0;
+  readonly #splits: boolean;
+  /** From the beginning of the message at hand to the last byte that came, without what was dropped. */
+  readonly #held: HeldBytes;
+  #mode: 'start' | 'line' | 'count' | 'lost' = 'start';
   /** Whether the last message was counted: then a number is taken for a count even without a PRI after it. */
   isCounting = false;
-  /** The beginning of the unfinished message, at most `maxEventBytes` and one (which tells where UTF-8 may be cut). */
-  #kept: Buffer = EMPTY;
-  #keptLength = 0;
-  /** Bytes of the unfinished message so far, and how many of the last are trailers. */
-  #length = 0;
+  /** Bytes before the message's text: its count. */
+  #head = 0;
+  /** Bytes of the message that its count names, less those that are gone. */
+  #octets = 0;
+  #isDoubtful = false;
+  /** Whether what came before was out of step: its end may have been a part of the count. */
+  #wasLost = false;
+  /** Up to here there is no end; and up to here no count that proves this message's beginning wrong. */
+  #looked = 0;
+  #compared = 0;
+  /** Bytes of an oversize message that were dropped, and how many of the last are trailers. */
+  #dropped = 0;
   #trailers = 0;
-  readonly #splits: boolean;
-  /** Parts of the unfinished message that were given. */
+  /** Parts of the message that were given. */
   #parts = 0;
   #message: Part['message'] = {};
+  /** No more bytes come for what is held. */
+  #ending: 'none' | 'closed' | 'late' = 'none';
 
   /** `splits`: messages over the limit come in parts. */
-  constructor(maxEventBytes: number, budget: ByteBudget, splits = false) {
+  constructor(maxEventBytes: number, splits = false) {
     this.#maxEventBytes = maxEventBytes;
-    this.#budget = budget;
     this.#splits = splits;
+    this.#held = new HeldBytes(maxEventBytes + MOST_TRAILERS);
   }
 
   /** Whether a message, or a number that may become a count, has begun. */
   get isInside(): boolean {
-    return this.#length > 0 || this.#parts > 0 || this.#mode === 'count' || this.#at < this.#chunk.length;
+    return this.#held.length > 0 || this.#mode !== 'start';
+  }
+
+  /** Whether the message that was given last is at its end. */
+  get isBetween(): boolean {
+    return this.#mode === 'start';
+  }
+
+  /** Whether what is held is in no message: no octet count agrees with it. */
+  get isOutOfStep(): boolean {
+    return this.#mode === 'lost';
+  }
+
+  /** Bytes that were not given yet. */
+  get heldBytes(): number {
+    return this.#held.length;
+  }
+
+  /** Bytes of the message at hand so far. */
+  get messageBytes(): number {
+    return this.#held.length + this.#dropped + this.#parts * this.#maxEventBytes;
+  }
+
+  /** Bytes that the message at hand may hold until its end. */
+  get mostBytes(): number {
+    const most = this.#maxEventBytes + MOST_TRAILERS;
+    return this.#mode === 'count' && !this.#isDoubtful ? Math.min(this.#octets, most) : most;
   }
 
   /**
@@ -69,166 +111,184 @@ export class Framer {
    * that nothing refers to the chunk any more.
    */
   push(chunk: Buffer): void {
-    // The rest is a number that may become a count.
-    this.#chunk = this.#at === this.#chunk.length ? chunk : Buffer.concat([this.#chunk.subarray(this.#at), chunk]);
-    this.#at = 0;
+    this.#held.push(chunk);
   }
 
-  /** The next whole message, or undefined when more bytes are needed. Empty messages are skipped. */
+  /** Lets go of the bytes behind the message that was given last. */
+  release(): void {
+    this.#ending = 'none';
+    this.#held.clear();
+  }
+
+  /** What is held is given by the next calls of `next` as if nothing more came: the connection has ended, or the time is over (`late`). */
+  end(why: 'closed' | 'late' = 'closed'): void {
+    this.#ending = why;
+  }
+
+  /** The next message, or undefined when more bytes are needed. Empty messages are skipped. */
   next(): Frame | undefined {
-    for (;;) {
-      if (this.#mode === 'start' && !this.#begin(false)) {
-        this.#chunk = Buffer.from(this.#chunk.subarray(this.#at));
-        this.#at = 0;
-        return undefined;
+    while (this.#mode !== 'start' || this.#begin()) {
+      const ending = this.#findEnd();
+      const part = this.#splits || this.#mode === 'lost' ? this.#nextPart(ending) : undefined;
+      if (part !== undefined) return part;
+      if (ending === undefined) {
+        if (!this.#splits) this.#drop();
+        break;
       }
-      const end = this.#messageEnd();
-      const full = this.#splits ? this.#nextPart(end) : undefined;
-      if (full !== undefined) return full;
-      if (end === undefined) {
-        if (this.#mode === 'count') this.#missing -= this.#chunk.length - this.#at;
-        this.#keep(this.#chunk.subarray(this.#at));
-        this.#release();
-        return undefined;
-      }
-      const part = this.#chunk.subarray(this.#at, end);
-      this.#at = this.#mode === 'line' ? end + 1 : end;
-      const frame = this.#finish(part);
+      const frame = this.#finish(ending);
       if (frame !== undefined) return frame;
     }
-  }
-
-  /** Drops the chunk's bytes that were not taken; returns how many. */
-  release(): number {
-    const left = this.#chunk.length - this.#at;
-    this.#release();
-    return left;
-  }
-
-  /** At the connection's end: the last message without a delimiter. One of which counted bytes are missing is marked as cut. */
-  end(): Frame | undefined {
-    if (this.#mode === 'start' && !this.#begin(true)) return undefined;
-    const missing = this.#mode === 'count' ? this.#missing - (this.#chunk.length - this.#at) : 0;
-    const frame = this.#finish(this.#chunk.subarray(this.#at));
-    this.#at = this.#chunk.length;
-    return frame === undefined || missing === 0
-      ? frame
-      : { ...frame, originalBytes: (frame.originalBytes ?? frame.bytes.length) + missing, isCutOff: true };
+    this.#ending = 'none';
+    this.#held.own();
+    return undefined;
   }
 
   /** Skips what may stand between messages and chooses the mode; false when more bytes are needed. */
-  #begin(isEnd: boolean): boolean {
-    while (this.#at < this.#chunk.length && isTrailer(this.#chunk[this.#at])) this.#at += 1;
-    if (this.#at === this.#chunk.length) {
-      this.#release();
-      return false;
+  #begin(): boolean {
+    const { bytes } = this.#held;
+    let at = 0;
+    while (at < bytes.length && isTrailer(bytes[at])) at += 1;
+    this.#held.skip(at);
+    return at < bytes.length && this.#choose(this.#held.bytes);
+  }
+
+  #choose(bytes: Buffer): boolean {
+    const isEnd = this.#ending !== 'none';
+    const count = countAt(bytes, 0);
+    if (count === 'open' && !isEnd) return false;
+    this.#head = this.#looked = this.#compared = 0;
+    if (count !== undefined && count !== 'open') {
+      const isWhole = isEnd || bytes.length >= count.length + count.octets;
+      if (count.hasPriority === 'open' && (bytes.length === count.length || this.isCounting) && !isWhole) return false;
+      if (this.isCounting || bytes[count.length] === LESS_THAN) {
+        this.#mode = 'count';
+        this.isCounting = true;
+        this.#octets = count.octets;
+        this.#head = count.length;
+        this.#isDoubtful = this.#wasLost || count.hasPriority === false || count.octets > this.#maxEventBytes;
+        return true;
+      }
     }
-    const digits = this.#countDigits();
-    if (digits === undefined && !isEnd) return false;
-    this.isCounting = digits !== undefined && digits > 0;
-    this.#mode = this.isCounting ? 'count' : 'line';
-    if (digits !== undefined && digits > 0) {
-      this.#missing = Number(this.#chunk.toString('latin1', this.#at, this.#at + digits));
-      this.#at += digits + 1;
-    }
+    const priority = this.isCounting ? priorityAt(bytes, 0) : true;
+    if (priority === 'open' && !isEnd) return false;
+    this.#mode = priority === true ? 'line' : 'lost';
+    this.#isDoubtful = this.isCounting;
     return true;
   }
 
-  /** Digits of the octet count at the beginning of a message, 0 when there is none, undefined until it is known. */
-  #countDigits(): number | undefined {
-    const chunk = this.#chunk;
-    let at = this.#at;
-    if (chunk[at] === ZERO) return 0;
-    while (at < chunk.length && chunk[at]! >= ZERO && chunk[at]! <= NINE) at += 1;
-    const digits = at - this.#at;
-    if (digits > MAX_OCTET_COUNT_DIGITS) return 0;
-    if (at === chunk.length) return undefined;
-    if (digits === 0 || chunk[at] !== SPACE) return 0;
-    if (this.isCounting) return digits;
-    if (at + 1 === chunk.length) return undefined;
-    return chunk[at + 1] === LESS_THAN ? digits : 0;
+  /** Where the message at hand ends; undefined: not in the bytes that are here. */
+  #findEnd(): Ending | undefined {
+    if (this.#mode === 'line') return this.#findLineEnd(this.#held.bytes);
+    const found = this.#mode === 'count' ? this.#findCountedEnd(this.#held.bytes) : undefined;
+    return this.#mode === 'lost' ? this.#findNextCount(this.#held.bytes) : found;
   }
 
-  /** Lets go of the chunk: it pins 64 KiB, times the number of idle connections. */
-  #release(): void {
-    this.#chunk = EMPTY;
-    this.#at = 0;
-  }
-
-  #messageEnd(): number | undefined {
-    if (this.#mode === 'count') {
-      const present = this.#chunk.length - this.#at;
-      return present >= this.#missing ? this.#at + this.#missing : undefined;
+  #findLineEnd(bytes: Buffer): Ending | undefined {
+    const end = delimiterAt(bytes, this.#looked);
+    if (this.#isDoubtful) {
+      const found = end === -1 ? this.#findProof(bytes, 1) : this.#findProof(bytes, PROVING_COUNTS, end, false);
+      if (found !== undefined) return { end: found, next: found, isOutOfStep: true };
     }
-    const newline = this.#chunk.indexOf(LF, this.#at);
-    const nul = this.#chunk.subarray(this.#at, newline === -1 ? undefined : newline).indexOf(NUL);
-    if (nul !== -1) return this.#at + nul;
-    return newline === -1 ? undefined : newline;
+    if (end !== -1) {
+      this.isCounting = false;
+      return { end, next: end + 1 };
+    }
+    this.#looked = bytes.length;
+    return this.#ending === 'none'
+      ? undefined
+      : { end: bytes.length, next: bytes.length, ...(this.#ending === 'late' && { isUnended: true }) };
   }
 
-  /** The next part of a message that is surely longer than one, which ends at `end` if that is known. */
-  #nextPart(end: number | undefined): Frame | undefined {
-    const rest = this.#chunk.subarray(this.#at, end);
-    const trailers = countTrailers(rest);
-    const content = this.#keptLength + rest.length - trailers - (trailers === rest.length ? this.#trailers : 0);
-    if (content <= this.#maxEventBytes && this.#keptLength + rest.length <= this.#maxEventBytes + FREE_BYTES) return undefined;
-    this.#grow(this.#maxEventBytes);
-    // The budget may allow less than a whole part.
-    const most = Math.min(this.#maxEventBytes, this.#kept.length);
-    const taken = Math.min(rest.length, Math.max(0, most - this.#keptLength));
-    this.#keep(rest.subarray(0, taken));
-    this.#at += taken;
-    if (this.#mode === 'count') this.#missing -= taken;
-    const at = utf8Cut(this.#kept, 0, most);
-    const bytes = Buffer.from(this.#kept.subarray(0, at));
-    this.#kept.copyWithin(0, at, this.#keptLength);
-    this.#keptLength -= at;
-    this.#length = this.#keptLength;
-    this.#trailers = countTrailers(this.#kept.subarray(0, this.#keptLength));
+  /** Sets the mode to `lost` where the count is wrong. */
+  #findCountedEnd(bytes: Buffer): Ending | undefined {
+    const end = this.#head + this.#octets;
+    if (end <= bytes.length) {
+      // What an oversize message has lost cannot be looked through.
+      if (this.#dropped > 0 || isInStep(bytes, this.#head, end)) return { end, next: end };
+      return this.#lose(bytes);
+    }
+    const least = this.#ending !== 'none' ? 1 : this.#isDoubtful ? PROVING_COUNTS : Infinity;
+    if (this.#dropped === 0 && least < Infinity && this.#findProof(bytes, least) !== undefined) return this.#lose(bytes);
+    return this.#ending === 'none' ? undefined : { end: bytes.length, next: bytes.length, missing: end - bytes.length };
+  }
+
+  #lose(bytes: Buffer): undefined {
+    this.#mode = 'lost';
+    // Without a PRI the number is text.
+    if (priorityAt(bytes, this.#head) !== true) this.#head = 0;
+    this.#looked = 0;
+  }
+
+  /** Where, before `to`, a message begins inside of this one. Where more bytes may tell, it waits for them. */
+  #findProof(bytes: Buffer, least: number, to = bytes.length, mayWait = this.#ending === 'none'): number | undefined {
+    const from = Math.max(this.#compared, this.#head + 1);
+    const { at, compared } = findProof(bytes, { from, floor: this.#head, to, least, isEnd: this.#ending !== 'none', mayWait });
+    this.#compared = compared;
+    return at;
+  }
+
+  #findNextCount(bytes: Buffer): Ending | undefined {
+    const from = Math.max(this.#looked, this.#head);
+    const at = findStart(bytes, from, this.#head, this.#ending !== 'none');
+    if (at !== undefined) return { end: at, next: at, isOutOfStep: true };
+    this.#looked = Math.max(0, bytes.length - LONGEST_START);
+    return this.#ending === 'none' ? undefined : { end: bytes.length, next: bytes.length, isOutOfStep: true };
+  }
+
+  /** The next part of a message that is surely longer than one. What lies between two counts comes in pieces, wherever messages are cut. */
+  #nextPart(ending: Ending | undefined): Frame | undefined {
+    const rest = this.#held.bytes.subarray(this.#head, ending?.end);
+    const content = rest.length - countTrailers(rest);
+    if (content <= this.#maxEventBytes && rest.length <= this.#maxEventBytes + MOST_TRAILERS) return undefined;
+    const bytes = this.#take(utf8Cut(rest, 0, this.#maxEventBytes));
+    if (this.#mode === 'lost') return { bytes, isOutOfStep: true };
     this.#parts += 1;
     return { bytes, part: { number: this.#parts, isLast: false, message: this.#message } };
   }
 
-  #finish(part: Buffer): Frame | undefined {
+  /** Takes bytes of the message that goes on behind them. */
+  #take(length: number): Buffer {
+    const bytes = this.#held.bytes.subarray(this.#head, this.#head + length);
+    this.#held.skip(this.#head + length);
+    this.#octets -= length;
+    this.#looked = Math.max(0, this.#looked - this.#head - length);
+    this.#compared = Math.max(0, this.#compared - this.#head - length);
+    this.#head = 0;
+    return bytes;
+  }
+
+  /** Drops what is over the limit; one byte more is kept, which tells where UTF-8 may be cut. */
+  #drop(): void {
+    const { bytes } = this.#held;
+    const most = this.#head + this.#maxEventBytes + 1;
+    if (bytes.length <= most + MOST_TRAILERS) return;
+    const dropped = bytes.length - most;
+    this.#trailers = trailersBehind(bytes, most, this.#dropped > 0 ? this.#trailers : countTrailers(bytes.subarray(this.#head, most)));
+    this.#dropped += dropped;
+    this.#octets -= dropped;
+    this.#looked = most;
+    this.#held.cutAt(most);
+  }
+
+  /** Ends the message at hand. */
+  #finish({ end, next, missing, isOutOfStep, isUnended }: Ending): Frame | undefined {
+    const bytes = this.#held.bytes.subarray(this.#head, end);
     let frame: Frame | undefined;
-    if (this.#length === 0) {
-      frame = cut(part, part.length - countTrailers(part), this.#maxEventBytes);
+    if (this.#dropped > 0) {
+      const most = this.#maxEventBytes + 1;
+      frame = cut(bytes.subarray(0, most), bytes.length + this.#dropped - trailersBehind(bytes, most, this.#trailers), this.#maxEventBytes);
     } else {
-      this.#keep(part);
-      frame = cut(this.#kept.subarray(0, this.#keptLength), this.#length - this.#trailers, this.#maxEventBytes);
+      frame = cut(bytes, bytes.length - countTrailers(bytes), this.#maxEventBytes);
     }
     if (this.#parts > 0) frame = { bytes: EMPTY, ...frame, part: { number: this.#parts + 1, isLast: true, message: this.#message } };
-    this.#parts = 0;
+    this.#held.skip(next);
+    this.#parts = this.#dropped = this.#trailers = 0;
     this.#message = {};
-    this.#budget.left += Math.max(0, this.#kept.length - FREE_BYTES);
-    this.#kept = EMPTY;
-    this.#keptLength = this.#length = this.#trailers = this.#missing = 0;
     this.#mode = 'start';
-    return frame;
-  }
-
-  /** Adds to the unfinished message. */
-  #keep(part: Buffer): void {
-    if (part.length === 0) return;
-    const trailers = countTrailers(part);
-    this.#trailers = trailers === part.length ? this.#trailers + trailers : trailers;
-    this.#length += part.length;
-    // Once something was skipped, nothing may be added after it.
-    if (this.#keptLength < this.#length - part.length) return;
-    this.#grow(this.#keptLength + part.length);
-    this.#keptLength += part.copy(this.#kept, this.#keptLength);
-  }
-
-  /** Reserves up to `wanted` bytes within limit and budget. */
-  #grow(wanted: number): void {
-    const most = Math.max(FREE_BYTES, this.#maxEventBytes + (this.#splits ? FREE_BYTES : 1));
-    if (wanted <= this.#kept.length || this.#kept.length >= most) return;
-    const bytes = Math.min(most, Math.max(wanted, 2 * this.#kept.length, FREE_BYTES));
-    const cost = bytes - Math.max(FREE_BYTES, this.#kept.length);
-    if (cost > this.#budget.left) return this.#kept.length === 0 ? void (this.#kept = Buffer.allocUnsafe(FREE_BYTES)) : undefined;
-    this.#budget.left -= cost;
-    const larger = Buffer.allocUnsafe(bytes);
-    this.#kept.copy(larger, 0, 0, this.#keptLength);
-    this.#kept = larger;
+    this.#wasLost = isOutOfStep === true;
+    if (frame === undefined) return undefined;
+    if (missing !== undefined || isUnended)
+      return { ...frame, originalBytes: (frame.originalBytes ?? frame.bytes.length) + (missing ?? 0), isCutOff: true };
+    return isOutOfStep ? { ...frame, isOutOfStep } : frame;
   }
 }

@@ -6,6 +6,7 @@ import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { codeOf, messageOf } from '../../../core/errors.ts';
 import { SYSLOG_HANDSHAKE_MS, SYSLOG_NOTICE_MS } from '../limits.ts';
+import type { SourceStats } from '../../../core/source.ts';
 import { LogLimit } from '../../../core/log.ts';
 import type { Connections } from './connections.ts';
 import { formatPeer } from '../listen/addresses.ts';
@@ -16,6 +17,7 @@ import type { Origin } from '../message/sender.ts';
 
 export interface HandshakeOptions extends Pick<Reception, 'source' | 'log' | 'clock'> {
   readonly connections: Connections;
+  readonly stats: Pick<Required<SourceStats>, 'connections'>;
   readonly maxConnections: number;
   readonly tls: SecureOptions['files'];
   readonly proxyProtocol: boolean;
@@ -57,10 +59,11 @@ export class Handshakes {
   }
 
   enter(socket: Socket, entry: Entry): void {
-    const { connections, maxConnections, proxyProtocol } = this.#options;
-    if (connections.size + this.#waiting.size >= maxConnections) {
+    const { connections, maxConnections, proxyProtocol, stats } = this.#options;
+    if (connections.size + this.#waiting.size >= maxConnections && !connections.closeLongestIdle()) {
+      stats.connections.closedNew += 1;
       socket.destroy();
-      return this.#warn(this.#fullLimit, {}, `${maxConnections} are open already`);
+      return this.#warn(this.#fullLimit, {}, `${maxConnections} are open already, and none of them is idle long enough to be closed`);
     }
     const peer = entry.name ?? formatPeer(socket.remoteAddress, socket.remotePort);
     if (proxyProtocol && entry.isNetwork) this.#readProxy(socket, entry, peer);

@@ -4,6 +4,7 @@
  * reference to the read buffer once a call returns.
  */
 import type { Region } from '../../../core/block.ts';
+import type { Clock } from '../../../core/time/clock.ts';
 import type { Cursor } from '../intake/collector.ts';
 import type { Framer } from './framing.ts';
 import type { Intake } from '../intake/intake.ts';
@@ -16,6 +17,9 @@ export interface MessageStreamOptions {
   /** Where bytes are read into, by all connections of the source. */
   readonly input: Region;
   readonly suffix: Buffer;
+  readonly clock: Clock;
+  /** Called with each part of the stream that no octet count agrees with. */
+  readonly outOfStep: () => void;
   /** Makes the stream that positions count in; may throw. */
   readonly mint: () => Cursor;
 }
@@ -25,6 +29,9 @@ export class MessageStream {
   #cursor: Cursor | undefined;
   /** Bytes received while the window was full. */
   #left = EMPTY;
+  /** Whether the framer may have more messages, which found the window full. */
+  #hasMore = false;
+  #sinceMs: number | undefined;
 
   constructor(options: MessageStreamOptions) {
     this.#options = options;
@@ -35,56 +42,112 @@ export class MessageStream {
     return this.#cursor?.stream;
   }
 
+  /** When the first byte of the unfinished message came; undefined: there is none. */
+  get sinceMs(): number | undefined {
+    return this.#options.framer.isInside ? this.#sinceMs : undefined;
+  }
+
+  get heldBytes(): number {
+    return this.#options.framer.heldBytes;
+  }
+
+  get messageBytes(): number {
+    return this.#options.framer.messageBytes;
+  }
+
+  get mostBytes(): number {
+    return this.#options.framer.mostBytes;
+  }
+
+  get isOutOfStep(): boolean {
+    return this.#options.framer.isOutOfStep;
+  }
+
   /** True while bytes wait for the window. */
   get isWaiting(): boolean {
-    return this.#left.length > 0;
+    return this.#hasMore || this.#left.length > 0;
   }
 
   /** Takes `length` bytes from the beginning of the input. */
   take(length: number): void {
-    const { intake, framer, input } = this.#options;
-    if (this.isWaiting) return void (this.#left = Buffer.concat([this.#left, input.bytes.subarray(0, length)]));
-    const cursor = (this.#cursor ??= this.#options.mint());
-    let at = 0;
-    if (framer.isInside && !intake.isFull) {
-      framer.push(input.bytes.subarray(0, length));
-      const frame = framer.next();
-      if (frame === undefined) return;
-      at = length - framer.release();
-      intake.takeFrame(cursor, this.#options.suffix, frame);
-    }
-    if (!intake.isFull) at = intake.takeStream(cursor, this.#options.suffix, framer, input, at, length);
-    if (at === length) return;
-    const rest = input.bytes.subarray(at, length);
-    if (intake.isFull) {
-      this.#left = Buffer.from(rest);
-    } else {
-      framer.push(rest);
-      framer.next();
-    }
+    const { input } = this.#options;
+    if (this.isWaiting) this.#left = Buffer.concat([this.#left, input.bytes.subarray(0, length)]);
+    else this.#take(length);
   }
 
   /** Takes the waiting bytes; called when the window has space again. */
   resume(): void {
     const { input, intake } = this.#options;
     while (this.isWaiting && !intake.isFull) {
+      if (this.#hasMore) {
+        this.#takeFrames(0);
+        continue;
+      }
       const left = this.#left;
       this.#left = EMPTY;
       const length = left.copy(input.bytes);
-      this.take(length);
+      this.#take(length);
       if (length < left.length) this.#left = Buffer.concat([this.#left, left.subarray(length)]);
     }
   }
 
   /** Gives back what the framer holds. */
   release(): void {
-    this.#options.framer.end();
+    this.#options.framer.release();
   }
 
-  /** Ends the stream, whose last message needs no delimiter. Called when no bytes wait and the window has space. */
-  end(): void {
+  /**
+   * Ends the message that is not whole, which needs no delimiter: the connection is at its end, or the message's time is over (`late`).
+   * Called when no bytes wait and the window has space; until none wait, it is not done.
+   */
+  end(why: 'closed' | 'late' = 'closed'): void {
+    this.#options.framer.end(why);
+    this.#takeFrames(0);
+  }
+
+  #take(length: number): void {
+    const { intake, framer, input, suffix } = this.#options;
+    const cursor = this.#cursorOf();
+    if (!framer.isInside) this.#sinceMs = this.#options.clock.monotonic();
+    for (let at = framer.isInside && !intake.isFull ? this.#frame(0, length) : 0; at < length;) {
+      if (!intake.isFull) at = intake.takeStream(cursor, suffix, framer, input, at, length);
+      if (at === length) return;
+      if (intake.isFull) return void (this.#left = Buffer.from(input.bytes.subarray(at, length)));
+      at = this.#frame(at, length);
+    }
+  }
+
+  /** Gives the framer what the kernel does not take; returns from where on it may take more. */
+  #frame(at: number, length: number): number {
+    const { framer, input } = this.#options;
+    framer.push(input.bytes.subarray(at, length));
+    return length - this.#takeFrames(length - at);
+  }
+
+  /** Takes the framer's messages until the bytes behind them are among the `given` last ones; returns how many those are. */
+  #takeFrames(given: number): number {
     const { intake, framer, suffix } = this.#options;
-    const frame = framer.end();
-    if (frame !== undefined) intake.takeFrame((this.#cursor ??= this.#options.mint()), suffix, frame);
+    this.#hasMore = false;
+    for (;;) {
+      const frame = framer.next();
+      if (frame === undefined) return 0;
+      // What is behind it came just now.
+      if (framer.isBetween) this.#sinceMs = this.#options.clock.monotonic();
+      if (frame.isOutOfStep) this.#options.outOfStep();
+      intake.takeFrame(this.#cursorOf(), suffix, frame);
+      const left = framer.heldBytes;
+      if (framer.isBetween && left <= given) {
+        framer.release();
+        return left;
+      }
+      if (intake.isFull) {
+        this.#hasMore = true;
+        return 0;
+      }
+    }
+  }
+
+  #cursorOf(): Cursor {
+    return (this.#cursor ??= this.#options.mint());
   }
 }
