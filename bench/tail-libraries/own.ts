@@ -26,6 +26,7 @@ export function followWithTailrace(include: (file: string) => string): Follow {
         type: 'file',
         include: [include(file)],
         exclude: ['*.streams', '*.next'],
+        followLinks: 'safe',
         startAt: 'beginning',
         format: 'text',
         scanIntervalMs: 100,

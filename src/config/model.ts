@@ -117,6 +117,8 @@ export interface FileSourceConfig extends LineConfig {
   /** Absolute globs. */
   readonly include: readonly string[];
   readonly exclude: readonly string[];
+  /** Of symbolic links that a wildcard matched; `safe`: those that root, the agent's user or the owner of the target made. */
+  readonly followLinks: boolean | 'safe';
   readonly startAt: 'beginning' | 'end';
   /** Between full scans where changes are not watched for. */
   readonly scanIntervalMs: number;

@@ -38,6 +38,8 @@ export interface SourceStats {
   missedChanges?: number;
   /** Rotations between two scans, which may have deleted files unseen; absent where nothing rotates. */
   missedRotations?: number;
+  /** What was left out for safety, each once: symbolic links that were not followed. Absent where there are no files. */
+  readonly refused?: { links: number };
   /** Events that took a path with an object or string per event. */
   slowPathEvents: number;
 }
@@ -53,6 +55,16 @@ export interface ListedFile {
   readonly lagBytes: number;
   /** Why it cannot be read now. */
   readonly problem?: string;
+}
+
+/** A path that a source leaves out for safety. */
+export interface RefusedPath {
+  /** The link that is not followed, or the file itself. */
+  readonly path: string;
+  readonly reason: string;
+  readonly fix: string;
+  /** False of a file that is never read as a log. */
+  readonly isLink: boolean;
 }
 
 export interface Source {
@@ -81,6 +93,10 @@ export interface Source {
   explain?(path: string): object;
   /** The files that it knows, at most `limit` of them: first those in trouble or behind. */
   listFiles?(limit: number): { readonly total: number; readonly files: readonly ListedFile[] };
+  /** True for a path that the source's patterns lead to, whether or not something is there, and for one that it reads. */
+  reaches?(path: string): boolean;
+  /** What it leaves out for safety now, by the path that its patterns lead to. */
+  readonly refused?: ReadonlyMap<string, RefusedPath>;
   /** Beside `reread`: the span's bytes as they are in the file, undefined when they are gone or more than 16 MiB. */
   readSpan?(span: Pick<Span, 'stream' | 'from' | 'to'>): Promise<Buffer | undefined>;
 }
@@ -99,6 +115,14 @@ export interface Rescue {
   readonly isFull: boolean;
 }
 
+/** Files that no source reads as logs: the secrets of the configuration, and what is in the data folder. */
+export interface PrivateFiles {
+  /** Looks again at what there is, unless that was a moment ago. */
+  refresh(): void;
+  /** What the file is, as in "it is …"; undefined for one that may be read. */
+  whatIs(file: { readonly device: number | bigint; readonly inode: number | bigint }): string | undefined;
+}
+
 /** What a source is given. */
 export interface SourceContext {
   readonly lane: Lane;
@@ -110,6 +134,8 @@ export interface SourceContext {
   readonly rescue?: Rescue;
   /** Reserves kernel memory for a window; called when the source is made. */
   readonly reserve: (bytes: number) => Region;
+  /** Absent where there are none, as in tests. */
+  readonly privateFiles?: PrivateFiles | undefined;
   /** `run --once`: read what exists now to its end, then return. */
   readonly once: boolean;
 }

@@ -67,6 +67,11 @@ export const sourceMetrics: readonly Metric[] = [
     eachSource(({ stats }) => stats.missedChanges ?? 0),
   ],
   [
+    'links_refused_total',
+    'Symbolic links that a wildcard matched and that were not followed; `tailrace explain` says why',
+    eachSource(({ stats }) => stats.refused?.links ?? 0),
+  ],
+  [
     'source_overdue',
     '1 while a step of the source’s own work, such as a scan, is past its deadline',
     eachSource(({ overdue }) => (overdue === undefined ? 0 : 1)),

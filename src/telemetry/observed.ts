@@ -1,5 +1,5 @@
 /** What telemetry reads at a scrape: plain numbers that the modules keep; nothing is computed per event. */
-import type { SourceStats } from '../core/source.ts';
+import type { RefusedPath, SourceStats } from '../core/source.ts';
 
 /** Why a source reads no more for the moment. */
 export interface Waiting {
@@ -34,6 +34,13 @@ export interface ObservedSource {
   readonly waiting?: Waiting | undefined;
   /** A step of its own work that is past its deadline. */
   readonly overdue?: string | undefined;
+  /** What it leaves out for safety now. */
+  readonly refused?: RefusedPaths | undefined;
+}
+
+/** How many paths a source leaves out for safety, and one of them. */
+export interface RefusedPaths extends Omit<RefusedPath, 'isLink'> {
+  readonly count: number;
 }
 
 export interface ObservedSink {

@@ -1,6 +1,14 @@
 /** The running agent as one record, which `tailrace status`, `top` and the status page show. Pure; holds no secret. */
 import { version } from '../core/version.ts';
-import { findImbalance, type Observed, type ObservedBlock, type ObservedSink, type ObservedSource, type Waiting } from './observed.ts';
+import {
+  findImbalance,
+  type Observed,
+  type ObservedBlock,
+  type ObservedSink,
+  type ObservedSource,
+  type RefusedPaths,
+  type Waiting,
+} from './observed.ts';
 
 export interface SinkStatus {
   readonly id: string;
@@ -48,6 +56,8 @@ export interface SourceStatus {
   readonly oldestUnsent?: string;
   /** Set while reading waits for a sink. */
   readonly waiting?: Waiting;
+  /** Links that are not followed and private files, one of them by name; absent where there are none. */
+  readonly refused?: RefusedPaths;
 }
 
 export interface Status {
@@ -87,7 +97,7 @@ export function statusOf(observed: Observed): Status {
   };
 }
 
-function describeSource({ id, stats, accepted, settled, held, oldestHeldMs, waiting }: ObservedSource): SourceStatus {
+function describeSource({ id, stats, accepted, settled, held, oldestHeldMs, waiting, refused }: ObservedSource): SourceStatus {
   const { files, readBytes, lagBytes, lostBytes } = stats;
   const { delivered, dead_lettered: deadLettered, dropped, filtered } = settled;
   const all = { id, files, readBytes, lagBytes, lostBytes, accepted, delivered, deadLettered, dropped, filtered, held };
@@ -95,6 +105,7 @@ function describeSource({ id, stats, accepted, settled, held, oldestHeldMs, wait
     ...all,
     ...(oldestHeldMs === undefined ? {} : { oldestUnsent: new Date(oldestHeldMs).toISOString() }),
     ...(waiting === undefined ? {} : { waiting }),
+    ...(refused === undefined ? {} : { refused }),
   };
 }
 

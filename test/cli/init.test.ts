@@ -1,6 +1,17 @@
 /** `tailrace init` as a user runs it: on trees of logs, on a terminal, and on what is no log. */
 import { execFileSync, spawn } from 'node:child_process';
-import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, symlinkSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  lchownSync,
+  mkdirSync,
+  readFileSync,
+  symlinkSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -307,3 +318,18 @@ describe.skipIf(!hasPty)(`init on a terminal${ptyHint}`, () => {
 function escape(text: string): string {
   return text.replaceAll(/[\\^$.|?*+()[\]{}]/g, String.raw`\$&`);
 }
+
+test('init reads nothing through another user’s link, and says so', async () => {
+  expect(isRoot, 'this test runs as root, to make another user’s link').toBe(true);
+  const folder = makeTree({ 'logs/app.log': '2025-11-22T16:10:05Z x\n', 'etc/secret.log': '2025-11-22T16:10:05Z geheim\n' });
+  symlinkSync('../etc/secret.log', join(folder, 'logs/theirs.log'));
+  lchownSync(join(folder, 'logs/theirs.log'), 1001, 0);
+  const { code, stdout, stderr } = await tailrace(['init', join(folder, 'logs'), '--yes', '--out', join(folder, 't.yaml')]);
+  expect([code, stderr]).toEqual([0, expect.any(String)]);
+  expect(stdout).toContain('theirs.log');
+  expect(stdout).toContain('user 1001 made the symbolic link');
+  expect(stdout + readFileSync(join(folder, 't.yaml'), 'utf8')).not.toContain('geheim');
+  // A link that the user names is the user's own.
+  const named = await tailrace(['init', join(folder, 'logs/theirs.log'), '--yes', '--out', join(folder, 'u.yaml')]);
+  expect(named.stdout).toContain('geheim');
+});

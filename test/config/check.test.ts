@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { lchownSync, linkSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { describe, expect } from 'vitest';
 import { check } from '../../src/cli/check/check.ts';
@@ -333,5 +333,35 @@ describe('the configuration used', () => {
     } finally {
       process.chdir(before);
     }
+  });
+});
+
+describe('check of links and private files', () => {
+  test('warns of links that will not be followed and of secrets that match, at their pattern', async () => {
+    expect(process.getuid?.(), 'this test runs as root, to make another user’s link').toBe(0);
+    const folder = makeTree({ 'logs/plain.log': 'x\n', 'etc/secret': 'geheim\n', tok: 'abc\n', 'logs/sub/x.log': '' });
+    symlinkSync('../etc/secret', join(folder, 'logs/theirs.log'));
+    lchownSync(join(folder, 'logs/theirs.log'), 1001, 0);
+    linkSync(join(folder, 'tok'), join(folder, 'logs/token.log'));
+    const file = join(folder, 'tailrace.yaml');
+    const yaml = `data_dir: ${folder}/logs/sub
+sources:
+  app: {type: file, include: ["logs/plain.*", "logs/*.log", "logs/sub/*"]}
+sinks:
+  store: {type: ingest, url: "http://127.0.0.1:4100", token_file: tok, dataset: logs}
+`;
+    writeFileSync(file, yaml);
+    const lines: string[] = [];
+    const write = (line: string): void => void lines.push(line.replaceAll(folder, ''));
+    expect(await check({ config: file }, { out: write, error: write, colours: false })).toBe(0);
+    const text = lines.join('\n');
+    expect(text).toContain(
+      '3:47: warning: 1 symbolic link that `/logs/*.log` matches will be left out, such as /logs/theirs.log: user 1001 made',
+    );
+    expect(text).toContain(
+      '1 path that `/logs/*.log` matches will be left out, such as /logs/token.log: it is the token_file of sink "store"',
+    );
+    expect(text).toContain('1 path that `/logs/sub/*` matches will be left out, such as /logs/sub: it is in data_dir');
+    expect(text).not.toContain('geheim');
   });
 });

@@ -26,6 +26,7 @@ export function fileSourceConfig(include: string, changes: Partial<FileSourceCon
     id: 'app',
     include: [include],
     exclude: [],
+    followLinks: 'safe',
     startAt: 'beginning',
     readCompressed: false,
     scanIntervalMs: 1000,

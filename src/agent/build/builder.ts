@@ -3,10 +3,12 @@ import type { Config, SinkConfig, SourceConfig } from '../../config/model.ts';
 import type { Region } from '../../core/block.ts';
 import { messageOf } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
+import type { PrivateFiles } from '../../core/source.ts';
 import type { Clock } from '../../core/time/clock.ts';
 import { prepareContentSum } from '../../kernel/content-sum.ts';
 import { prepareGzip } from '../../kernel/gzip.ts';
 import type { Kernel } from '../../kernel/kernel.ts';
+import { ListedPrivateFiles } from '../../sources/file/scan/private-files.ts';
 import type { State } from '../../state/database/store.ts';
 import type { SinkHistograms } from '../../telemetry/metrics.ts';
 import type { Components, SourcePipeline } from './components.ts';
@@ -36,12 +38,14 @@ export class Builder {
   readonly #kernel: Kernel;
   /** Where events are made before they are shaped. */
   readonly #shapingScratch: Region | undefined;
+  readonly #privateFiles: PrivateFiles;
   /** Those in force; absent where nothing is shaped. */
   #shapers: Shapers | undefined;
 
   private constructor(options: BuilderOptions, kernel: Kernel) {
     this.#options = options;
     this.#kernel = kernel;
+    this.#privateFiles = new ListedPrivateFiles(() => options.inForce.config, options.clock);
     this.#shapingScratch = options.sinksOnly ? undefined : kernel.reserve(SHAPING_SCRATCH_BYTES);
   }
 
@@ -114,7 +118,8 @@ export class Builder {
     const { state, log } = this.#options;
     const datasets = createRoutedDatasets(state, log, (sink) => this.#basesOf(sink));
     const routed = { datasets, baseOf: this.#baseOf };
-    return createSourcePipeline({ ...this.#options, kernel: this.#kernel, shapers: () => this.shapers, routed, config, former });
+    const own = { kernel: this.#kernel, shapers: () => this.shapers, privateFiles: this.#privateFiles };
+    return createSourcePipeline({ ...this.#options, ...own, routed, config, former });
   }
 
   /** Sends what the last process left again. */

@@ -10,7 +10,7 @@ import type { Region } from '../../core/block.ts';
 import type { Clock } from '../../core/time/clock.ts';
 import type { Log } from '../../core/log.ts';
 import type { Shaper } from '../../core/shaping.ts';
-import type { SourceStats } from '../../core/source.ts';
+import type { PrivateFiles, SourceStats } from '../../core/source.ts';
 import type { Kernel } from '../../kernel/kernel.ts';
 import type { State } from '../../state/database/store.ts';
 import { createSource, isRereadable } from './create-source.ts';
@@ -33,6 +33,7 @@ export interface SourcePipelineOptions {
   readonly shapers?: (() => Shapers | undefined) | undefined;
   /** The datasets of routed events, and whose marks those of a source move through a sink (agent/build/owners). */
   readonly routed?: { readonly datasets: DatasetRegistry; baseOf(source: SourceConfig, sink: SinkConfig): string | undefined } | undefined;
+  readonly privateFiles?: PrivateFiles;
   /** Makes the source itself; a test may put another file system under it. */
   readonly create?: typeof createSource;
 }
@@ -49,6 +50,7 @@ export async function createSourcePipeline({
   former,
   shapers,
   routed,
+  privateFiles,
   create = createSource,
 }: SourcePipelineOptions): Promise<SourcePipeline> {
   // Events are numbered in the order of acceptance, so rescued and replayed events have accounting of their own.
@@ -128,6 +130,7 @@ export async function createSourcePipeline({
     log,
     hostname: hostname(),
     reserve,
+    privateFiles,
     once,
   };
   try {
@@ -152,6 +155,7 @@ export async function createSourcePipeline({
 
 /** Totals carry over; gauges (lag, files) do not. */
 function addTotals(stats: SourceStats, former: SourceStats): void {
+  if (stats.refused) stats.refused.links += former.refused?.links ?? 0;
   const before = former as unknown as Record<string, unknown>;
   const now = stats as unknown as Record<string, unknown>;
   for (const [name, total] of Object.entries(before)) {

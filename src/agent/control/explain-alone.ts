@@ -8,8 +8,10 @@ import { join } from 'node:path';
 import { type Config, fileSources, type FileSourceConfig } from '../../config/model.ts';
 import { systemClock } from '../../core/time/clock.ts';
 import type { Log } from '../../core/log.ts';
-import { NO_STREAMS, type StreamStore } from '../../core/stream.ts';
-import type { FileExplanation } from '../../sources/file/explain.ts';
+import type { SourceContext } from '../../core/source.ts';
+import { NO_STREAMS } from '../../core/stream.ts';
+import type { FileExplanation } from '../../sources/file/explanation.ts';
+import { ListedPrivateFiles } from '../../sources/file/scan/private-files.ts';
 import { createFileSource } from '../../sources/file/source.ts';
 import { openState } from '../../state/database/store.ts';
 import { ownersOf } from '../build/owners.ts';
@@ -23,16 +25,19 @@ export function explainAlone(config: Config, path: string, log: Log): (FileExpla
   const state = existsSync(join(dataDir, 'state.db')) ? openState({ folder: dataDir, sinksOf, log }) : undefined;
   try {
     const streams = state ? createStreamView(state, () => []) : NO_STREAMS;
-    return fileSources(config).map((source) => ({ source: source.id, ...explainOne(source, streams, path, log) }));
+    const context = { streams, privateFiles: new ListedPrivateFiles(() => config, systemClock), log };
+    return fileSources(config).map((source) => ({ source: source.id, ...explainOne(source, path, context) }));
   } finally {
     state?.close();
   }
 }
 
-function explainOne(config: FileSourceConfig, streams: StreamStore, path: string, log: Log): FileExplanation {
+type Known = Pick<SourceContext, 'streams' | 'privateFiles' | 'log'>;
+
+function explainOne(config: FileSourceConfig, path: string, known: Known): FileExplanation {
   const lane = { accept: never };
   const reserve = (bytes: number) => ({ at: 0, bytes: Buffer.alloc(bytes) });
-  const source = createFileSource(config, { lane, streams, clock: systemClock, log, hostname: hostname(), reserve, once: false });
+  const source = createFileSource(config, { ...known, lane, clock: systemClock, hostname: hostname(), reserve, once: false });
   return source.explain(path);
 }
 

@@ -5,13 +5,13 @@ import type { Pause } from '../../batcher/send/pauses.ts';
 import type { SourceConfig } from '../../config/model.ts';
 import { newStats, type Source, type SourceStats } from '../../core/source.ts';
 import type { Histograms } from '../../telemetry/histogram.ts';
-import type { ObservedSink, ObservedSource, Waiting } from '../../telemetry/observed.ts';
+import type { ObservedSink, ObservedSource, RefusedPaths, Waiting } from '../../telemetry/observed.ts';
 import type { SourcePipeline } from '../build/components.ts';
 import { heldBatches, type SinkPipeline } from '../build/sink-pipeline.ts';
 
 /** What is counted of a source. */
 type AccountedSource = Pick<SourcePipeline, 'stats' | 'accounting' | 'lane' | 'rescue' | 'replayed'> & {
-  readonly source?: Pick<Source, 'overdue'>;
+  readonly source?: Pick<Source, 'overdue' | 'refused'>;
 };
 
 /** Every source; also those that only the disk buffer still knows (`former`). */
@@ -69,6 +69,7 @@ export function observeSources(
       oldestHeldMs: Number.isFinite(oldestHeldMs) ? oldestHeldMs : undefined,
       waiting: lane && describeWait(lane, sinks),
       overdue: source?.overdue?.(),
+      refused: describeRefused(source?.refused),
     };
   };
   return [
@@ -77,6 +78,13 @@ export function observeSources(
     ),
     ...[...former].map(([id, accounting]) => observe(id, newStats(), [accounting])),
   ];
+}
+
+function describeRefused(refused: Source['refused']): RefusedPaths | undefined {
+  const [first] = refused ?? [];
+  if (!refused || !first) return undefined;
+  const { reason, fix } = first[1];
+  return { count: refused.size, path: first[0], reason, fix };
 }
 
 /** Why a source's events are not delivered for the moment. */

@@ -19,6 +19,13 @@ export function explainPath(components: Components, path: string): object[] {
   );
 }
 
+/** The same for a path that is there and one that is not: whoever asks over HTTP may not be allowed to know. */
+const UNREACHED = {
+  isRead: false,
+  reason: 'no pattern leads to it, and nothing more is said here of such a path',
+  fix: 'run `tailrace explain` with the path, as the user of the agent or as root',
+};
+
 /** A reload replaces them. */
 export function pageSourceOf(
   inForce: { readonly config: Config },
@@ -39,7 +46,11 @@ export function pageSourceOf(
         const listed = source.listFiles?.(limit);
         return listed ? [{ source: source.id, ...listed }] : [];
       }),
-    explain: (path) => explainPath(components, path),
+    explain: (path) => {
+      const sources = [...components.sources.values()].flatMap(({ source }) => (source.explain ? [source] : []));
+      if (sources.some((source) => source.reaches?.(path) === true)) return explainPath(components, path);
+      return sources.map(({ id }) => ({ source: id, path, ...UNREACHED }));
+    },
     listDeadLetters: (limit) => listNewest(deadLetters, limit),
     get tail() {
       return inForce.config.telemetry.liveTail ? liveTail : undefined;

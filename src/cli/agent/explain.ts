@@ -5,7 +5,7 @@ import { explainAlone } from '../../agent/control/explain-alone.ts';
 import type { Delay } from '../../agent/control/observe.ts';
 import { fileSources } from '../../config/model.ts';
 import { TailraceError } from '../../core/errors.ts';
-import type { FileExplanation } from '../../sources/file/explain.ts';
+import type { FileExplanation } from '../../sources/file/explanation.ts';
 import { createLog } from '../../telemetry/log.ts';
 import { type ConfigArguments, configOf } from './config-arguments.ts';
 

@@ -32,15 +32,16 @@ export function renderStatus(found: Status, colours: boolean): string {
     ...accounting.problems.map((problem) => `  ${problem}`),
     ...(found.unsaved === undefined ? [] : [paint(false, `positions cannot be saved: ${printable(found.unsaved)}`)]),
     '',
-    ...found.sources.map(sourceLine),
+    ...found.sources.flatMap(sourceLines),
     '',
     ...found.sinks.flatMap((sink) => sinkLines(sink, paint)),
     '',
   ].join('\n');
 }
 
-function sourceLine(source: SourceStatus): string {
-  const { id, files, lagBytes, lostBytes, accepted, delivered, held, oldestUnsent, deadLettered, dropped, filtered, waiting } = source;
+function sourceLines(source: SourceStatus): string[] {
+  const { id, files, lagBytes, lostBytes, accepted, delivered, held, oldestUnsent, deadLettered, dropped, filtered, waiting, refused } =
+    source;
   const parts = [
     Object.entries(files)
       .filter(([, count]) => count > 0)
@@ -55,7 +56,14 @@ function sourceLine(source: SourceStatus): string {
     ...(lostBytes > 0 ? [`${formatBytes(lostBytes)} lost`] : []),
     ...(waiting ? [`waits for sink "${waiting.sink}": ${waiting.reason}`] : []),
   ];
-  return `source ${id}: ${parts.filter((part) => part !== '').join('; ')}`;
+  const line = `source ${id}: ${parts.filter((part) => part !== '').join('; ')}`;
+  if (!refused) return [line];
+  const { count, path, reason, fix } = refused;
+  return [
+    line,
+    `  ${count === 1 ? '1 path is' : `${count} paths are`} left out for safety, such as ${printable(path)}: ${printable(reason)}`,
+    `  fix: ${printable(fix)}`,
+  ];
 }
 
 function sinkLines(sink: SinkStatus, paint: (good: boolean, text: string) => string): string[] {

@@ -5,7 +5,7 @@ import type { FileSourceConfig } from '../../config/model.ts';
 import { hasFingerprint } from '../../sources/file/known/content.ts';
 import { readHead, withOpenIfReadable } from '../../sources/file/scan/peek.ts';
 import { type FileStat, inodeKey, nodeFileSystem } from '../../sources/file/scan/file-system.ts';
-import { findFiles } from '../../sources/file/scan/finder.ts';
+import { findFiles } from '../../sources/file/scan/find-files.ts';
 import { isCompressedName } from '../../sources/file/scan/rotated-names.ts';
 import type { FileIdentity } from '../../core/stream.ts';
 import type { AuditedStream } from '../../state/database/audit-rows.ts';
@@ -27,7 +27,7 @@ export class Locator {
 
   /** Every file that the source's patterns match, by path. */
   async find(source: FileSourceConfig): Promise<Place[]> {
-    const found = [...(await findFiles(source)).values()];
+    const found = [...(await findFiles(source, undefined)).found.values()];
     for (const place of found) this.#matched.set(inodeKey(place.stat), place);
     return found;
   }

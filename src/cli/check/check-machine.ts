@@ -9,7 +9,10 @@ import { readTlsFiles, TlsFileError } from '../../config/connect/tls-files.ts';
 import { TailraceError } from '../../core/errors.ts';
 import { UDP_RECEIVE_BUFFER_BYTES } from '../../sources/syslog/limits.ts';
 import { silentLog } from '../../core/log.ts';
-import { findFiles } from '../../sources/file/scan/finder.ts';
+import type { PrivateFiles } from '../../core/source.ts';
+import { systemClock } from '../../core/time/clock.ts';
+import { findFiles } from '../../sources/file/scan/find-files.ts';
+import { ListedPrivateFiles } from '../../sources/file/scan/private-files.ts';
 import { isGzipOrZstdName } from '../../sources/file/scan/rotated-names.ts';
 import { plural } from '../client/output/print.ts';
 import { trimEndOf } from '../../core/text/trim-end.ts';
@@ -27,8 +30,9 @@ const RMEM_MAX = '/proc/sys/net/core/rmem_max';
 /** Reads folders, token and certificate files, nothing else. `rmemMaxFile` holds the largest receive buffer that the kernel grants. */
 export async function checkMachine(config: Config, locate: Locate, rmemMaxFile = RMEM_MAX): Promise<MachineFindings> {
   const warnings: Problem[] = [...checkDataDir(config.dataDir, locate)];
+  const privateFiles = new ListedPrivateFiles(() => config, systemClock);
   for (const source of config.sources) {
-    if (source.type === 'file') warnings.push(...(await checkGlobs(source, locate)));
+    if (source.type === 'file') warnings.push(...(await checkGlobs(source, locate, privateFiles)));
     if (source.type !== 'syslog') continue;
     const udp = source.listen.findIndex(({ protocol }) => protocol === 'udp');
     const warning = udp < 0 ? undefined : udpWarning(rmemMaxFile);
@@ -89,7 +93,7 @@ function checkDataDir(folder: string, locate: Locate): Problem[] {
   return [{ ...locate('data_dir'), message, fix: 'give the user that runs the agent the right to, or set data_dir to another folder' }];
 }
 
-async function checkGlobs(source: FileSourceConfig, locate: Locate): Promise<Problem[]> {
+async function checkGlobs(source: FileSourceConfig, locate: Locate, privateFiles: PrivateFiles): Promise<Problem[]> {
   const warnings: Problem[] = [];
   for (const [index, glob] of source.include.entries()) {
     const hidden: string[] = [];
@@ -97,7 +101,8 @@ async function checkGlobs(source: FileSourceConfig, locate: Locate): Promise<Pro
       ...silentLog,
       warn: ({ path, code }: { path?: string; code?: string }) => void (code === 'EACCES' && path !== undefined && hidden.push(path)),
     };
-    const found = [...(await findFiles({ include: [glob], exclude: source.exclude }, log)).keys()];
+    const { found: all, refused } = await findFiles(source, privateFiles, log, [glob]);
+    const found = [...all.keys()];
     const warn = (message: string, fix: string): void =>
       void warnings.push({ ...locate(`sources.${source.id}.include.${index}`), message, fix });
     if (hidden.length > 0)
@@ -105,7 +110,17 @@ async function checkGlobs(source: FileSourceConfig, locate: Locate): Promise<Pro
         `this user may not look at ${plural(hidden.length, 'path')} that \`${glob}\` leads to, such as ${hidden[0]}`,
         'give the user that runs the agent the right to list and search the folders',
       );
-    else if (found.length === 0) warn(...noFile(glob));
+    else if (found.length + refused.size === 0) warn(...noFile(glob));
+    const [links, secrets] = [[...refused].filter(([, { isLink }]) => isLink), [...refused].filter(([, { isLink }]) => !isLink)];
+    for (const [what, [first, ...others]] of [
+      ['symbolic link', links],
+      ['path', secrets],
+    ] as const) {
+      if (!first) continue;
+      const [path, { path: at, reason, fix }] = first;
+      const more = `${path === at ? '' : ` (it leads through ${at})`}: ${reason}`;
+      warn(`${plural(others.length + 1, what)} that \`${glob}\` matches will be left out, such as ${path}${more}`, fix);
+    }
     const compressed = source.readCompressed ? [] : found.filter(isGzipOrZstdName);
     if (compressed.length > 0)
       warn(

@@ -2,7 +2,6 @@
  * What `tailrace check` finds when it tries formats, times and transforms on the first lines of files that match: a warning where most
  * lines fail, with an example, and where none has a field that is named. A line is quoted only where no transform could hide a part of it.
  */
-import { closeSync, openSync, readSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { type PreviewedEvent, Previewer } from '../../agent/preview/previewer.ts';
 import { FieldChecks } from '../../agent/preview/field-checks.ts';
@@ -12,7 +11,11 @@ import { type Config, fileSources, type FileSourceConfig } from '../../config/mo
 import { quote } from '../../config/quote.ts';
 import type { JsonValue } from '../../core/block.ts';
 import { silentLog } from '../../core/log.ts';
-import { findFiles } from '../../sources/file/scan/finder.ts';
+import { systemClock } from '../../core/time/clock.ts';
+import type { FileSystem } from '../../sources/file/scan/file-system.ts';
+import { findFiles } from '../../sources/file/scan/find-files.ts';
+import { readHead, withOpenIfReadable } from '../../sources/file/scan/peek.ts';
+import { ListedPrivateFiles } from '../../sources/file/scan/private-files.ts';
 import { isGzipOrZstdName } from '../../sources/file/scan/rotated-names.ts';
 import type { Locate } from './check-machine.ts';
 
@@ -37,7 +40,8 @@ export async function checkSamples(config: Config, read: Pick<ReadConfig, 'locat
 }
 
 async function checkSource(config: Config, source: FileSourceConfig, locate: Locate, fields: FieldChecks): Promise<Problem[]> {
-  const found = [...(await findFiles(source)).keys()].filter((path) => !isGzipOrZstdName(path)).slice(0, MAX_FILES);
+  const { found: all, fileSystem } = await findFiles(source, new ListedPrivateFiles(() => config, systemClock));
+  const found = [...all.keys()].filter((path) => !isGzipOrZstdName(path)).slice(0, MAX_FILES);
   const hides = [source, config, ...config.sinks].some(({ transform }) => transform !== undefined);
   const faults = new Map<Fault, Found>();
   let events: readonly Record<string, JsonValue>[] = [];
@@ -47,7 +51,7 @@ async function checkSource(config: Config, source: FileSourceConfig, locate: Loc
     try {
       for (const path of found) {
         trial.path = path;
-        await previewer.read(path, Readable.from([firstLines(path)]));
+        await previewer.read(path, Readable.from([firstLines(fileSystem, path)]));
       }
     } finally {
       await previewer.close();
@@ -61,22 +65,11 @@ async function checkSource(config: Config, source: FileSourceConfig, locate: Loc
 }
 
 /** Whole lines at the file's beginning; none where it cannot be read. */
-function firstLines(path: string): Buffer {
-  const bytes = Buffer.alloc(MAX_BYTES);
-  let length: number;
-  try {
-    const file = openSync(path, 'r');
-    try {
-      length = readSync(file, bytes);
-    } finally {
-      closeSync(file);
-    }
-  } catch {
-    return Buffer.alloc(0);
-  }
+function firstLines(fileSystem: FileSystem, path: string): Buffer {
+  const bytes = withOpenIfReadable(fileSystem, path, (fd) => readHead(fileSystem, fd, MAX_BYTES)) ?? Buffer.alloc(0);
   let end = 0;
   for (let lines = 0; lines < MAX_LINES; lines++) {
-    const newline = bytes.subarray(0, length).indexOf(NEWLINE, end);
+    const newline = bytes.indexOf(NEWLINE, end);
     if (newline < 0) break;
     end = newline + 1;
   }

@@ -42,9 +42,9 @@ export async function init(paths: readonly string[], args: InitArguments): Promi
   const defaults: Destination = destinationOf(args, file);
   say('looking for logs …');
   const found = listCandidates(paths);
-  const planned = await plan(found.files);
+  const planned = await plan(found);
   // Report wrong options before asking anything.
-  const described = await describe(planned, configOf(planned.sources, defaults));
+  const described = await describe(planned, configOf(planned.sources, defaults), found.open);
   const hasJournal = hasOnlyJournal(paths, found.files);
   if (described.length === 0 && !hasJournal) return sayNothing(planned, found, args);
   const offered: Answers = { described, hasJournal, to: defaults };
@@ -77,9 +77,9 @@ function configOf(sources: readonly PlannedSource[], to: Destination): Config | 
   return sources.length === 0 ? undefined : loadConfigText(configText(sources, to, false), process.env);
 }
 
-async function describe({ sources }: Plan, config: Config | undefined): Promise<Described[]> {
+async function describe({ sources }: Plan, config: Config | undefined, open: Candidates['open']): Promise<Described[]> {
   const described: Described[] = [];
-  for (const source of sources) described.push({ source, examples: config ? await examplesOf(config, source) : [] });
+  for (const source of sources) described.push({ source, examples: config ? await examplesOf(config, source, open) : [] });
   return described;
 }
 

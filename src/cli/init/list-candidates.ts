@@ -3,7 +3,7 @@ import { type Dirent, readdirSync, statSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { codeOf, messageOf, UsageError } from '../../core/errors.ts';
 import { isCompressedName, rotatedFrom } from '../../sources/file/scan/rotated-names.ts';
-import { whoMayRead, type NoLog } from './look-into.ts';
+import { type NoLog, type Open, openerOf, whoMayRead } from './look-into.ts';
 import { findOpenFiles } from './open-files.ts';
 
 const MAX_CANDIDATES = 20_000;
@@ -25,6 +25,7 @@ export interface Candidates {
   /** Rotated files, which the agent finds by the file that they come from. */
   readonly rotated: number;
   readonly isCut: boolean;
+  readonly open: Open;
 }
 
 /** Of the machine, where no path is given. Container folders come first: the links elsewhere lead to them. */
@@ -33,12 +34,13 @@ const PLACES = ['/var/log/pods', '/var/lib/docker/containers', '/var/log', '/opt
 /** Throws `UsageError` for a missing path. */
 export function listCandidates(paths: readonly string[]): Candidates {
   const list = new CandidateList(paths.length > 0);
-  for (const path of paths.map((each) => resolve(each))) list.addGiven(path);
+  const named = paths.map((each) => resolve(each));
+  for (const path of named) list.addGiven(path);
   if (paths.length === 0) {
     for (const { path, by } of findOpenFiles()) if (isLikely(path, false)) list.add(path, `held open for writing by ${by}`, false);
     for (const place of PLACES) list.addFolder(place, `in ${place}`, 0, !/^\/(opt|srv)$/.test(place));
   }
-  return list.result();
+  return { ...list.result(), open: openerOf(named.length > 0 ? named : PLACES) };
 }
 
 class CandidateList {
@@ -101,7 +103,7 @@ class CandidateList {
     this.#files.set(path, { path, why, isNamed: this.#isNamed, isUnlikely });
   }
 
-  result(): Candidates {
+  result(): Omit<Candidates, 'open'> {
     const files = [...this.#files.values()].filter(({ path, why }) => why === 'named' || !this.#isRotated(path));
     return { files, skipped: this.#skipped, rotated: this.#files.size - files.length, isCut: this.#files.size >= MAX_CANDIDATES };
   }

@@ -1,14 +1,27 @@
 /** Looks into a file: its first and last lines where it is text, else why it cannot be shipped as it is. Reads little, never waits. */
 import { isUtf8 } from 'node:buffer';
-import { closeSync, constants, fstatSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
+import { closeSync, fstatSync, readFileSync, readSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { codeOf, messageOf } from '../../core/errors.ts';
+import { systemClock } from '../../core/time/clock.ts';
+import { nodeFileSystem } from '../../sources/file/scan/file-system.ts';
+import { guard } from '../../sources/file/scan/guarded.ts';
+import { Links, refusalIn } from '../../sources/file/scan/links.ts';
 import { isCompressedName } from '../../sources/file/scan/rotated-names.ts';
 
 const SAMPLE_BYTES = 64 * 1024;
 const SAMPLE_LINES = 100;
 const NEWLINE = 0x0a;
 const ZSTD = Buffer.from([0x28, 0xb5, 0x2f, 0xfd]);
+
+export type Open = (path: string) => number;
+
+/** Opens for reading what links lead to, as a source does: those in the paths that were named are the user's own. */
+export function openerOf(named: readonly string[]): Open {
+  const links = new Links({ fixed: named, followLinks: 'safe', fileSystem: nodeFileSystem, clock: systemClock });
+  const fileSystem = guard(nodeFileSystem, links, undefined);
+  return (path) => fileSystem.open(path);
+}
 
 export interface LogFile {
   readonly kind: 'log';
@@ -27,14 +40,14 @@ export interface NoLog {
   readonly fix?: string | undefined;
 }
 
-export function lookInto(path: string): LogFile | NoLog {
+/** `open`: as `openerOf` makes it. */
+export function lookInto(path: string, open: Open): LogFile | NoLog {
   const skip = (reason: string, fix?: string): NoLog => ({ kind: 'skipped', path, reason, fix });
   if (/\p{Cc}/u.test(path) || path.includes('\uFFFD')) return skip('a name that cannot stand in a configuration', 'rename it');
   if (isCompressedName(path)) return skip('compressed', 'the agent reads .gz and .zst with `read_compressed: true`');
   let fd: number | undefined;
   try {
-    // Without O_NONBLOCK, opening a FIFO waits for a writer.
-    fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    fd = open(path);
     const stat = fstatSync(fd);
     if (!stat.isFile()) return skip('not a regular file');
     const beginning = readAt(fd, 0);
@@ -48,6 +61,9 @@ export function lookInto(path: string): LogFile | NoLog {
     return { kind: 'log', path, size: stat.size, mtimeMs: stat.mtimeMs, head, tail: tail.length === 0 ? head : tail };
   } catch (error) {
     if (!/^E(?!RR_)/.test(codeOf(error))) throw error;
+    const refusal = refusalIn(error);
+    if (refusal)
+      return skip(`${refusal.path === path ? '' : `${refusal.path}: `}${refusal.reason}`, 'name the link itself, if its target is a log');
     if (codeOf(error) !== 'EACCES') return skip(messageOf(error));
     return skip('permission denied', whoMayRead(path));
   } finally {

@@ -1,9 +1,9 @@
 /** From the files that may be logs to the sources of a configuration, each choice with its reason. */
 import { systemClock } from '../../core/time/clock.ts';
-import type { Candidate } from './list-candidates.ts';
+import type { Candidate, Candidates } from './list-candidates.ts';
 import { SecretFields } from './find-fields.ts';
 import { escapeGlob, type FileGroup, findForeign, generalise, globOf, groupByName } from './group-files.ts';
-import { type LogFile, lookInto, type NoLog } from './look-into.ts';
+import { type LogFile, lookInto, type NoLog, type Open } from './look-into.ts';
 import { recognise, type Recognised } from './recognise.ts';
 import { Trials } from './trials.ts';
 import { trimEndOf } from '../../core/text/trim-end.ts';
@@ -47,11 +47,11 @@ interface Kind {
   readonly samples: readonly string[];
 }
 
-export async function plan(candidates: readonly Candidate[]): Promise<Plan> {
+export async function plan({ files: candidates, open }: Pick<Candidates, 'files' | 'open'>): Promise<Plan> {
   const files = new Map<string, Meta>();
   const skipped: NoLog[] = [];
   for (const candidate of candidates) {
-    const look = lookInto(candidate.path);
+    const look = lookInto(candidate.path, open);
     if (look.kind === 'log') files.set(look.path, { ...candidate, size: look.size, mtimeMs: look.mtimeMs });
     else if (!candidate.isUnlikely) skipped.push(look);
   }
@@ -69,7 +69,7 @@ export async function plan(candidates: readonly Candidate[]): Promise<Plan> {
   const kept: FileGroup[] = [];
   try {
     for (const group of groups.slice(0, MAX_GROUPS)) {
-      const kind = await recogniseGroup(group, trials);
+      const kind = await recogniseGroup(group, trials, open);
       const isUnlikely = group.files.every((path) => files.get(path)!.isUnlikely);
       if (!kind || (isUnlikely && !kind.recognised.isSpecific && !kind.recognised.hasOwnTime)) unlike += group.files.length;
       else {
@@ -95,13 +95,13 @@ export async function plan(candidates: readonly Candidate[]): Promise<Plan> {
 const settingsOf = ({ choices }: Recognised): string => choices.map(({ entry }) => entry).join('\n');
 
 /** By some of its files; where they are of several kinds, each line is taken as it is. */
-async function recogniseGroup({ files }: FileGroup, trials: Trials): Promise<Kind | undefined> {
+async function recogniseGroup({ files }: FileGroup, trials: Trials, open: Open): Promise<Kind | undefined> {
   const sampled = [...new Set([0, files.length >> 1, files.length - 1])].slice(0, SAMPLED_FILES).map((at) => files[at]!);
   const secrets = new SecretFields();
   let found: Recognised | undefined;
   const samples: string[] = [];
   for (const path of sampled) {
-    const look = lookInto(path);
+    const look = lookInto(path, open);
     if (look.kind !== 'log') continue;
     const recognised = await recognise(look, trials);
     samples.push(path);

@@ -8,7 +8,7 @@ import { TailraceError } from '../../core/errors.ts';
 import { silentLog } from '../../core/log.ts';
 import { plural } from '../client/output/print.ts';
 import type { Candidates } from './list-candidates.ts';
-import { lookInto } from './look-into.ts';
+import { lookInto, type Open } from './look-into.ts';
 import type { Plan, PlannedSource } from './plan.ts';
 
 const EXAMPLES = 3;
@@ -16,7 +16,7 @@ const SHOWN_CHARACTERS = 200;
 const SHOWN_SKIPPED = 20;
 
 /** The first events of the source as they would be sent, NDJSON. */
-export async function examplesOf(config: Config, { id, samples }: PlannedSource): Promise<string[]> {
+export async function examplesOf(config: Config, { id, samples }: PlannedSource, open: Open): Promise<string[]> {
   const source = config.sources.find((each) => each.id === id);
   if (source?.type !== 'file') return [];
   const events: string[] = [];
@@ -24,7 +24,7 @@ export async function examplesOf(config: Config, { id, samples }: PlannedSource)
   const previewer = await Previewer.create({ config, source, sink: config.sinks[0]!, log: silentLog, record });
   try {
     for (const path of samples) {
-      const look = lookInto(path);
+      const look = lookInto(path, open);
       if (look.kind === 'log' && events.length < EXAMPLES) await previewer.read(path, Readable.from([look.head]));
     }
   } finally {

@@ -1,7 +1,11 @@
 /** `tailrace preview [FILE…]`: lines as the events they would become. Sends nothing, moves no checkpoint, needs no token. */
 import { Previewer, type PreviewedEvent } from '../../agent/preview/previewer.ts';
 import type { StepCounts } from '../../agent/preview/step-counts.ts';
-import { UsageError } from '../../core/errors.ts';
+import { TailraceError, UsageError } from '../../core/errors.ts';
+import { systemClock } from '../../core/time/clock.ts';
+import { nodeFileSystem } from '../../sources/file/scan/file-system.ts';
+import { statIfAny } from '../../sources/file/scan/locate.ts';
+import { ListedPrivateFiles } from '../../sources/file/scan/private-files.ts';
 import { flush, say, write } from '../client/output/print.ts';
 import { toDiff, toJsonLine, toText } from './preview-output.ts';
 import { choosePreview, type PreviewTarget } from './preview-source.ts';
@@ -27,6 +31,7 @@ export async function preview(files: readonly string[], args: PreviewArguments):
       fix: 'leave out --config, --source and --sink, or set the preset on a source of the configuration',
     });
   const target = await choosePreview(args, files);
+  for (const file of files) refusePrivate(file, target);
   const steps = args.stats ? await countSteps(target) : undefined;
   const stats = args.stats ? new PreviewStats(target, steps) : undefined;
   let hasFailed = false;
@@ -53,6 +58,16 @@ export async function preview(files: readonly string[], args: PreviewArguments):
   if (stats) await write(args.json ? `${JSON.stringify(stats.toObject(previewer.counts))}\n` : stats.toText(previewer.counts));
   await flush();
   return hasFailed ? 1 : 0;
+}
+
+/** Throws `TailraceError` where no source would read the file, whatever its patterns. */
+function refusePrivate(file: string, { config }: PreviewTarget): void {
+  const stat = file === '-' ? undefined : statIfAny(nodeFileSystem, file);
+  const privateFiles = new ListedPrivateFiles(() => config, systemClock);
+  privateFiles.refresh();
+  const what = stat && privateFiles.whatIs(stat);
+  if (what !== undefined)
+    throw new TailraceError('E_PREVIEW', `"${file}" is ${what}, which is never read as a log`, { fix: 'name a log file' });
 }
 
 /** Undefined where there are no transforms. */

@@ -121,6 +121,20 @@ export function choice<const C extends string>(words: readonly C[]): Kind<C> {
   };
 }
 
+/** True, false, or a word for what lies between. */
+export function flagOr<const W extends string>(word: W): Kind<boolean | W> {
+  const kind = choice([word, 'true', 'false']);
+  return {
+    type: kind.type,
+    schema: { anyOf: [{ enum: [word, true, false] }, VARIABLE] },
+    read: (node, key, reading) => {
+      const found = kind.read(node, key, reading);
+      if (found === undefined || found === word) return found as W | undefined;
+      return found === 'true';
+    },
+  };
+}
+
 /** One of a few words, or a mapping with keys of its own. */
 export function wordOrGroup<const C extends string, T extends Table>(words: readonly C[], table: T): Kind<C | Values<T>, C | Draft<T>> {
   const [word, keys] = [choice(words), group(table)];

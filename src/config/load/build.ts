@@ -121,6 +121,7 @@ function buildFile(id: string, values: Values<typeof fileTable>, context: Contex
     include: values.include.map((glob) => absoluteGlob(glob, context.folder)),
     // Without a slash a pattern is about the name alone.
     exclude: values.exclude.map((glob) => (glob.includes('/') ? absoluteGlob(glob, context.folder) : glob)),
+    followLinks: values.follow_links,
     startAt: values.start_at,
     scanIntervalMs: values.scan_interval ?? DEFAULT_SCAN_INTERVAL_MS,
     maxScanIntervalMs: values.scan_interval ?? MAX_SCAN_INTERVAL_MS,

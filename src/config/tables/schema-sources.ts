@@ -3,7 +3,7 @@ import { field } from '../fields/field.ts';
 import type { Table } from '../fields/field.ts';
 import { patternOrList } from '../fields/kinds-formats.ts';
 import { messageCharset } from '../fields/kinds-lines.ts';
-import { anyText, choice, duration, durationOr, flag, list, size } from '../fields/kinds.ts';
+import { anyText, choice, duration, durationOr, flag, flagOr, list, size } from '../fields/kinds.ts';
 import { datasetName, staticFields } from '../fields/kinds-special.ts';
 import { transform } from '../fields/kinds-transform.ts';
 import { lineFields, onOversize } from './schema-lines.ts';
@@ -39,6 +39,10 @@ export const fileTable = {
     default: '[]',
     example: '["*.gz"]',
     doc: 'globs of files to leave out; one without a slash is compared with the name alone',
+  }),
+  follow_links: field(flagOr('safe'), {
+    default: 'safe',
+    doc: 'symbolic links that a wildcard matches; safe: those that root, the user of the agent or the owner of the target made; links before the first wildcard are always followed',
   }),
   start_at: field(choice(['beginning', 'end']), {
     default: 'beginning',

@@ -11,64 +11,21 @@ import { DECIDE_COPY_MS, MAX_EXPLAINED_RELATIVES } from './limits.ts';
 import type { CompressedEnd, StreamRecord, StreamStore } from '../../core/stream.ts';
 import { type FileStat, type FileSystem, isSameFile, pathIn } from './scan/file-system.ts';
 import { type Finder, parentOf } from './scan/finder.ts';
+import type { FileExplanation, RelatedFile } from './explanation.ts';
 import { hasFingerprint } from './known/content.ts';
 import type { Holdings } from './known/holdings.ts';
 import { mayHaveHadPath } from './match/left-paths.ts';
 import type { SavedFile } from './match/match.ts';
 import { savedAt } from './match/saved-files.ts';
+import type { Refusals } from './scan/refusals.ts';
 import { readHead, withOpen, withOpenIfReadable } from './scan/peek.ts';
 import { isGzipOrZstdName, isCompressedName, isRotatedName, rotatedFrom } from './scan/rotated-names.ts';
 import { isDetached, isGone, lagOf, stateOf, type TrackedFile } from './known/tracked-file.ts';
 
-/** A file that has, or had, to do with the one that is asked for: what rotation made of it, or it of. */
-export interface RelatedFile {
-  readonly path: string;
-  readonly state: string;
-  readonly offset?: number;
-  readonly size: number;
-}
-
-export interface FileExplanation {
-  readonly path: string;
-  /** True where its bytes are read, or will be. */
-  readonly isRead: boolean;
-  readonly reason: string;
-  readonly fix?: string | undefined;
-  readonly patterns: string;
-  /** Where the path is a symbolic link. */
-  readonly linkTo?: string;
-  /** `active`, `idle`, `rotated`, `deleted`, `failed` of a file that is followed, `undecided` of one that may be a copy. */
-  readonly state?: string;
-  /** What the agent made of the file when it last changed, or will make of it at its start: `renamed`, `truncated` … (docs/tailing.md). */
-  readonly lastChange?: string;
-  readonly stream?: string;
-  /** The events' `file`. */
-  readonly firstPath?: string;
-  readonly currentPath?: string;
-  readonly device?: string;
-  readonly inode?: string;
-  /** How many of its first bytes are known by their SHA-256. */
-  readonly headBytes?: number;
-  readonly headHash?: string;
-  /** Everything before it was read and accepted. */
-  readonly offset?: number;
-  /** Everything before it is in the database: reading goes on there after a restart. */
-  readonly savedOffset?: number;
-  /** Everything before it was delivered, or is safe elsewhere. */
-  readonly deliveredOffset?: number;
-  readonly size?: number;
-  readonly lagBytes?: number;
-  /** True of a compressed file: the offsets count its content, `size` and `lagBytes` the compressed bytes. */
-  readonly isCompressed?: boolean;
-  /** Everything before it in the compressed file was read; absent until that was read to its end. */
-  readonly compressedOffset?: number;
-  readonly lastError?: string;
-  readonly related?: readonly RelatedFile[];
-}
-
 export interface ExplainerOptions {
   readonly config: FileSourceConfig;
   readonly finder: Finder;
+  readonly refusals: Refusals;
   readonly holdings: Holdings;
   readonly fileSystem: FileSystem;
   readonly streams: StreamStore;
@@ -94,6 +51,8 @@ export class Explainer {
     const { holdings, finder, fileSystem } = this.#options;
     const there = this.#look(path);
     const file = holdings.byPath(path) ?? ('stat' in there ? holdings.in(there.stat) : undefined);
+    const refusal = !file && finder.reaches(path) ? this.#refusalOf(path) : undefined;
+    if (refusal) return { path, patterns: finder.explain(path), ...refusal };
     const linkTo = fileSystem.linkTarget(path);
     const common = { path, patterns: finder.explain(path), ...(linkTo === undefined ? {} : { linkTo }) };
     const related = this.#relatedTo(path, file);
@@ -103,6 +62,19 @@ export class Explainer {
     const verdict = this.#verdict(path, there, saved);
     const size = 'stat' in there && there.stat.kind === 'file' ? { size: there.stat.size } : {};
     return { ...common, ...verdict, ...size, ...(saved ? { ...describeRecord(saved.record), lastChange: saved.kind } : {}), ...about };
+  }
+
+  /** Says nothing of what the path leads to: whoever asks might not be allowed to know. */
+  #refusalOf(path: string): Verdict | undefined {
+    try {
+      const refusal = this.#options.refusals.explain(path);
+      if (!refusal) return undefined;
+      const at = refusal.path === path ? '' : `"${refusal.path}": `;
+      return { isRead: false, reason: `${at}${refusal.reason}`, fix: refusal.fix };
+    } catch {
+      // What cannot be looked at is named so below.
+      return undefined;
+    }
   }
 
   #ofTracked(path: string, file: TrackedFile): Omit<FileExplanation, 'path' | 'patterns'> {

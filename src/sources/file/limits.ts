@@ -78,3 +78,13 @@ export const MAX_KNOWN_CONTENTS = 10_000;
 export const COMPRESSED_SETTLES_MS = 5_000;
 /** How long to wait for the rest of an incomplete one before its unfinished line is sent. */
 export const COMPRESSED_CUT_MS = 60_000;
+/** Symbolic links that one path may lead through: as many as Linux follows. */
+export const MAX_LINKS = 40;
+/** Links and private files that a source left out and remembers to have logged and counted. */
+export const MAX_REFUSALS = 1_000;
+/** A link that may be followed is not judged again for this long while it leads to the same file; it is whenever that is opened. */
+export const LINK_VERDICT_MS = 30_000;
+/** The files of the data folder are listed again after this long at the earliest, … */
+export const PRIVATE_FILES_AGE_MS = 1_000;
+/** … or after so many times what listing them took. */
+export const PRIVATE_FILES_PAUSE = 50;

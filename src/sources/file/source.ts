@@ -13,9 +13,14 @@ import { type LineShaping, plainLines, shapeOf } from '../framing/line-shaping.t
 import { Lines } from '../framing/lines.ts';
 import { CompressedFiles } from './compressed/compressed-files.ts';
 import { CompressedReader, takeCompressed } from './compressed/compressed-reader.ts';
-import { Explainer, type FileExplanation } from './explain.ts';
+import { Explainer } from './explain.ts';
+import type { FileExplanation } from './explanation.ts';
 import { type FileSystem, nodeFileSystem } from './scan/file-system.ts';
 import { Finder } from './scan/finder.ts';
+import { fixedPartsOf } from './scan/glob.ts';
+import { guard } from './scan/guarded.ts';
+import { Links } from './scan/links.ts';
+import { Refusals } from './scan/refusals.ts';
 import { Generations } from './match/generations.ts';
 import { KnownContent } from './compressed/known-content.ts';
 import { LeftCompressed } from './compressed/left-compressed.ts';
@@ -52,15 +57,20 @@ export interface FileSourceOptions {
 export function createFileSource(
   config: FileSourceConfig,
   context: SourceContext,
-  { fileSystem = nodeFileSystem, shaping = plainLines }: FileSourceOptions = {},
+  { fileSystem: system = nodeFileSystem, shaping = plainLines }: FileSourceOptions = {},
 ): FileSource {
   const { streams, clock, log } = context;
   const notices = new Notices(log, clock);
   const deadline = new StepDeadline('a scan', clock, SCAN_GRACE_MS);
   const progressed = (): void => deadline.progressed();
-  const finder = new Finder({ include: config.include, exclude: config.exclude, fileSystem, clock, notices, progressed });
+  const refused = { links: 0 };
+  const counters = { ...newStats(), refused };
+  const { include, exclude, followLinks } = config;
+  const links = new Links({ fixed: fixedPartsOf(include), followLinks, fileSystem: system, clock });
+  const fileSystem = guard(system, links, context.privateFiles);
+  const refusals = new Refusals({ links, privateFiles: context.privateFiles, fileSystem, notices, counts: refused });
+  const finder = new Finder({ include, exclude, fileSystem, clock, notices, refusals, progressed });
   const shapeOfFile = (path: string): EventShape => shapeOf(config, shaping, { host: context.hostname, file: path });
-  const counters = newStats();
   const { lane, rescue, once } = context;
   const { ignoreOlderMs, stableInodes, maxDeletedBytes, partialTimeoutMs } = config;
   const { groupTimeoutMs } = shaping;
@@ -89,7 +99,7 @@ export function createFileSource(
   const leftCompressed = new LeftCompressed({ ...common, known, isRead: (path) => compressedReader !== undefined && finder.reaches(path) });
   let isOpen = false;
   const explainer = new Explainer({
-    ...{ ...common, config, finder, holdings },
+    ...{ ...common, config, finder, refusals, holdings },
     isOpen: () => isOpen,
     compressed: (path) => compressedReader?.explain(path),
   });
@@ -103,7 +113,7 @@ export function createFileSource(
     const isSkipping = isFirstRun && config.startAt === 'end';
     const isPlain = (record: StreamRecord): boolean => !isGzipOrZstdName(record.path);
     const compressed = takeCompressed(found);
-    const isReached = (path: string): boolean => finder.reaches(path);
+    const isReached = (path: string): boolean => finder.reaches(path) && !refusals.has(path);
     const plain = records.filter(isPlain);
     const { recognized, leftOut, away } = await restore(plain, { tracker, generations, fileSystem, stableInodes, found, isReached });
     known.remember(plain);
@@ -161,6 +171,8 @@ export function createFileSource(
     readRound: () => polling.readRound(),
     overdue: () => deadline.describe(),
     explain: (path) => explainer.explain(path),
+    reaches: (path) => finder.reaches(path) || holdings.byPath(path) !== undefined,
+    refused: refusals.all,
     listFiles: (limit) => listTrackedFiles(holdings.files, limit),
   };
 }

@@ -25,6 +25,7 @@ const DEFINITIONS = {
   inotify_init1: { arguments: ['i32'], return: 'i32' },
   inotify_add_watch: { arguments: ['i32', 'string', 'u32'], return: 'i32' },
   inotify_rm_watch: { arguments: ['i32', 'i32'], return: 'i32' },
+  readlinkat: { arguments: ['i32', 'string', 'buffer', 'u64'], return: 'i64' },
   __errno_location: { arguments: [], return: 'pointer' },
   uv_handle_size: { arguments: ['i32'], return: 'u64' },
   uv_poll_init: { arguments: ['pointer', 'buffer', 'i32'], return: 'i32' },

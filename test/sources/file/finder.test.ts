@@ -5,8 +5,10 @@ import { expect, test } from 'vitest';
 import { type FileSystem, nodeFileSystem } from '../../../src/sources/file/scan/file-system.ts';
 import { Finder } from '../../../src/sources/file/scan/finder.ts';
 import { explainMiss } from '../../../src/sources/file/scan/glob.ts';
-import { compileExclude, compileInclude } from '../../../src/sources/file/scan/glob.ts';
+import { compileExclude, compileInclude, fixedPartsOf } from '../../../src/sources/file/scan/glob.ts';
+import { Links } from '../../../src/sources/file/scan/links.ts';
 import { Notices } from '../../../src/sources/file/scan/notices.ts';
+import { Refusals } from '../../../src/sources/file/scan/refusals.ts';
 import { makeTree } from '../../support/temp-tree.ts';
 import { failingFileSystem, StepClock, systemError } from './tail-rig.ts';
 
@@ -16,7 +18,9 @@ function makeFinder(include: string[], exclude: string[] = [], fileSystem: FileS
     void log.push(`${level} ${(fields as { path?: string }).path} ${text}`);
   const clock = new StepClock();
   const notices = new Notices({ debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') }, clock);
-  const finder = new Finder({ include, exclude, fileSystem, clock, notices });
+  const links = new Links({ fixed: fixedPartsOf(include), followLinks: 'safe', fileSystem, clock });
+  const refusals = new Refusals({ links, privateFiles: undefined, fileSystem, notices, counts: { links: 0 } });
+  const finder = new Finder({ include, exclude, fileSystem, clock, notices, refusals });
   return { finder, log, clock, find: async () => [...(await finder.find()).keys()].sort() };
 }
 

@@ -10,7 +10,7 @@ import type { FileSourceConfig } from '../../../src/config/model.ts';
 import { BIRTH_SLACK_MS } from '../../../src/sources/file/limits.ts';
 import type { Clock } from '../../../src/core/time/clock.ts';
 import type { Log } from '../../../src/core/log.ts';
-import type { Rescue } from '../../../src/core/source.ts';
+import type { PrivateFiles, Rescue } from '../../../src/core/source.ts';
 import { tailOf } from '../../../src/core/tail.ts';
 import { type FileSystem, nodeFileSystem } from '../../../src/sources/file/scan/file-system.ts';
 import { createFileSource, type FileSource } from '../../../src/sources/file/source.ts';
@@ -114,6 +114,7 @@ export interface RigOptions extends Partial<Omit<FileSourceConfig, 'type'>> {
   readonly fileSystem?: FileSystem;
   /** Deleted files have a reader of their own, which offers their lines to this lane. */
   readonly rescueLane?: LaneDouble;
+  readonly privateFiles?: PrivateFiles;
   /** Wall clock of new streams; the system's, as that of the files. */
   readonly nowMs?: () => number;
   /** Makes the files, under times of their own, and brings the file system and the wall clock with it. */
@@ -158,7 +159,14 @@ export class TailRig {
       before: (call, of) => this.beforeCalls.forEach((each) => each(call, of)),
       after: (call, of, result) => this.afterCalls.forEach((each) => each(call, of, result)),
     };
-    const { glob = '*.log', once = false, fileSystem = hooked(hooks), rescueLane, ...rest } = { ...this.#options, ...changes };
+    const {
+      glob = '*.log',
+      once = false,
+      fileSystem = hooked(hooks),
+      rescueLane,
+      privateFiles,
+      ...rest
+    } = { ...this.#options, ...changes };
     const config = fileSourceConfig(this.path(glob), rest);
     const write = (level: string) => (fields: object, text: string) =>
       void this.log.push({ level, fields: fields as Record<string, unknown>, text });
@@ -169,7 +177,16 @@ export class TailRig {
     const source = createFileSource(
       config,
       {
-        ...{ lane: this.lane, streams: this.streams, clock: this.clock, log, hostname: 'testhost', reserve: plainRegion, once },
+        ...{
+          lane: this.lane,
+          streams: this.streams,
+          clock: this.clock,
+          log,
+          hostname: 'testhost',
+          reserve: plainRegion,
+          once,
+          privateFiles,
+        },
         ...(rescueLane && { rescue: { lane: rescueLane, keep() {}, release() {}, flush() {}, isFull: false } satisfies Rescue }),
       },
       { fileSystem, shaping: await loadShaping(config) },

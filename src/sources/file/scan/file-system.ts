@@ -7,6 +7,7 @@ import { closeSync, constants, fstatSync, openSync, read, readdirSync, readlinkS
 import type { Dirent, Stats } from 'node:fs';
 import { codeOf } from '../../../core/errors.ts';
 import { nativeLibrary } from '../../native/library.ts';
+import { type Trace, traceLinks } from './trace-links.ts';
 import { type FolderChanged, type FolderWatch, watchFolder } from './watch-folder.ts';
 
 /** What one stat says. Two stats of one file compare by `===` on each field. */
@@ -46,6 +47,8 @@ export interface FileSystem {
   linkTarget(path: string): string | undefined;
   /** The path without symbolic links; undefined where it leads nowhere. Never throws. */
   realPath(path: string): string | undefined;
+  /** The links on the way to a path, and what it leads to: see scan/trace-links. Never throws. */
+  trace(path: string, base: string): Trace;
   /** Reports changes in a folder until it is closed. Throws, or calls `failed`, when the folder cannot be watched. Absent: nothing can be watched. */
   readonly watch?: (folder: string, changed: FolderChanged, failed: (error: unknown) => void) => FolderWatch;
 }
@@ -94,6 +97,7 @@ export const nodeFileSystem: FileSystem = {
       return undefined;
     }
   },
+  trace: traceLinks,
   watch: (folder, changed, failed) => watchFolder(nativeLibrary(), folder, changed, failed),
 };
 
@@ -153,4 +157,11 @@ export function leadsNowhere(error: unknown): boolean {
 /** The path of a name in a folder, neither of which is looked at: no dots are resolved. */
 export function pathIn(folder: string, name: string): string {
   return folder === '/' ? `/${name}` : `${folder}/${name}`;
+}
+
+/** The folders that a path is in, up to the root, the nearest first. */
+export function foldersAbove(path: string): string[] {
+  const folders: string[] = [];
+  for (let slash = path.lastIndexOf('/'); slash > 0; slash = path.lastIndexOf('/', slash - 1)) folders.push(path.slice(0, slash));
+  return folders;
 }

@@ -4,15 +4,15 @@
  * Nothing is ever opened here. Work is done in bounded slices.
  */
 import { setImmediate } from 'node:timers/promises';
-import { type Clock, systemClock } from '../../../core/time/clock.ts';
+import type { Clock } from '../../../core/time/clock.ts';
 import { codeOf, messageOf } from '../../../core/errors.ts';
-import { type Log, silentLog } from '../../../core/log.ts';
 import { MAX_FILES } from '../../../core/limits.ts';
 import { MAX_DIRECTORIES, SCAN_SLICE_FILES } from '../limits.ts';
-import { inodeKey, type FileStat, type FileSystem, nodeFileSystem } from './file-system.ts';
+import { foldersAbove, inodeKey, type FileStat, type FileSystem } from './file-system.ts';
 import { type FolderListing, FolderListings } from './folder-listing.ts';
 import { compileExclude, compileInclude, explainMiss, type IncludeRule } from './glob.ts';
-import { Notices } from './notices.ts';
+import type { Notices } from './notices.ts';
+import type { Refusals } from './refusals.ts';
 
 export interface FoundFile {
   readonly path: string;
@@ -26,6 +26,7 @@ export interface FinderOptions {
   readonly fileSystem: FileSystem;
   readonly clock: Clock;
   readonly notices: Notices;
+  readonly refusals: Refusals;
   /** Called again and again while a search goes on. */
   readonly progressed?: () => void;
 }
@@ -45,6 +46,8 @@ interface Folder {
   readonly level: number;
   /** Reached through a symbolic link: skipped when it was visited under another name. */
   readonly isLinked: boolean;
+  /** It is one itself. */
+  readonly isLink: boolean;
 }
 
 export class Finder {
@@ -72,11 +75,14 @@ export class Finder {
   async find(): Promise<Map<string, FoundFile>> {
     const found = new Map<string, FoundFile>();
     const visited: Visited = { folders: new Map(), links: new Set(), missing: new Set() };
+    const { refusals } = this.#options;
+    refusals.begin();
     for (const { rule, listings } of this.#rules) {
       if (!rule.isLiteral) await this.#walk(listings, rule, found, visited);
       else if (!this.#isExcluded(rule.base)) this.#visitFile(rule.base, found, visited);
     }
     this.#visited = visited;
+    refusals.end({ has: (path) => found.has(path) || visited.folders.has(path) });
     if (found.size < MAX_FILES) this.#options.notices.clear('');
     return found;
   }
@@ -93,9 +99,9 @@ export class Finder {
       }
       const kept = listings.kept(folder);
       if (!kept) continue;
-      const listing = this.#list(listings, { path: folder, level: kept.level, isLinked: false }, stat);
+      const listing = this.#list(listings, { path: folder, level: kept.level, isLinked: false, isLink: false }, stat);
       if (!listing || !hasSameFolders(listing, kept.listing)) return undefined;
-      await this.#checkAll(listing.matches, found);
+      await this.#checkAll(listing, found);
     }
     return found;
   }
@@ -111,14 +117,14 @@ export class Finder {
 
   /** True for a path that a scan reaches: no folder above it is excluded either. */
   reaches(path: string): boolean {
-    return this.#rules.some(({ rule }) => rule.matches(path) && !pathsTo(path, rule.base).some((each) => this.#isExcluded(each)));
+    return this.#rules.some(({ rule }) => rule.matches(path) && !pathsBelow(rule.base, path).some((each) => this.#isExcluded(each)));
   }
 
   /** Why a path that no scan comes to is not reached, and what to do. */
   explainMiss(path: string): [reason: string, fix: string] {
     const { exclude } = this.#options;
     const rule = this.#rules.find((each) => each.rule.matches(path))?.rule;
-    const excluded = rule && pathsTo(path, rule.base).find((each) => this.#isExcluded(each));
+    const excluded = rule && pathsBelow(rule.base, path).find((each) => this.#isExcluded(each));
     if (excluded !== undefined) {
       const pattern = exclude.find((each) => compileExclude([each])(excluded));
       const what = excluded === path ? 'it' : `the folder "${excluded}"`;
@@ -149,7 +155,7 @@ export class Finder {
   }
 
   async #walk(listings: FolderListings, rule: IncludeRule, found: Map<string, FoundFile>, visited: Visited): Promise<void> {
-    const folders: Folder[] = [{ path: rule.base, level: 0, isLinked: false }];
+    const folders: Folder[] = [{ path: rule.base, level: 0, isLinked: false, isLink: false }];
     // Links come last, so that a folder that is reached both ways has its own name.
     const links: Folder[] = [];
     const inodes = new Set<string>();
@@ -171,23 +177,26 @@ export class Finder {
       if (!stat) continue;
       const key = inodeKey(stat);
       if (folder.isLinked && (stat.kind !== 'directory' || inodes.has(key))) continue;
+      if (this.#isRefused(folder.path, stat, folder.isLink)) continue;
       inodes.add(key);
       paths.add(folder.path);
       visited.folders.set(folder.path, key);
       const listing = this.#list(listings, folder, stat);
       for (const { path, isLink } of listing?.folders ?? []) {
         const isLinked = isLink || folder.isLinked;
-        (isLinked ? links : folders).push({ path, level: folder.level + 1, isLinked });
+        (isLinked ? links : folders).push({ path, level: folder.level + 1, isLinked, isLink });
       }
-      for (const link of listing?.links ?? []) visited.links.add(link);
-      await this.#checkAll(listing?.matches ?? [], found);
+      if (!listing) continue;
+      await this.#checkAll(listing, found);
+      for (const link of listing.links) if (!this.#options.refusals.has(link)) visited.links.add(link);
     }
     listings.retain(paths);
   }
 
-  async #checkAll(paths: readonly string[], found: Map<string, FoundFile>): Promise<void> {
-    for (const path of paths) {
-      this.#check(path, found);
+  async #checkAll({ matches, links }: FolderListing, found: Map<string, FoundFile>): Promise<void> {
+    const isLink = new Set(links);
+    for (const path of matches) {
+      this.#check(path, found, isLink.has(path));
       if ((this.#checked += 1) % SCAN_SLICE_FILES !== 0) continue;
       this.#options.progressed?.();
       await setImmediate();
@@ -205,7 +214,8 @@ export class Finder {
     }
   }
 
-  #check(path: string, found: Map<string, FoundFile>): void {
+  /** `isLink`: a wildcard matched a symbolic link. */
+  #check(path: string, found: Map<string, FoundFile>, isLink = false): void {
     if (found.has(path)) return;
     const { notices } = this.#options;
     if (found.size >= MAX_FILES) {
@@ -213,6 +223,7 @@ export class Finder {
       return;
     }
     const stat = this.#stat(path);
+    if (this.#isRefused(path, stat, isLink)) return;
     if (stat === undefined) {
       if (path.includes('�')) notices.trouble('warn', path, { path }, 'cannot read file: its name is not valid UTF-8; rename it');
       return;
@@ -225,6 +236,15 @@ export class Finder {
         { path, kind: stat.kind },
         `skipped: it matches the pattern, but is a ${stat.kind}, no regular file`,
       );
+  }
+
+  #isRefused(path: string, stat: FileStat | undefined, isLink: boolean): boolean {
+    try {
+      return this.#options.refusals.refuses(path, stat, isLink);
+    } catch (error) {
+      this.#sayUnreadable(path, error);
+      return true;
+    }
   }
 
   #stat(path: string): FileStat | undefined {
@@ -255,17 +275,6 @@ function hasSameFolders(a: FolderListing, b: FolderListing): boolean {
 }
 
 /** The path, and the folders above it that are below `base`. */
-function pathsTo(path: string, base: string): string[] {
-  const paths = [path];
-  for (let folder = parentOf(path); folder.length > base.length; folder = parentOf(folder)) paths.push(folder);
-  return paths;
-}
-
-/** All matches on this machine, for commands that only read; trouble with folders goes to `log`. */
-export function findFiles(
-  { include, exclude }: Pick<FinderOptions, 'include' | 'exclude'>,
-  log: Log = silentLog,
-): Promise<Map<string, FoundFile>> {
-  const notices = new Notices(log, systemClock);
-  return new Finder({ include, exclude, fileSystem: nodeFileSystem, clock: systemClock, notices }).find();
+function pathsBelow(base: string, path: string): string[] {
+  return [path, ...foldersAbove(path).filter((folder) => folder.length > base.length)];
 }

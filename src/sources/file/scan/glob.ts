@@ -41,6 +41,11 @@ export function compileInclude(pattern: string): IncludeRule {
   };
 }
 
+/** The part of each pattern before its first wildcard. */
+export function fixedPartsOf(include: readonly string[]): string[] {
+  return include.map((pattern) => compileInclude(pattern).base);
+}
+
 /** One test for all `exclude` patterns: those without a slash are about the file's name, the others about its path. */
 export function compileExclude(patterns: readonly string[]): (path: string) => boolean {
   if (patterns.length === 0) return () => false;

@@ -1,0 +1,97 @@
+/**
+ * What a source leaves out for safety: links that are not followed, and private files. Kept as long as it is refused, logged and counted once.
+ */
+import type { PrivateFiles, RefusedPath, SourceStats } from '../../../core/source.ts';
+import { MAX_REFUSALS } from '../limits.ts';
+import { type FileStat, type FileSystem, foldersAbove } from './file-system.ts';
+import { privateRefusal } from './guarded.ts';
+import type { Links } from './links.ts';
+import type { Notices } from './notices.ts';
+
+export interface RefusalsOptions {
+  readonly links: Links;
+  readonly privateFiles: PrivateFiles | undefined;
+  readonly fileSystem: FileSystem;
+  readonly notices: Notices;
+  readonly counts: NonNullable<SourceStats['refused']>;
+}
+
+export class Refusals {
+  readonly #options: RefusalsOptions;
+  readonly #refused = new Map<string, RefusedPath & { readonly search: number }>();
+  #search = 0;
+
+  constructor(options: RefusalsOptions) {
+    this.#options = options;
+  }
+
+  /** By the path of a match, or of a folder. */
+  get all(): ReadonlyMap<string, RefusedPath> {
+    return this.#refused;
+  }
+
+  /** A search of everything begins: what it does not refuse by its end is refused no more. */
+  begin(): void {
+    this.#options.privateFiles?.refresh();
+    this.#search += 1;
+  }
+
+  /** `found`: what the search came to. */
+  end(found: { has(path: string): boolean }): void {
+    for (const [path, { search }] of this.#refused) if (search < this.#search) this.#refused.delete(path);
+    if (this.#refused.size < MAX_REFUSALS) this.#options.notices.clear('refused');
+    this.#options.links.retain(found);
+  }
+
+  /** True for a match, or a folder, that is left out. `isLink`: a wildcard matched a symbolic link. Throws system errors. */
+  refuses(path: string, stat: FileStat | undefined, isLink: boolean): boolean {
+    const refusal = this.#refusalOf(path, stat, isLink);
+    if (refusal) this.#add(path, refusal);
+    return refusal !== undefined;
+  }
+
+  /** True for a path that the last search left out, or a folder above it. */
+  has(path: string): boolean {
+    return this.#refused.has(path) || foldersAbove(path).some((folder) => this.#refused.has(folder));
+  }
+
+  /** Why a path that patterns lead to is left out, by what is there now. Throws system errors. */
+  explain(path: string): RefusedPath | undefined {
+    const { fileSystem, privateFiles } = this.#options;
+    privateFiles?.refresh();
+    const refusal = this.#options.links.refusalOf(path, undefined);
+    if (refusal || !privateFiles) return refusal;
+    for (const each of [path, ...foldersAbove(path)]) {
+      const stat = fileSystem.stat(each);
+      const what = stat && privateFiles.whatIs(stat);
+      if (what !== undefined) return privateRefusal(each, what);
+    }
+    return undefined;
+  }
+
+  #refusalOf(path: string, stat: FileStat | undefined, isLink: boolean): RefusedPath | undefined {
+    const { links, privateFiles } = this.#options;
+    const what = stat && privateFiles?.whatIs(stat);
+    if (what !== undefined) return privateRefusal(path, what);
+    return isLink ? links.refusalOf(path, stat) : undefined;
+  }
+
+  #add(path: string, refusal: RefusedPath): void {
+    const { notices, counts } = this.#options;
+    const isNew = !this.#refused.has(path);
+    if (isNew && this.#refused.size >= MAX_REFUSALS) {
+      const text = 'more links are not followed than are named; further ones are not counted';
+      notices.trouble('warn', 'refused', { limit: MAX_REFUSALS }, text);
+      return;
+    }
+    this.#refused.set(path, { ...refusal, search: this.#search });
+    if (!isNew) return;
+    const { isLink, path: at, reason, fix } = refusal;
+    if (isLink) counts.links += 1;
+    notices.event(
+      'warn',
+      { path, ...(at === path ? {} : { link: at }), reason },
+      `${isLink ? 'symbolic link not followed' : 'file left out'}; ${fix}`,
+    );
+  }
+}

@@ -1,0 +1,158 @@
+/** Secrets of the configuration, and what is in the data folder, are no logs, whatever path leads to them. */
+import { execFileSync } from 'node:child_process';
+import { appendFileSync, linkSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished } from 'vitest';
+import { secretFilesOf } from '../../../src/config/connect/secret-files.ts';
+import type { Config } from '../../../src/config/model.ts';
+import { ListedPrivateFiles } from '../../../src/sources/file/scan/private-files.ts';
+import { configOf } from '../../config/reading.ts';
+import { test, type TailRig } from './tail-rig.ts';
+
+/** A folder with every kind of private file, and the configuration that names them. */
+function configIn(rig: TailRig): Config {
+  const files = [
+    'conf/token',
+    'conf/client.key',
+    'conf/server.key',
+    'conf/hash.key',
+    'data/state.db',
+    'data/spool/1.spool',
+    'credentials/token',
+  ];
+  for (const name of files) {
+    mkdirSync(rig.path(join(name, '..')), { recursive: true });
+    writeFileSync(rig.path(name), `${name}\n`);
+  }
+  mkdirSync(rig.path('logs'));
+  const tls = (key: string): string => `tls: {cert: ${rig.path('cert')}, key: ${rig.path(key)}}`;
+  return configOf(`data_dir: ${rig.path('data')}
+sources:
+  app: {type: file, include: ['/x'], transform: 'extend user = hash(user, secret_file("${rig.path('conf/hash.key')}"))'}
+  net: {type: syslog, listen: ['tls://127.0.0.1:6514'], ${tls('conf/server.key')}}
+sinks:
+  store: {type: ingest, url: 'https://127.0.0.1:4100', dataset: logs, token_file: ${rig.path('conf/token')}, ${tls('conf/client.key')}}
+`);
+}
+
+async function start(rig: TailRig, glob: string, config = configIn(rig)): Promise<ListedPrivateFiles> {
+  const privateFiles = new ListedPrivateFiles(() => config, rig.clock);
+  await rig.start({ glob, privateFiles });
+  return privateFiles;
+}
+
+function mount(from: string, to: string): void {
+  execFileSync('mount', ['--bind', from, to]);
+  onTestFinished(() => void execFileSync('umount', [to]));
+}
+
+const ways: readonly [string, string, (rig: TailRig) => void][] = [
+  ['their own paths', '**', () => {}],
+  ['a literal path', 'conf/token', () => {}],
+  ['a pattern in the data folder', 'data/spool/*.spool', () => {}],
+  ['root’s links', 'logs/*.log', (rig) => symlinkSync('../conf/token', rig.path('logs/a.log'))],
+  ['a link to a folder', 'logs/*/*.spool', (rig) => symlinkSync('../data/spool', rig.path('logs/a'))],
+  ['a link in the fixed part', 'logs/a/*.spool', (rig) => symlinkSync('../data/spool', rig.path('logs/a'))],
+  [
+    'hard links',
+    'logs/*.log',
+    (rig) =>
+      ['token', 'client.key', 'server.key', 'hash.key'].forEach((name) => linkSync(rig.path(`conf/${name}`), rig.path(`logs/${name}.log`))),
+  ],
+  ['a hard link to a file of the data folder', 'logs/*.log', (rig) => linkSync(rig.path('data/spool/1.spool'), rig.path('logs/a.log'))],
+  [
+    'another mount of the file',
+    'logs/*.log',
+    (rig) => (writeFileSync(rig.path('logs/a.log'), ''), mount(rig.path('conf/token'), rig.path('logs/a.log'))),
+  ],
+  [
+    'another mount of a file of the data folder',
+    'logs/*.log',
+    (rig) => (writeFileSync(rig.path('logs/a.log'), ''), mount(rig.path('data/state.db'), rig.path('logs/a.log'))),
+  ],
+  [
+    'another mount of a folder in the data folder',
+    'logs/**',
+    (rig) => (mkdirSync(rig.path('logs/a')), mount(rig.path('data/spool'), rig.path('logs/a'))),
+  ],
+];
+
+test.for(ways)('private files are not read by %s, which is logged once', async ([, glob, prepare], { rig }) => {
+  const config = configIn(rig);
+  prepare(rig);
+  process.env['CREDENTIALS_DIRECTORY'] = rig.path('credentials');
+  onTestFinished(() => void delete process.env['CREDENTIALS_DIRECTORY']);
+  await start(rig, glob, config);
+  await rig.pass(10);
+  expect(rig.texts).toEqual([]);
+  const logged = rig.said(/left out/);
+  expect(logged.length).toBeGreaterThan(0);
+  expect(new Set(logged.map(({ fields }) => fields['path'])).size).toBe(logged.length);
+  expect(rig.source.refused!.size).toBe(logged.length);
+  expect(rig.said(/cannot/)).toEqual([]);
+  expect(rig.source.stats.refused?.links).toBe(0);
+});
+
+test('explain and the log say which secret a file is', async ({ rig }) => {
+  const config = configIn(rig);
+  linkSync(rig.path('conf/token'), rig.path('logs/a.log'));
+  await start(rig, 'logs/*.log', config);
+  await rig.drain();
+  const reason = 'it is the token_file of sink "store", which is never read as a log';
+  expect(rig.source.explain(rig.path('logs/a.log'))).toMatchObject({ isRead: false, reason, fix: 'exclude it' });
+  expect(rig.said(/left out/)).toMatchObject([{ fields: { reason } }]);
+  expect(rig.source.explain(rig.path('logs/b.log'))).toMatchObject({ reason: 'nothing is there; once there is, it is read whole' });
+});
+
+test('a token file that is replaced, and a new file of the data folder, are known to be private', async ({ rig }) => {
+  const config = configIn(rig);
+  writeFileSync(rig.path('logs/plain.log'), 'plain\n');
+  await start(rig, 'logs/*.log', config);
+  await rig.drain();
+  writeFileSync(rig.path('conf/next'), 'secret\n');
+  renameSync(rig.path('conf/next'), rig.path('conf/token'));
+  writeFileSync(rig.path('data/spool/2.spool'), 'secret\n');
+  linkSync(rig.path('conf/token'), rig.path('logs/a.log'));
+  linkSync(rig.path('data/spool/2.spool'), rig.path('logs/b.log'));
+  await rig.pass(5);
+  expect(rig.texts).toEqual(['plain']);
+});
+
+test('a private file that takes a log’s place before that is opened is not read', async ({ rig }) => {
+  const config = configIn(rig);
+  linkSync(rig.path('conf/token'), rig.path('later'));
+  writeFileSync(rig.path('logs/a.log'), 'log\n');
+  const privateFiles = new ListedPrivateFiles(() => config, rig.clock);
+  let isHidden = true;
+  // The search does not know it yet: it was made since the folder was listed.
+  const late = {
+    refresh: () => privateFiles.refresh(),
+    whatIs: (file: Parameters<typeof privateFiles.whatIs>[0]) => (isHidden ? undefined : privateFiles.whatIs(file)),
+  };
+  rmSync(rig.path('logs/a.log'));
+  renameSync(rig.path('later'), rig.path('logs/a.log'));
+  const started = rig.start({ glob: 'logs/*.log', privateFiles: late });
+  rig.once('before', 'logs/a.log', () => (isHidden = false));
+  await started;
+  await rig.pass(5);
+  expect(rig.texts).toEqual([]);
+});
+
+test('a log that has the inode of a private file that was deleted is read', async ({ rig }) => {
+  const config = configIn(rig);
+  linkSync(rig.path('data/spool/1.spool'), rig.path('kept'));
+  await start(rig, 'logs/*.log', config);
+  await rig.drain();
+  rmSync(rig.path('data/spool/1.spool'));
+  renameSync(rig.path('kept'), rig.path('logs/a.log'));
+  appendFileSync(rig.path('logs/a.log'), 'more\n');
+  await rig.drain();
+  expect(rig.texts).toEqual(['data/spool/1.spool', 'more']);
+});
+
+test('every file that a configuration names as secret is listed', ({ rig }) => {
+  const names = secretFilesOf(configIn(rig), { CREDENTIALS_DIRECTORY: rig.path('credentials') }).map(({ path }) =>
+    path.slice(rig.folder.length + 1),
+  );
+  expect(names).toEqual(['conf/token', 'conf/client.key', 'conf/server.key', 'conf/hash.key', 'credentials']);
+});
