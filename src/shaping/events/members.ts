@@ -75,6 +75,19 @@ export function readString(bytes: Buffer, from: number, to: number): string {
   return bytes.toString(isAscii ? 'latin1' : 'utf8', from + 1, to - 1);
 }
 
+/** Where the items of the list stand that begins at `from`. */
+export function itemsOf(bytes: Buffer, from: number): { readonly from: number; readonly to: number }[] {
+  const items: { from: number; to: number }[] = [];
+  let at = skipSpaces(bytes, from + 1);
+  while (bytes[at] !== CLOSE_LIST) {
+    const to = valueEnd(bytes, at);
+    items.push({ from: at, to });
+    at = skipSpaces(bytes, to);
+    if (bytes[at] === COMMA) at = skipSpaces(bytes, at + 1);
+  }
+  return items;
+}
+
 function skipSpaces(bytes: Buffer, at: number): number {
   while (bytes[at]! <= SPACE) at++;
   return at;
@@ -104,7 +117,7 @@ function valueEnd(bytes: Buffer, at: number): number {
   if (first === OPEN_OBJECT || first === OPEN_LIST) return nestedEnd(bytes, at);
   for (;;) {
     const byte = bytes[at]!;
-    if (byte === COMMA || byte === CLOSE_OBJECT || byte <= SPACE) return at;
+    if (byte === COMMA || byte === CLOSE_OBJECT || byte === CLOSE_LIST || byte <= SPACE) return at;
     at++;
   }
 }

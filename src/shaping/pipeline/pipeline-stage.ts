@@ -4,17 +4,15 @@
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import type { ByteWriter } from '../../core/bytes/byte-writer.ts';
-import { Members, readString } from '../events/members.ts';
+import { Members } from '../events/members.ts';
 import { NameIndex } from '../events/name-index.ts';
-import { type Edit, writeSpliced } from '../events/splice.ts';
 import { type ResultMember, writeEvent } from '../events/write-event.ts';
 import type { RowContext } from '../rows/call/context.ts';
-import { parseJson, writeJson } from '../rows/values/json.ts';
 import type { RowProgram } from '../rows/program.ts';
 import { TransformError } from '../rows/transform-error.ts';
 import type { Row, Value } from '../rows/values/value.ts';
 import { createByteShaping } from '../bytes/byte-shaping.ts';
+import { changedJson, FewFields, valueOf } from './few-fields.ts';
 import { StageOutput, type StageOutputOptions, TOO_LARGE } from '../stages/stage-output.ts';
 import type { EventList, Stage, StageContext } from '../stages/stage.ts';
 
@@ -28,14 +26,7 @@ export interface PipelineStageOptions extends StageOutputOptions {
   readonly only?: 'values' | 'objects';
 }
 
-const QUOTE = 0x22;
-const ZERO = 0x30;
-const NINE = 0x39;
-/** Digits that any number keeps exactly. */
-const SHORT_DIGITS = 15;
 const CUT_OBJECT = 'the text begins like JSON, but is cut or invalid, so that no field in it can be hidden';
-/** What every event keeps (events/write-event). */
-const TIME = '_time';
 
 export function createPipelineStage(options: PipelineStageOptions): Stage {
   const { program, text, env, onError, only } = options;
@@ -48,14 +39,22 @@ export function createPipelineStage(options: PipelineStageOptions): Stage {
   const needed = program.needs && only !== 'objects' ? new NameIndex(program.needs) : undefined;
   /** Of the event under way: a member goes that the row does not have. */
   let hasOthers = false;
+  /** Of the event under way, by name: the member that counts. */
+  const lastOf = new Map<string, number>();
 
   const rowOf = (): Row => {
     hasOthers = false;
     if (few) return few.read();
     const row: Row = new Map();
+    lastOf.clear();
     for (let n = 0; n < members.count; n++) {
-      if (!needed || needed.slotOf(members, n) >= 0) row.set(members.nameOf(n), valueOf(members, n));
-      else hasOthers = true;
+      if (needed && needed.slotOf(members, n) < 0) {
+        hasOthers = true;
+        continue;
+      }
+      const name = members.nameOf(n);
+      lastOf.set(name, n);
+      row.set(name, valueOf(members, n));
     }
     return row;
   };
@@ -70,7 +69,7 @@ export function createPipelineStage(options: PipelineStageOptions): Stage {
       const isSame = before.has(name) && before.get(name) === value;
       if (isSame) known += 1;
       else isChanged = true;
-      result.push([name, isSame ? undefined : writeJson(value)]);
+      result.push([name, isSame ? undefined : changedJson(members, lastOf.get(name), before.get(name), value)]);
     }
     let expected = 0;
     for (const name of before.keys()) if (isOutside?.(name) !== true) expected += 1;
@@ -133,100 +132,6 @@ export function createPipelineStage(options: PipelineStageOptions): Stage {
       return out.result;
     },
   };
-}
-
-/** The fields of an event that a pipeline reads or writes, where they are known: all others are only copied. */
-class FewFields {
-  readonly #members: Members;
-  readonly #index: NameIndex;
-  /** By slot: it may be changed. */
-  readonly #isWritten: readonly boolean[];
-  /** By slot: the value before, undefined where the event has none. */
-  readonly #before: (Value | undefined)[];
-  /** By member: its slot. */
-  readonly #slots: number[] = [];
-  /** By slot: the JSON text that it gets, null where it goes, undefined where it stays. */
-  readonly #changes: (string | null | undefined)[];
-  /** By member. */
-  readonly #edits: Edit[] = [];
-
-  constructor(members: Members, reads: ReadonlySet<string>, writes: ReadonlySet<string>) {
-    this.#members = members;
-    this.#index = new NameIndex(new Set([...reads, ...writes]));
-    this.#isWritten = this.#index.names.map((name) => writes.has(name));
-    this.#before = this.#index.names.map(() => undefined);
-    this.#changes = this.#index.names.map(() => undefined);
-  }
-
-  read(): Row {
-    const row: Row = new Map();
-    const members = this.#members;
-    const { names } = this.#index;
-    this.#before.fill(undefined);
-    this.#slots.length = members.count;
-    for (let n = 0; n < members.count; n++) {
-      const slot = this.#index.slotOf(members, n);
-      this.#slots[n] = slot;
-      if (slot >= 0) row.set(names[slot]!, (this.#before[slot] = valueOf(members, n)));
-    }
-    return row;
-  }
-
-  /** Writes the event as the row says; false where nothing of it changed. */
-  write(row: Row, out: ByteWriter): boolean {
-    const { names } = this.#index;
-    const changes = this.#changes.fill(undefined);
-    let isChanged = false;
-    let hasAdded = false;
-    for (let slot = 0; slot < names.length; slot++) {
-      if (!this.#isWritten[slot]) continue;
-      const value = row.get(names[slot]!);
-      const before = this.#before[slot];
-      if (value === before) continue;
-      isChanged = true;
-      if (value !== undefined && before === undefined) hasAdded = true;
-      else if (value !== undefined) changes[slot] = writeJson(value);
-      else if (names[slot] !== TIME) changes[slot] = null;
-    }
-    if (!isChanged) return false;
-    writeSpliced(out, this.#members, this.#editsOf(changes), hasAdded ? this.#addedOf(row) : []);
-    return true;
-  }
-
-  /** Of a name that stands there several times the first member gets the new value, and the others go. */
-  #editsOf(changes: (string | null | undefined)[]): readonly Edit[] {
-    const edits = this.#edits;
-    edits.length = this.#slots.length;
-    for (const [n, slot] of this.#slots.entries()) {
-      const change = slot < 0 ? undefined : changes[slot];
-      edits[n] = change === undefined ? 'keep' : change === null ? 'remove' : { json: change };
-      if (typeof change === 'string') changes[slot] = null;
-    }
-    return edits;
-  }
-
-  /** Members that the event did not have, in the order of the row. */
-  #addedOf(row: Row): (readonly [name: string, json: string])[] {
-    const added: [string, string][] = [];
-    for (const [name, value] of row) {
-      const slot = this.#index.names.indexOf(name);
-      if (slot >= 0 && this.#isWritten[slot] === true && this.#before[slot] === undefined) added.push([name, writeJson(value)]);
-    }
-    return added;
-  }
-}
-
-function valueOf(members: Members, member: number): Value {
-  const { bytes, valueFrom, valueTo } = members;
-  const [from, to] = [valueFrom[member]!, valueTo[member]!];
-  if (bytes[from] === QUOTE) return readString(bytes, from, to);
-  if (to - from <= SHORT_DIGITS) {
-    let number = 0;
-    let at = from;
-    for (; at < to && bytes[at]! >= ZERO && bytes[at]! <= NINE; at++) number = 10 * number + bytes[at]! - ZERO;
-    if (at === to) return number;
-  }
-  return parseJson(bytes.toString('utf8', from, to)) ?? null;
 }
 
 /** Another key makes other pseudonyms. A file that cannot be read fails the compilation, not this. */

@@ -8,7 +8,7 @@ import { SCALAR_ROWS } from './functions/table.ts';
 import { toDatetime } from './functions/conversions.ts';
 import { parseJson } from './values/json.ts';
 import { fieldReader } from './values/paths.ts';
-import { asBool, asInt, asNumber, asReal, asSpan, asString, asTime, itemOf } from './values/convert.ts';
+import { asBool, asInt, asNumber, asReal, asSpan, asString, asTime, heldText, itemOf, rawItemOf } from './values/convert.ts';
 import { canonical, DateTime, isObject, TimeSpan, type Value } from './values/value.ts';
 
 export function compile(node: Node): Evaluate {
@@ -46,6 +46,28 @@ function constantValue({ type, value }: Constant): Value {
   }
 }
 
+/** The value as text; of what the event holds, with all its digits. */
+export function compileText(node: Node): Of<string | null> {
+  const value = compile(node);
+  const raw = rawOf(node);
+  return (scope) => {
+    const given = raw?.(scope);
+    return typeof given === 'bigint' ? String(given) : asString(value(scope));
+  };
+}
+
+/** What the event itself holds there. */
+function rawOf(node: Node): Of<Value | undefined> | undefined {
+  if (node.kind === 'column' && node.type === 'dynamic') {
+    const read = fieldReader(node.name);
+    return ({ row }) => read(row);
+  }
+  if (node.kind !== 'item' || typeof node.key === 'object') return undefined;
+  const { key } = node;
+  const inside = compile(node.object);
+  return (scope) => rawItemOf(inside(scope), key);
+}
+
 function columnOf(name: string): Evaluate {
   const read = fieldReader(name);
   return ({ row }) => canonical(read(row));
@@ -73,7 +95,7 @@ const eventTime: Evaluate = ({ row, context }) => {
 function textsOf(values: Iterable<Value>): string[] {
   return [...values].flatMap((value) => {
     if (isObject(value)) return textsOf(Object.values(value));
-    return typeof value === 'boolean' ? [] : (asString(canonical(value)) ?? []);
+    return typeof value === 'boolean' ? [] : (heldText(value) ?? []);
   });
 }
 
@@ -109,7 +131,7 @@ function callOf({ args, places, at }: Node & { readonly kind: 'apply' }): Call {
     types: args.map(({ type }) => type),
     value: (n) => compile(args[n]!),
     node: (n) => args[n]!,
-    string: as(asString),
+    string: (n) => compileText(args[n]!),
     int: as(asInt),
     number: as(asNumber),
     real: as(asReal),

@@ -1,8 +1,7 @@
 /** Stages that let a part of the events through: by a hash of where they stand, or by what was seen before them. */
 import type { Node } from '../../language/plan/tree.ts';
 import type { Of, Scope } from './call/call.ts';
-import { asString } from './values/convert.ts';
-import { compile } from './expressions.ts';
+import { compile, compileText } from './expressions.ts';
 import { typeName } from './functions/conversions.ts';
 
 /** Groups that throttle and dedupe know at a time; of more the oldest is forgotten. */
@@ -10,14 +9,8 @@ const MOST_KEYS = 10_000;
 
 /** A text that only equal values share. */
 function keyOf(by: readonly Node[]): Of<string> {
-  const parts = by.map(compile);
-  return (scope) =>
-    parts
-      .map((part) => {
-        const value = part(scope);
-        return `${typeName(value)} ${asString(value) ?? ''}`;
-      })
-      .join('\0');
+  const parts = by.map((node) => ({ value: compile(node), text: compileText(node) }));
+  return (scope) => parts.map(({ value, text }) => `${typeName(value(scope))} ${text(scope) ?? ''}`).join('\0');
 }
 
 /** A number from 0 up to 1 that follows from the text alone (MurmurHash3, 32 bits). */

@@ -11,7 +11,7 @@ import type { RowContext } from './call/context.ts';
 import { asString } from './values/convert.ts';
 import { compile } from './expressions.ts';
 import { topLevelNames } from './values/paths.ts';
-import { compileStage, settleRow, type CompiledStage } from './steps.ts';
+import { compileStage, infiniteIn, settleRow, type CompiledStage } from './steps.ts';
 import { TextTooLong } from './values/text.ts';
 import { TransformError, TransformTextError, type StepInfo, type TransformProblem } from './transform-error.ts';
 import type { Row } from './values/value.ts';
@@ -110,6 +110,7 @@ function programOf(compiled: readonly CompiledStep[]): RowProgram {
     secretFiles: argumentsOf(trees, 'secret_file'),
     datasetOf: routeOf(trees),
     run(row, context) {
+      const infinite = infiniteIn(row, written);
       let rows: Row[] = [row];
       for (const step of compiled) {
         try {
@@ -125,7 +126,7 @@ function programOf(compiled: readonly CompiledStep[]): RowProgram {
           throw failureOf(error, step.info);
         }
       }
-      for (const each of rows) settleRow(each, written);
+      for (const each of rows) settleRow(each, written, infinite);
       return rows;
     },
   };

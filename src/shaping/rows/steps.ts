@@ -176,15 +176,21 @@ function rename(pairs: readonly Renamed[]): CompiledStage {
   };
 } // prettier-ignore
 
-/** The row as it goes on: what steps made in the forms that events have, and nothing that JSON cannot hold. */
-export function settleRow(row: Row, written: readonly string[] | undefined): Row {
+/** Numbers of the event that no double holds, such as `1e400`, among those that steps may change. */
+export function infiniteIn(row: Row, written: readonly string[] | undefined): readonly Value[] {
+  const values = written ? written.map((name) => row.get(name)) : [...row.values()];
+  return values.filter((value) => value === Infinity || value === -Infinity) as Value[];
+}
+
+/** The row as it goes on: what steps made in the forms that events have, and nothing that JSON cannot hold; `infinite`: what the event had. */
+export function settleRow(row: Row, written: readonly string[] | undefined, infinite: readonly Value[]): Row {
   for (const name of written ?? row.keys()) {
     const before = row.get(name);
     // Only an event itself holds null, and keeps it.
     if (before === undefined || before === null) continue;
     const value = settledValue(before);
-    if (value === undefined) row.delete(name);
-    else if (value !== before) row.set(name, value);
+    if (value === undefined && !infinite.includes(before)) row.delete(name);
+    else if (value !== undefined && value !== before) row.set(name, value);
   }
   return row;
 }

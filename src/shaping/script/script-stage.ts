@@ -1,7 +1,9 @@
 /** A script as a stage of shaping. */
 import { createHash } from 'node:crypto';
 import { Members } from '../events/members.ts';
-import { writeEvent } from '../events/write-event.ts';
+import { editedJson } from '../events/edited-json.ts';
+import { type ResultMember, writeEvent } from '../events/write-event.ts';
+import { parseJson } from '../rows/values/json.ts';
 import { StageOutput, type StageOutputOptions, TOO_LARGE } from '../stages/stage-output.ts';
 import type { EventList, Stage } from '../stages/stage.ts';
 import type { ScriptResult, ScriptRunner } from './script-runner.ts';
@@ -16,12 +18,23 @@ export function createScriptStage(options: ScriptStageOptions): Stage {
   const out = new StageOutput(options);
   const members = new Members();
 
+  /** The script prints what it changed anew; what it did not touch inside keeps its bytes. */
+  const keepInside = (member: ResultMember): ResultMember => {
+    const [name, json] = member;
+    if (json === undefined || !/^[{[]/.test(json)) return member;
+    const n = lastNamed(members, name);
+    if (n < 0) return member;
+    const [from, to] = [members.valueFrom[n]!, members.valueTo[n]!];
+    const before = parseJson(members.bytes.toString('utf8', from, to));
+    return [name, editedJson(members.bytes, from, to, before, parseJson(json) ?? null)];
+  };
+
   const write = (list: EventList, n: number, result: ScriptResult): void => {
     members.scan(list.bytes, n === 0 ? 0 : list.ends[n - 1]!);
     out.begin(list, n);
     if (typeof result === 'string') return out.fail(list, n, members, result);
     for (const event of result) {
-      writeEvent(out.writer, members, event);
+      writeEvent(out.writer, members, event.map(keepInside));
       if (!out.note(list.origins[n]!)) return out.fail(list, n, members, TOO_LARGE);
     }
   };
@@ -42,4 +55,11 @@ export function createScriptStage(options: ScriptStageOptions): Stage {
       return { ...out.result, isRepeatable };
     },
   };
+}
+
+/** -1 where the event has no such member. */
+function lastNamed(members: Members, name: string): number {
+  let n = members.count - 1;
+  while (n >= 0 && members.nameOf(n) !== name) n--;
+  return n;
 }

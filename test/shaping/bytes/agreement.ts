@@ -28,6 +28,9 @@ const SCALARS = [
   '"\\ud834\\udd1e é"', '"\\ud800"', '"ünï"', '"\\n\\t"', '"\\u000a"', '"zz"', '"x y z, a longer text that needs more than one step of sixteen bytes { [ } ]"',
   '"\\\\"', '"ends in a backslash \\\\"', '"{"', '"]"', '{}', '[]', '[1,"x",null]', '{"b":1}', '{"id":7,"headers":{"a":1,"b":"x"}}', '{"b":{"c":"x"}}', '{"0":1,"b":2}', '{"b":1,"b":2}',
   '{"b":{"c":1},"b":3}', '{"b.c":"x","b":{"c":"prod"}}', '{ "b" : 1 , "c" : 2 }', '{"c":1.0,"b":2}', '{"\\u0062":1,"b":{"c":20}}', '[[[{"b":[{}]}]]]', '{"":{"":1},"b":{}}',
+  '1e400', '1.10', '-1E+400', '12345678901234567890', '{"id":1,"e":1e400,"n":1.10,"k":1,"k":2}', '{"headers":{"a":1,"e":1e400,"e":2.0},"id":1.10, "big":9007199254740993 }',
+  '[{"b":1,"c":1.10},{"b":2,"e":1e400,"b":3}]', '[[{"b":{"c":1.0,"b":1}}],7,"x",{"c":[{"b":1}]}]', '{"b":[{"c":1.10,"d":1e400}],"b":[{"c":2}]}', '{"b":{"c":"x"},"12":1.0,"0":2,"b":{"d":1}}',
+
 ] as const; // prettier-ignore
 const TEXTS = ['4111 1111 1111 1111', '4111-1111-1111-1111', '378282246310005', '2026-11-22 10:00:00', ' 12 34 5', '1', 'a@b.com', 'x@y', 'Bearer ', 'bearer abcdefgh', 'BEARER', 'eyJaaaaaa.bbbbbbb.c', 'eyJ',
   'Basic YTpi', 'http://u:p@h', 'AKIAABCDEFGHIJKLMNOP', 'aws_secret_access_key=', 'abcdefghijklmnopqrstuvwxyz0123456789ABCD', 'ghp_', 'sk_live_abcdefghijklm', 'xoxb-1234567890ab', '-----BEGIN PRIVATE KEY-----',

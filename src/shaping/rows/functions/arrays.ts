@@ -3,7 +3,7 @@ import { SERVICE_QUERY_MADE_ROWS } from '../../../language/limits.ts';
 import type { ARRAYS } from '../../../language/functions/arrays.ts';
 import type { Build, Builders, Call, Evaluate, Of, Scope } from '../call/call.ts';
 import { ofValue } from '../call/lift.ts';
-import { asInt, asString } from '../values/convert.ts';
+import { asInt, heldText } from '../values/convert.ts';
 import { writeJson } from '../values/json.ts';
 import { bounded, compareText, lengthOf } from '../values/text.ts';
 import { canonical, DateTime, isObject, TimeSpan, type Value } from '../values/value.ts';
@@ -157,7 +157,7 @@ function selected(call: Call): Evaluate {
 
 const joined = (call: Call): Evaluate => {
   const delimiter = String(call.constant(1).value);
-  return ofArrays([call.value(0)], ([items]) => bounded(items!.map((item) => asString(canonical(item)) ?? '').join(delimiter)));
+  return ofArrays([call.value(0)], ([items]) => bounded(items!.map((item) => heldText(item) ?? '').join(delimiter)));
 };
 
 const packed: Build = (call) => {

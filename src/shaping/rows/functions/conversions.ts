@@ -90,7 +90,10 @@ export const CONVERSION_ROWS: Builders<typeof CONVERSIONS> = {
   tobool: ofValue(toBool),
   todatetime: ofValue(toDatetime),
   totimespan: toTimespan,
-  tostring: ofValue((value) => asString(value) ?? ''),
+  tostring: (call) => {
+    const text = call.string(0);
+    return (scope) => text(scope) ?? '';
+  },
   parse_json: ofValue((value) => {
     if (isJson(value)) return value;
     const text = asString(value);

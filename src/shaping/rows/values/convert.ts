@@ -16,6 +16,10 @@ export function asString(value: Value): string | null {
   return value instanceof DateTime || value instanceof TimeSpan ? value.toJSON() : writeJson(value);
 }
 
+/** What an event holds as text: an integer keeps its digits, also beyond 64 bits, where values are floats. */
+export const heldText = (value: Value | undefined): string | null =>
+  typeof value === 'bigint' ? String(value) : asString(canonical(value));
+
 /** The value as JSON text; null for what JSON does not have. */
 export function asJson(value: Value): string | null {
   if (value === null || (typeof value === 'number' && !Number.isFinite(value))) return null;
@@ -47,11 +51,14 @@ export function asSpan(value: Value): bigint | null {
 }
 
 /** What stands in an array or object under a key: a name, or a place from 0 or, below it, from the end. */
-export function itemOf(value: Value, key: string | bigint): Value {
-  if (typeof key === 'string') return isObject(value) && Object.hasOwn(value, key) ? canonical(value[key]) : null;
-  if (!isJson(value)) return null;
+export const itemOf = (value: Value, key: string | bigint): Value => canonical(rawItemOf(value, key));
+
+/** The same, as the array or object holds it. */
+export function rawItemOf(value: Value, key: string | bigint): Value | undefined {
+  if (typeof key === 'string') return isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
+  if (!isJson(value)) return undefined;
   const items: readonly Value[] = Array.isArray(value) ? value : Object.values(value);
-  return canonical(items.at(Number(key)));
+  return items.at(Number(key));
 }
 
 /** What the JSON text says, null when it is none. */

@@ -24,6 +24,8 @@ const raw = (_key: string, value: unknown): unknown => (typeof value === 'bigint
 
 export function writeJson(value: Value): string {
   if (typeof value === 'bigint') return String(value);
+  // Events have such numbers, which stay as large.
+  if (value === Infinity || value === -Infinity) return value > 0 ? '1e400' : '-1e400';
   if (typeof value !== 'object') return JSON.stringify(value);
   try {
     return JSON.stringify(value);
