@@ -76,7 +76,7 @@ export const MAX_SUFFIX_BYTES = 1024;
 /** What kernel.wasm exports for it; assembly/syslog/syslog.ts says what each does. */
 export interface SyslogExports {
   setUpSyslog(results: number, words: number, priorities: number, scratch: number): void;
-  useSyslogSource(times: number, now: number, longest: number, json: number, charset: number): void;
+  useSyslogSource(times: number, now: number, nowSecond: number, longest: number, json: number, charset: number): void;
   useSyslogSuffix(at: number, length: number): void;
   syslogStream(p: number, end: number, to: number, most: number, counting: number): void;
   syslogTable(p: number, end: number, to: number, most: number): void;
@@ -133,13 +133,15 @@ export function createSyslogFactory(
     const ownSuffix = now + NOW_BYTES;
     const result: SyslogResult = { at: 0, written: 0, events: 0, stop: 'input' };
     let receivedAtMs = Number.NaN;
+    /** Whole seconds of it. */
+    let second = 0;
     let suffixThere: Buffer | undefined;
 
     function prepare(output: Region, at: number, limit: number): void {
       checkRange(output, at, limit);
       if (loaded === result) return;
       loaded = result;
-      exports.useSyslogSource(timesAt, timesAt + now, longest, JSON_MODES.indexOf(json), hasCharset ? 1 : 0);
+      exports.useSyslogSource(timesAt, timesAt + now, second, longest, JSON_MODES.indexOf(json), hasCharset ? 1 : 0);
     }
 
     function read(to: number): SyslogResult {
@@ -152,7 +154,12 @@ export function createSyslogFactory(
     return {
       receive(nowMs) {
         if (nowMs === receivedAtMs) return;
-        if (Math.floor(nowMs / 1000) !== Math.floor(receivedAtMs / 1000)) times.fill(0);
+        if (Math.floor(nowMs / 1000) !== second) {
+          second = Math.floor(nowMs / 1000);
+          times.fill(0);
+          // It is told with the times.
+          if (loaded === result) loaded = undefined;
+        }
         receivedAtMs = nowMs;
         own.write(timeText(nowMs), now, 'latin1');
       },

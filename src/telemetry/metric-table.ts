@@ -34,7 +34,11 @@ export const sourceMetrics: readonly Metric[] = [
     'Characters that were invalid in the source’s charset and became U+FFFD',
     eachSource(({ invalidCharacters }) => invalidCharacters),
   ],
-  ['source_time_errors_total', 'Times named by the configuration that could not be read', eachSource(({ stats }) => stats.timeErrors ?? 0)],
+  [
+    'source_time_errors_total',
+    'Times named by the configuration that could not be read, and times of syslog messages that cannot be',
+    eachSource(({ stats }) => stats.timeErrors ?? 0),
+  ],
   [
     'source_type_errors_total',
     'Values that were not of the type named for them and stayed text',

@@ -8,7 +8,7 @@ import { dataAt, dataLength, setUpData } from './data';
 import { behindFrame, datagramFrame, frameAt, frameEnd, isCounting, nextFrame, setCounting, setFrame, skipTrailers } from './frame';
 import * as header from './header';
 import { clearRepaired, putText, repaired } from './text';
-import { useTimes } from './time';
+import { setReceipt, useTimes } from './time';
 import { APPNAME, HOST, MESSAGE, MSGID, PROCID, STRUCTURED_DATA, TIME, putPriority, putWord, setUpWords } from './words';
 
 /** All whole messages were consumed. */
@@ -50,11 +50,12 @@ export function setUpSyslog(resultsAt: usize, wordsAt: usize, prioritiesAt: usiz
 }
 
 /**
- * The times and the time of receipt of a source. Messages of more than `longest` bytes are left to JavaScript, and those that may be
+ * The times and the time of receipt of a source, as text and in seconds since 1970. Messages of more than `longest` bytes are left to JavaScript, and those that may be
  * JSON behind a cookie (`json` 1) or with and without it (2), and with a `charset` those that are no UTF-8.
  */
-export function useSyslogSource(timesAt: usize, nowAt: usize, longest: usize, json: u32, charset: bool): void {
+export function useSyslogSource(timesAt: usize, nowAt: usize, nowSecond: f64, longest: usize, json: u32, charset: bool): void {
   useTimes(timesAt);
+  setReceipt(<i64>nowSecond);
   jsonMode = json;
   hasCharset = charset;
   now = nowAt;

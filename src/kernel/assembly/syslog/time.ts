@@ -1,14 +1,23 @@
 /**
- * Times: RFC 3339 ones are checked and keep their digits. `Oct 11 22:14:15` needs a year and a zone and `2026-10-11T22:14:15`
+ * Times: RFC 3339 ones are checked, must not be before 1900 or more than a day ahead of the receipt, and keep their digits. `Oct 11 22:14:15` needs a year and a zone and `2026-10-11T22:14:15`
  * a zone, which only JavaScript knows. A table caches its answers, so that it is asked once for each second that
  * senders name.
  */
 
-import { daysOf } from '../calendar';
+import { daysOf, daysSince1970 } from '../calendar';
 import { isDigit, pair } from '../digits';
 
 /** 64 entries of 64 bytes: the time's 15 or 19 bytes and zeros, then the 19 bytes that stand for it, or a 0. */
 let times: usize = 0;
+
+/** 1900-01-01, and a day after the receipt, in seconds since 1970: times outside are JavaScript's (sources/syslog/message/sent-time.ts). */
+const EARLIEST: i64 = -2_208_988_800;
+const DAY: i64 = 86_400;
+let latest: i64 = 0;
+
+export function setReceipt(second: i64): void {
+  latest = second + DAY;
+}
 
 /** Where an entry's answer stands. */
 export const ANSWER: usize = 32;
@@ -24,7 +33,7 @@ export function fractionEnd(p: usize): usize {
   return n == 1 || n == 11 ? 0 : p + n;
 }
 
-/** Behind the RFC 3339 time at `p`, as RFC 5424 wants it and on a date that exists, or 0. Ends before `end`, which is 0 or a space. */
+/** Behind the RFC 3339 time at `p`, as RFC 5424 wants it, on a date that exists and in the bounds, or 0. Ends before `end`, which is 0 or a space. */
 export function timestampEnd(p: usize, end: usize): usize {
   if (end - p < 20) return 0;
   const century = pair(p);
@@ -36,7 +45,11 @@ export function timestampEnd(p: usize, end: usize): usize {
   if (load<u8>(p, 4) != 0x2d || load<u8>(p, 7) != 0x2d || load<u8>(p, 10) != 0x54) return 0;
   if (load<u8>(p, 13) != 0x3a || load<u8>(p, 16) != 0x3a) return 0;
   if (year == 0 || month - 1 > 11 || day - 1 >= daysOf(year, month)) return 0;
-  if (pair(p + 11) > 23 || pair(p + 14) > 59 || pair(p + 17) > 59) return 0;
+  const hour = pair(p + 11);
+  const minute = pair(p + 14);
+  const second = pair(p + 17);
+  if (hour > 23 || minute > 59 || second > 59) return 0;
+  const wall = <i64>daysSince1970(year, month, day) * DAY + <i64>(hour * 3600 + minute * 60 + second);
   p += 19;
   let c = <u32>load<u8>(p);
   if (c == 0x2e) {
@@ -44,10 +57,17 @@ export function timestampEnd(p: usize, end: usize): usize {
     if (p == 0) return 0;
     c = load<u8>(p);
   }
-  if (c == 0x5a) return p < end ? p + 1 : 0;
+  if (c == 0x5a) return p < end && isTaken(wall) ? p + 1 : 0;
   if (c != 0x2b && c != 0x2d) return 0;
-  if (end < p + 6 || load<u8>(p, 3) != 0x3a || pair(p + 1) > 23 || pair(p + 4) > 59) return 0;
-  return p + 6;
+  const hours = pair(p + 1);
+  const minutes = pair(p + 4);
+  if (end < p + 6 || load<u8>(p, 3) != 0x3a || hours > 23 || minutes > 59) return 0;
+  const offset = <i64>(hours * 3600 + minutes * 60);
+  return isTaken(c == 0x2d ? wall + offset : wall - offset) ? p + 6 : 0;
+}
+
+function isTaken(second: i64): bool {
+  return second >= EARLIEST && second <= latest;
 }
 
 /** Whether the date and clock at `p` have the form of RFC 3164, the month not looked at. */

@@ -130,6 +130,7 @@ export class Intake {
     const receipt = { receivedAtMs: clock.now(), ending: endingOf(suffix), zone, parseJson, ...(fieldNames && { fieldNames }), decode };
     const event = encodeEvent(frame, receipt, maxEventBytes, collector.longestEvent);
     stats.slowPathEvents += 1;
+    if (event.hasTimeError && (frame.part?.number ?? 1) === 1) stats.timeErrors = (stats.timeErrors ?? 0) + 1;
     if (event.isTruncated) stats.truncatedEvents += 1;
     if (frame.part?.isLast ?? (event.isTruncated && !event.isCutOff)) stats.oversizeLines = (stats.oversizeLines ?? 0) + 1;
     const isRefused = onOversize === 'dead_letter' && event.isTruncated && !event.isCutOff;

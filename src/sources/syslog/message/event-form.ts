@@ -24,6 +24,7 @@ const OWN_NAMES = new Set([
   'peer',
   'peer_name',
   'parse_error',
+  'time_error',
   'json',
   'part',
   'part_last',

@@ -6,6 +6,8 @@ import { FACILITIES, SEVERITIES } from '../../../core/syslog-priority.ts';
 export interface Parsed {
   /** RFC 3339 with the digits it was sent with. Undefined: take the time of receipt. */
   time?: string | undefined;
+  /** The time as it was sent, where it cannot be. */
+  timeError?: string | undefined;
   host?: string | undefined;
   appname?: string | undefined;
   procid?: string | undefined;

@@ -32,6 +32,8 @@ export interface EncodedEvent {
   readonly isTruncated: boolean;
   /** It is not too long: its end has not come. */
   readonly isCutOff: boolean;
+  /** Its time cannot be: it has that of the receipt. */
+  readonly hasTimeError: boolean;
 }
 
 /** The event of a message, as one line of JSON of at most `maxJsonBytes` (4 KiB or more) without the newline. */
@@ -44,12 +46,12 @@ export function encodeEvent(frame: Frame, receipt: Receipt, maxEventBytes: numbe
   if (3 * frame.bytes.length > maxEventBytes) cutMessage(event, maxEventBytes, frame);
   const json = withJson(event, receipt, maxJsonBytes);
   if (3 * json.length <= maxJsonBytes || Buffer.byteLength(json) <= maxJsonBytes)
-    return { json, isTruncated: event['truncated'] === true, isCutOff };
+    return { json, isTruncated: event['truncated'] === true, isCutOff, hasTimeError: event['time_error'] !== undefined };
   // Characters that JSON writes as six bytes, by the megabyte: the beginning is kept.
   const kept = text.slice(0, Math.floor((maxJsonBytes - 2048) / 6));
   const smaller = unparsed(kept, 'too large once written as JSON', receipt);
   markTruncated(smaller, frame.originalBytes ?? frame.bytes.length);
-  return { json: JSON.stringify(smaller), isTruncated: true, isCutOff: false };
+  return { json: JSON.stringify(smaller), isTruncated: true, isCutOff: false, hasTimeError: false };
 }
 
 function textOf(bytes: Buffer, { decode }: Receipt): string {
@@ -85,7 +87,9 @@ export function parseMessage(text: string, receipt: Receipt): EventFields {
   const priority = readPriority(text);
   if (priority === undefined) return unparsed(text, 'no <PRI> from 0 to 191 at the beginning', receipt);
   const at = priority.length;
-  const parsed = looksLikeRfc5424(text, at) ? parseRfc5424(text, at) : parseRfc3164(text, at, receipt.receivedAtMs, receipt.zone);
+  const parsed = looksLikeRfc5424(text, at)
+    ? parseRfc5424(text, at, receipt.receivedAtMs)
+    : parseRfc3164(text, at, receipt.receivedAtMs, receipt.zone);
   if (typeof parsed === 'string') return unparsed(text, parsed, receipt);
   return {
     _time: parsed.time ?? receiptTime(receipt),
@@ -99,6 +103,7 @@ export function parseMessage(text: string, receipt: Receipt): EventFields {
     facility_code: priority.facilityCode,
     severity_code: priority.severityCode,
     structured_data: parsed.structuredData,
+    time_error: parsed.timeError,
     ...receipt.ending,
   };
 }

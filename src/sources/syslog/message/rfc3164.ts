@@ -3,7 +3,8 @@
  * first three may be missing. Nothing after a valid priority is an error here: unrecognised parts stay in the message.
  */
 import type { Parsed } from './message.ts';
-import { isTimestamp } from './rfc5424.ts';
+import { instantOf } from './rfc5424.ts';
+import { isTaken } from './sent-time.ts';
 import type { WallTime, Zone } from '../../../core/time/zone.ts';
 import { createZone } from '../../../core/time/zone.ts';
 
@@ -25,25 +26,27 @@ const utc = createZone('UTC');
 /** Parses the text at `at`, after the priority. Times without a zone are in `zone`, without a year near `receivedAtMs`. */
 export function parseRfc3164(text: string, at: number, receivedAtMs: number, zone: Zone): Parsed {
   const header = readBsdTime(text, at, receivedAtMs, zone) ?? readIsoTime(text, at, receivedAtMs, zone);
-  if (header === undefined) return readTag(text, at, undefined, undefined);
-  const { time, end } = header;
-  if (header.isHostless) return readTag(text, end, time, header.host);
+  if (header === undefined) return readTag(text, at, undefined);
+  const { end } = header;
+  if (header.isHostless) return readTag(text, end, header);
   const space = text.indexOf(' ', end);
   const token = text.slice(end, space === -1 ? end : space);
-  if (!HOST.test(token) || token.endsWith(':')) return readTag(text, end, time, undefined);
+  if (!HOST.test(token) || token.endsWith(':')) return readTag(text, end, { ...header, host: undefined });
   // `host : %ASA-6-…`, as some firewalls write it.
   const rest = text.startsWith(': ', space + 1) ? space + 3 : space + 1;
-  return readTag(text, rest, time, token);
+  return readTag(text, rest, { ...header, host: token });
 }
 
-/** What `Oct 11 22:14:15` or `2026-10-11T22:14:15` stands for, in the second form in UTC; undefined when there is no such time. */
+/** What `Oct 11 22:14:15` or `2026-10-11T22:14:15` stands for, in the second form in UTC; undefined when there is no such time, or it is not taken. */
 export function readLocalTime(text: string, receivedAtMs: number, zone: Zone): string | undefined {
   const header = readBsdTime(text, 0, receivedAtMs, zone) ?? readIsoTime(text, 0, receivedAtMs, zone);
-  return header?.time.slice(0, 19);
+  return header?.time?.slice(0, 19);
 }
 
 interface Header {
-  readonly time: string;
+  readonly time?: string;
+  /** The time as it was sent, where it is not taken. */
+  readonly timeError?: string;
   readonly host: string | undefined;
   readonly isHostless: boolean;
   readonly end: number;
@@ -65,7 +68,10 @@ function readBsdTime(text: string, at: number, receivedAtMs: number, zone: Zone)
   };
   const instant = (zoneName !== undefined && UTC_NAMES.has(zoneName) ? utc : zone).toInstant(wall, receivedAtMs);
   if (instant === undefined) return undefined;
-  return { time: writeTime(instant, fraction), host, isHostless: host !== undefined || colon !== undefined, end: BSD_TIME.lastIndex };
+  const sent = isTaken(instant, receivedAtMs)
+    ? { time: writeTime(instant, fraction) }
+    : { timeError: match[0].slice(match[0].indexOf(`${month} `)).replace(/:? ?$/, '') };
+  return { ...sent, host, isHostless: host !== undefined || colon !== undefined, end: BSD_TIME.lastIndex };
 }
 
 function readIsoTime(text: string, at: number, receivedAtMs: number, zone: Zone): Header | undefined {
@@ -75,10 +81,13 @@ function readIsoTime(text: string, at: number, receivedAtMs: number, zone: Zone)
   const [, year, month, day, hour, minute, second, fraction, z, zoneHour, zoneMinute, colon] = match;
   const end = ISO_TIME.lastIndex;
   const isHostless = colon !== undefined;
+  const sentText = match[0].trimStart().replace(/:? ?$/, '');
   if (z !== undefined || zoneHour !== undefined) {
     const clock = `${year}-${month}-${day}T${hour}:${minute}:${second}${fraction === undefined ? '' : `.${fraction}`}`;
     const time = `${clock}${z ?? `${zoneHour}:${zoneMinute}`}`;
-    return isTimestamp(time) ? { time, host: undefined, isHostless, end } : undefined;
+    const sent = instantOf(time);
+    if (sent === undefined) return undefined;
+    return { ...(isTaken(sent, receivedAtMs) ? { time } : { timeError: sentText }), host: undefined, isHostless, end };
   }
   const wall = {
     year: Number(year),
@@ -89,7 +98,9 @@ function readIsoTime(text: string, at: number, receivedAtMs: number, zone: Zone)
     second: Number(second),
   };
   const instant = zone.toInstant(wall, receivedAtMs);
-  return instant === undefined ? undefined : { time: writeTime(instant, fraction), host: undefined, isHostless, end };
+  if (instant === undefined) return undefined;
+  const sent = isTaken(instant, receivedAtMs) ? { time: writeTime(instant, fraction) } : { timeError: sentText };
+  return { ...sent, host: undefined, isHostless, end };
 }
 
 /** The instant, whole seconds, in UTC with the digits that were sent. */
@@ -98,10 +109,11 @@ function writeTime(instantMs: number, fraction: string | undefined): string {
   return fraction === undefined ? `${seconds}Z` : `${seconds}.${fraction}Z`;
 }
 
-function readTag(text: string, at: number, time: string | undefined, host: string | undefined): Parsed {
+function readTag(text: string, at: number, header: Header | undefined): Parsed {
+  const known = { time: header?.time, timeError: header?.timeError, host: header?.host };
   TAG.lastIndex = at;
   const match = TAG.exec(text);
-  if (match === null) return { time, host, message: text.slice(at) };
+  if (match === null) return { ...known, message: text.slice(at) };
   const procid = match[2] === '' ? undefined : match[2];
-  return { time, host, appname: match[1], procid, message: text.slice(TAG.lastIndex) };
+  return { ...known, appname: match[1], procid, message: text.slice(TAG.lastIndex) };
 }

@@ -1,9 +1,10 @@
 /** RFC 5424: version, time, host, application, process, message id, structured data, message. */
 import type { Parsed, StructuredData } from './message.ts';
+import { isTaken } from './sent-time.ts';
 import { wallAsUtc } from '../../../core/time/zone.ts';
 
 const LOOKS_LIKE = /\d{1,3} (?:- |\d{4}-\d)/y;
-const TIMESTAMP = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.\d{1,9})?(?:Z|[+-](\d\d):(\d\d))$/;
+const TIMESTAMP = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.\d{1,9})?(?:Z|([+-])(\d\d):(\d\d))$/;
 const SPACE = 32;
 const QUOTE = 34;
 const EQUALS = 61;
@@ -18,7 +19,7 @@ export function looksLikeRfc5424(text: string, at: number): boolean {
 }
 
 /** Parses the text at `at`, after the priority; a string says why it is not RFC 5424. */
-export function parseRfc5424(text: string, at: number): Parsed | string {
+export function parseRfc5424(text: string, at: number, receivedAtMs: number): Parsed | string {
   const header: (string | undefined)[] = [];
   let from = at;
   for (let n = 0; n < 6; n += 1) {
@@ -31,24 +32,26 @@ export function parseRfc5424(text: string, at: number): Parsed | string {
   }
   const [version, time, host, appname, procid, msgid] = header;
   if (version !== '1') return `RFC 5424 version ${version} is not known`;
-  if (time !== undefined && !isTimestamp(time)) return 'RFC 5424 timestamp is not valid';
+  const instant = time === undefined ? undefined : instantOf(time);
+  if (time !== undefined && instant === undefined) return 'RFC 5424 timestamp is not valid';
   const data = readStructuredData(text, from);
   if (typeof data === 'string') return data;
   if (data.end < text.length && text.charCodeAt(data.end) !== SPACE) return 'RFC 5424 structured data is not followed by a space';
   const start = data.end + 1;
   const message = text.slice(text.charCodeAt(start) === 0xfeff ? start + 1 : start);
-  return { time, host, appname, procid, msgid, structuredData: data.elements, message };
+  const sent = instant === undefined || isTaken(instant, receivedAtMs) ? { time } : { timeError: time };
+  return { ...sent, host, appname, procid, msgid, structuredData: data.elements, message };
 }
 
-/** Whether it is a time as RFC 5424 wants it, up to nanoseconds, on a date that exists. */
-export function isTimestamp(text: string): boolean {
+/** The instant of a time as RFC 5424 wants it, up to nanoseconds, on a date that exists, in milliseconds of whole seconds; undefined: it is none. */
+export function instantOf(text: string): number | undefined {
   const match = TIMESTAMP.exec(text);
-  if (match === null) return false;
-  const [year, month, day, hour, minute, second, zoneHour = 0, zoneMinute = 0] = match
-    .slice(1)
-    .map((part) => (part === undefined ? 0 : Number(part)));
+  if (match === null) return undefined;
+  const [year, month, day, hour, minute, second] = match.slice(1, 7).map(Number);
+  const [sign, zoneHour, zoneMinute] = [match[7] === '-' ? -1 : 1, Number(match[8] ?? 0), Number(match[9] ?? 0)];
   const wall = { year, month: month!, day: day!, hour: hour!, minute: minute!, second: second! };
-  return zoneHour < 24 && zoneMinute < 60 && wallAsUtc(wall, year!) !== undefined;
+  const wallMs = zoneHour < 24 && zoneMinute < 60 ? wallAsUtc(wall, year!) : undefined;
+  return wallMs === undefined ? undefined : wallMs - sign * (zoneHour * 60 + zoneMinute) * 60_000;
 }
 
 interface Elements {

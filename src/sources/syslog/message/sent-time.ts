@@ -1,0 +1,12 @@
+/**
+ * Which times of senders are taken: not before 1900, and at most a day ahead of the receipt, as for files. Clocks that were never set
+ * say 0001 or 1900, broken ones 2099: such an event belongs to the time of its receipt. The kernel's bounds are the same (assembly/syslog/time.ts).
+ */
+const EARLIEST_S = -2_208_988_800;
+const MOST_AHEAD_S = 86_400;
+
+/** Whole seconds count. */
+export function isTaken(instantMs: number, receivedAtMs: number): boolean {
+  const second = Math.floor(instantMs / 1000);
+  return second >= EARLIEST_S && second <= Math.floor(receivedAtMs / 1000) + MOST_AHEAD_S;
+}
