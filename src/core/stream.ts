@@ -15,6 +15,8 @@ export interface FileIdentity {
   readonly headHash: string;
   /** Where it was last, when that is not the path under which it was first matched. */
   readonly path?: string;
+  /** The path under which it was first matched without symbolic links, as that last led to it, when they differ. */
+  readonly realPath?: string;
 }
 
 /** Where a compressed file ended when all of it was read. */

@@ -1,5 +1,5 @@
 /** `tailrace audit` with the real agent and the real service: what it says of refused events, a service that is away, kills, and deleted files. */
-import { appendFileSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect } from 'vitest';
@@ -118,6 +118,40 @@ test('audit finds a deleted file in the disk buffer, and everything delivered in
   await addressOf(startShipping(site, { sink: `token: t, ${QUICK}` }));
   const done = await auditWhen(site, ({ totals }) => totals.in_hand === 0);
   expect(done).toMatchObject({ code: 0, found: { ok: true, agent: { sources: [{ delivered: 3, lost_bytes: 0 }] } } });
+});
+
+// Symptom: of a log whose link was removed, every byte was said to be lost, though the file was there.
+test('audit finds the target of a link that was removed or rotated beside it, and names what is lost with one that is gone', async ({
+  site,
+}) => {
+  const target = join(site.folder, 'target');
+  writeFileSync(target, 'one\n');
+  symlinkSync(target, site.log);
+  const agent = startShipping(site, { sink: `token: t, ${QUICK}` });
+  await addressOf(agent);
+  await auditWhen(site, ({ totals }) => totals.settled === 4);
+  await agent.end();
+  appendFileSync(target, 'two\n');
+  const ranges = [
+    { from: 0, to: 4, state: 'settled' },
+    { from: 4, to: 8, state: 'unread' },
+  ];
+  for (const [from, to] of [[site.log], [target, `${target}.1`]]) {
+    if (to === undefined) rmSync(from!);
+    else renameSync(from!, to);
+    const { code, found } = await auditWhen(site, () => true);
+    expect(code).toBe(0);
+    expect(rangesOf(found, site.log)).toEqual(ranges);
+  }
+  site.service.respond = () => ({ status: 503 });
+  const second = startShipping(site, { sink: `token: t, ${QUICK}` });
+  await addressOf(second);
+  await auditWhen(site, ({ totals }) => totals.in_hand === 4);
+  await second.end('SIGKILL');
+  rmSync(`${target}.1`);
+  const gone = await auditWhen(site, () => true);
+  expect(gone.code).toBe(1);
+  expect(rangesOf(gone.found, site.log)).toEqual([ranges[0], { from: 4, to: 8, state: 'lost' }]);
 });
 
 test('audit names a gap that a damaged database leaves, and files that were never read', async ({ site }) => {

@@ -44,6 +44,34 @@ const KINDS: Readonly<Record<string, { readonly before: string; readonly disk: s
       ? append link/first.out@link/current.log "first, late"
       rm link/current.log; append link/second.out@link/current.log "second one"; link second.out link/current.log`,
   },
+  'led to by a link, renamed twice beside the target': {
+    before: 'pods/renamed@link/renamed.log one two',
+    disk: `
+      append pods/renamed@link/renamed.log "late in the first"; mv pods/renamed pods/renamed.1; append pods/renamed@link/renamed.log second
+      mv pods/renamed.1 pods/renamed.2; mv pods/renamed pods/renamed.1; append pods/renamed@link/renamed.log third`,
+  },
+  'led to by a link, copied beside the target and truncated': {
+    before: 'pods/copied@link/copied.log one two',
+    disk: `
+      append pods/copied@link/copied.log "before the copy"; cp pods/copied pods/copied.1; cut pods/copied
+      append pods/copied@link/copied.log "after it"`,
+  },
+  'led to by a link that is removed': {
+    before: 'pods/removed@link/removed.log one two',
+    disk: 'append pods/removed@link/removed.log "before the link was removed"; rm link/removed.log',
+  },
+  'led to by a link that is pointed elsewhere, with the old target renamed': {
+    before: 'pods/0@link/pointed.log one two',
+    disk: `
+      append pods/0@link/pointed.log "late in the first"; mv pods/0 pods/0.20261121-101500; rm link/pointed.log
+      append pods/1@link/pointed.log second; link ../pods/1 link/pointed.log`,
+  },
+  'led to by a linked folder, which is pointed elsewhere': {
+    before: '../releases/1/app.log@current/app.log one two',
+    disk: `
+      append ../releases/1/app.log@current/app.log "late in the first"; rm current
+      append ../releases/2/app.log@current/app.log second; link ../releases/2 current`,
+  },
   // With an agent's eye on it, even under the same inode with the same beginning.
   'deleted and made again': {
     before: 'again/app.log one two',
@@ -79,11 +107,26 @@ test.for(['while the agent runs', 'while the service is away', 'while the agent 
     const { service } = rig.site;
     const expected: string[] = [];
     const isWatched = when === 'while the agent runs' || when === 'while the service is away';
-    for (const folder of ['twice', 'date', 'dated', 'copy', 'regrown', 'link', 'again', 'moved', '../elsewhere'])
+    for (const folder of [
+      'twice',
+      'date',
+      'dated',
+      'copy',
+      'regrown',
+      'link',
+      'again',
+      'moved',
+      'pods',
+      '../releases/1',
+      '../releases/2',
+      '../elsewhere',
+    ])
       mkdirSync(rig.path(folder), { recursive: true });
     const play = async (script: string): Promise<void> => playKind(rig, expected, script, isWatched);
     for (const { before } of Object.values(KINDS)) await play(`append ${before}`);
-    await rig.play('link first.out link/current.log; start');
+    await rig.play('link first.out link/current.log; link ../releases/1 current');
+    for (const name of ['renamed', 'copied', 'removed']) await rig.play(`link ../pods/${name} link/${name}.log`);
+    await rig.play('link ../pods/0 link/pointed.log; start');
     const allStored = (): Promise<void> => until('every line is stored', () => service.stored.length >= expected.length);
     await allStored();
     if (when === 'while the agent is stopped') await rig.play('stop');
@@ -122,6 +165,28 @@ agentScenarios(
       kill; back; append app.log ${lines(1000, 1100)}; start; stores ${lines(0, 1100)}`,
   },
   { glob: 'app.log*', sink: 'batch: {max_age: 50ms}' },
+);
+
+// Symptom: the unread end of a log behind a link was lost without a word when it was rotated in the target's folder while no agent ran, or
+// the link was removed. Cause: inodes, copies and rotated files were looked for beside the link alone.
+agentScenarios(
+  Object.fromEntries(
+    Object.entries({
+      'renamed once': 'append ../pods/0 two; mv ../pods/0 ../pods/0.1; write ../pods/0 three',
+      'renamed twice': `
+        append ../pods/0 two; mv ../pods/0 ../pods/0.1; write ../pods/0 three; mv ../pods/0.1 ../pods/0.2; mv ../pods/0 ../pods/0.1
+        write ../pods/0 four`,
+      'copied and truncated': 'append ../pods/0 two; cp ../pods/0 ../pods/0.1; cut ../pods/0; append ../pods/0 three',
+      'pointed elsewhere': 'append ../pods/0 two; rm app.log; write ../pods/1 three; link ../pods/1 app.log',
+      removed: 'append ../pods/0 two; rm app.log',
+    }).map(([change, disk]): [string, string] => {
+      const lines = ['two', 'three', 'four'].filter((line) => disk.includes(line)).join(' ');
+      return [
+        `log behind a link, ${change} between two runs of --once: every line once`,
+        `mkdir ../pods; write ../pods/0 one; link ../pods/0 app.log; once; stores one; ${disk}; once; stores one ${lines}; of app.log one ${lines}`,
+      ];
+    }),
+  ),
 );
 
 const large = (from: number, to: number): string[] => lines(from, to).map((line) => `${line} ${'x'.repeat(1000)}`);

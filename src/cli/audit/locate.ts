@@ -36,7 +36,7 @@ export class Locator {
   locate({ path, identity, startAt, seenSize = 0, compressedEnd, marks }: AuditedStream): Located {
     const readTo = Math.max(startAt, ...marks.flatMap(({ settledTo, pending }) => [settledTo, ...pending.map(({ to }) => to)]));
     const known = identity?.path ?? path;
-    const place = identity && (this.#matched.get(inodeKey(identity)) ?? this.#listed(dirname(known)).get(inodeKey(identity)));
+    const place = identity && (this.#matched.get(inodeKey(identity)) ?? this.#beside([known, identity.realPath ?? path], identity));
     if (isCompressedName(known)) {
       const end = compressedEnd ? (compressedEnd.contentSize ?? readTo) : undefined;
       return { path: place?.path, startAt, end, readableTo: place ? Infinity : undefined };
@@ -45,6 +45,14 @@ export class Locator {
     return isWhole
       ? { path: place.path, startAt, end: place.stat.size, readableTo: place.stat.size }
       : { path: place?.path, startAt, end: Math.max(readTo, seenSize), readableTo: undefined };
+  }
+
+  #beside(paths: readonly string[], identity: FileIdentity): Place | undefined {
+    for (const path of paths) {
+      const place = this.#listed(dirname(path)).get(inodeKey(identity));
+      if (place) return place;
+    }
+    return undefined;
   }
 
   #listed(folder: string): ReadonlyMap<string, Place> {

@@ -16,7 +16,7 @@ const SCHEMA = `
 create table if not exists streams (
   id text primary key, source text not null, path text not null, device text, inode text, head_length integer, head_hash text,
   start_at integer not null, created_ms integer not null, current_path text,
-  seen_size integer, archive_end text
+  seen_size integer, archive_end text, real_path text
 ) strict;
 create table if not exists marks (
   sink text not null, stream text not null, settled_to integer not null, tail_length integer not null, tail_crc integer not null,
@@ -36,7 +36,7 @@ create table if not exists spans (
 ) strict, without rowid;
 `;
 /** The format that this version writes. */
-export const STATE_VERSION = 6;
+export const STATE_VERSION = 7;
 /** What brings a database of an earlier version to the next one. */
 const MIGRATIONS: Readonly<Record<number, string>> = {
   1: 'alter table streams add column current_path text; alter table marks add column content_crc integer;',
@@ -45,6 +45,7 @@ const MIGRATIONS: Readonly<Record<number, string>> = {
   3: 'alter table marks rename column content_crc to content_sum; update marks set content_sum = null, points = null; alter table spans rename column crc to content_sum;',
   4: 'alter table streams add column seen_size integer; alter table streams add column archive_end text;',
   5: 'alter table spans add column reads text;',
+  6: 'alter table streams add column real_path text;',
 };
 
 /** SQLite's PERM, BUSY, NOMEM, READONLY, IOERR, FULL and CANTOPEN. */

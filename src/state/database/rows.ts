@@ -11,7 +11,7 @@ export type Statements = ReturnType<typeof prepareStatements>;
 export function prepareStatements(database: DatabaseSync) {
   return {
     upsertStream: database.prepare(
-      'insert into streams values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (id) do update set start_at = excluded.start_at, device = excluded.device, inode = excluded.inode, head_length = excluded.head_length, head_hash = excluded.head_hash, current_path = excluded.current_path, seen_size = excluded.seen_size, archive_end = excluded.archive_end',
+      'insert into streams values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (id) do update set start_at = excluded.start_at, device = excluded.device, inode = excluded.inode, head_length = excluded.head_length, head_hash = excluded.head_hash, current_path = excluded.current_path, seen_size = excluded.seen_size, archive_end = excluded.archive_end, real_path = excluded.real_path',
     ),
     updateSeenSize: database.prepare('update streams set seen_size = ? where id = ?'),
     insertMark: database.prepare('insert or ignore into marks values (?, ?, ?, ?, ?, ?, ?)'),
@@ -42,6 +42,7 @@ function toIdentity(row: Record<string, SQLOutputValue>): FileIdentity | undefin
     headLength: Number(row['head_length']),
     headHash: String(row['head_hash']),
     ...(row['current_path'] === null ? {} : { path: String(row['current_path']) }),
+    ...(row['real_path'] === null ? {} : { realPath: String(row['real_path']) }),
   };
 }
 

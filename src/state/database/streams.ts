@@ -211,6 +211,7 @@ export class Streams {
         identity?.path ?? null,
         stream.seenSize ?? null,
         textOfCompressedEnd(stream.compressedEnd),
+        identity?.realPath ?? null,
       );
       const writeMark = this.#begun.has(stream) ? this.#statements.upsertMark : this.#statements.insertMark;
       for (const [sink, mark] of stream.marks) writeMark.run(...rowOf(mark, sink, stream.id));

@@ -75,7 +75,7 @@ export class LeftCompressed {
 
   async #name(): Promise<void> {
     const { known, notices } = this.#options;
-    const compressed = this.#records.flatMap(({ path, identity }) => this.#compressedOf(path, identity?.path));
+    const compressed = this.#records.flatMap(({ path, identity }) => this.#compressedOf([path, identity?.realPath], identity?.path));
     for (const path of new Set(compressed.filter((each) => !this.#options.isRead(each)))) {
       // Files that cannot be read are not logged: nothing is lost by that.
       const read = await this.#withContent(path, (pieces) => known.find(pieces)).catch(() => undefined);
@@ -113,18 +113,21 @@ export class LeftCompressed {
 
   /** A file that changed while it was followed counts as lost at once where no compressed file beside it is read. */
   #mayBeHeld({ disk, stream }: TrackedFile): boolean {
-    return !(disk.lastChange in CHANGED) || this.#compressedOf(stream.firstPath, disk.path).some((path) => this.#options.isRead(path));
+    return (
+      !(disk.lastChange in CHANGED) ||
+      this.#compressedOf([stream.firstPath, stream.realPath], disk.path).some((path) => this.#options.isRead(path))
+    );
   }
 
   /** How many bytes of the file another file holds; Infinity while that is unknown. */
   async #heldOf(file: TrackedFile): Promise<number> {
     const { fileSystem, known } = this.#options;
-    const { firstPath, identity, offset, startAt, id, createdMs } = file.stream;
+    const { firstPath, realPath, identity, offset, startAt, id, createdMs } = file.stream;
     const isFollowed = file.disk.lastChange in CHANGED;
     let held = 0;
     try {
       // Where inodes are not stable, it may be at its path, as a file that is read from its beginning.
-      for (const path of isFollowed ? [] : new Set([firstPath, identity.path ?? firstPath])) {
+      for (const path of isFollowed ? [] : new Set([firstPath, realPath, identity.path ?? firstPath])) {
         const stat = fileSystem.stat(path);
         if (
           stat?.kind === 'file' &&
@@ -135,7 +138,7 @@ export class LeftCompressed {
         )
           held = Math.max(held, stat.size);
       }
-      for (const path of this.#compressedOf(firstPath, identity.path)) {
+      for (const path of this.#compressedOf([firstPath, realPath], identity.path)) {
         if (isFollowed && !this.#options.isRead(path)) continue;
         const { bornMs, mtimeMs } = fileSystem.stat(path) ?? NO_FILE;
         // Where a file system keeps no birth times, they equal the times of the last write.
@@ -155,14 +158,22 @@ export class LeftCompressed {
     return held;
   }
 
-  #compressedOf(path: string, lastPath = path): string[] {
-    const folders = new Set([parentOf(path), parentOf(lastPath)]);
-    return [...folders].flatMap((folder) => {
+  /** `bases`: where the file was first, as matched and without links. */
+  #compressedOf(bases: readonly (string | undefined)[], lastPath: string | undefined): string[] {
+    const known = new Set(bases.filter((base) => base !== undefined));
+    const { fileSystem } = this.#options;
+    // Of two names of one folder, the first one: a pattern may lead there.
+    const folders = new Map<string, string>();
+    for (const folder of [...known, ...(lastPath === undefined ? [] : [lastPath])].map(parentOf)) {
+      const real = fileSystem.realPath(folder) ?? folder;
+      if (!folders.has(real)) folders.set(real, folder);
+    }
+    return [...folders.values()].flatMap((folder) => {
       try {
-        const paths = this.#options.fileSystem.readdir(folder).map(({ name }) => pathIn(folder, name));
+        const paths = fileSystem.readdir(folder).map(({ name }) => pathIn(folder, name));
         return paths.filter((each) => {
           const plain = each.replace(/\.[^.]+$/, '');
-          return isGzipOrZstdName(each) && (plain === path || isRotatedName(plain, path));
+          return isGzipOrZstdName(each) && [...known].some((base) => plain === base || isRotatedName(plain, base));
         });
       } catch {
         return [];

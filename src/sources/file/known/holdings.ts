@@ -18,6 +18,8 @@ export class Holdings {
   readonly deleted = new Set<TrackedFile>();
   /** Those under a matching path. */
   readonly #byPath = new Map<string, TrackedFile>();
+  /** The same by their paths without symbolic links, where these are others. */
+  readonly #byRealPath = new Map<string, TrackedFile>();
   readonly #byInode = new Map<string, TrackedFile>();
   /** By folder: those that are, or were last, in it. */
   readonly #byFolder = new Map<string, Set<TrackedFile>>();
@@ -65,6 +67,11 @@ export class Holdings {
     return this.#byPath.get(path);
   }
 
+  /** The same; the path may also be the one that the matching path leads to. */
+  leadingTo(path: string): TrackedFile | undefined {
+    return this.#byPath.get(path) ?? this.#byRealPath.get(path);
+  }
+
   /** Those that are, or were last, in this folder. */
   inFolder(folder: string): ReadonlySet<TrackedFile> {
     return this.#byFolder.get(folder) ?? NONE;
@@ -103,7 +110,7 @@ export class Holdings {
 
   /** The generation that is, or was last, under this path, whatever led to it. */
   byPath(path: string): TrackedFile | undefined {
-    return this.at(path) ?? [...this.files].find((file) => file.disk.path === path || file.disk.realPath === path);
+    return this.leadingTo(path) ?? [...this.files].find((file) => file.disk.path === path || file.disk.realPath === path);
   }
 
   byStream(stream: string): TrackedFile | undefined {
@@ -119,6 +126,14 @@ export class Holdings {
     file.disk.place = place;
     this.#index(file);
     if (this.dequeue(file)) this.enqueue(file);
+  }
+
+  /** The path without symbolic links that the file was just opened at. */
+  noteRealPath(file: TrackedFile, realPath: string | undefined): void {
+    if (realPath === undefined || realPath === file.disk.realPath) return;
+    this.#unindexRealPath(file);
+    file.disk.realPath = realPath;
+    if (this.files.has(file)) this.#indexRealPath(file);
   }
 
   /** The stream's content is in no file any more. */
@@ -161,6 +176,7 @@ export class Holdings {
     else this.#byFolder.set(folder, new Set([file]));
     this.#byInode.set(inodeKey(file.disk), file);
     if (file.disk.place === 'matched') this.#byPath.set(file.disk.path, file);
+    this.#indexRealPath(file);
   }
 
   #unindex(file: TrackedFile): void {
@@ -170,5 +186,16 @@ export class Holdings {
     if (files?.delete(file) === true && files.size === 0) this.#byFolder.delete(folder);
     if (this.#byInode.get(inodeKey(file.disk)) === file) this.#byInode.delete(inodeKey(file.disk));
     if (this.#byPath.get(file.disk.path) === file) this.#byPath.delete(file.disk.path);
+    this.#unindexRealPath(file);
+  }
+
+  #indexRealPath(file: TrackedFile): void {
+    const { place, path, realPath } = file.disk;
+    if (place === 'matched' && realPath !== undefined && realPath !== path) this.#byRealPath.set(realPath, file);
+  }
+
+  #unindexRealPath(file: TrackedFile): void {
+    const { realPath } = file.disk;
+    if (realPath !== undefined && this.#byRealPath.get(realPath) === file) this.#byRealPath.delete(realPath);
   }
 }

@@ -8,6 +8,7 @@ import { codeOf, messageOf } from '../../../core/errors.ts';
 import { FORGET_AFTER_MS, MAX_OPEN_FILES, MAX_OPEN_RETRY_MS, MIN_OPEN_FILES, OPEN_FILES_GROW_MS } from '../limits.ts';
 import { type FileStat, type FileSystem, isSameFile } from '../scan/file-system.ts';
 import { closeQuietly } from '../scan/peek.ts';
+import type { Holdings } from './holdings.ts';
 import type { Notices } from '../scan/notices.ts';
 import { isGone, type TrackedFile } from './tracked-file.ts';
 
@@ -15,6 +16,7 @@ export interface OpenFilesOptions {
   readonly fileSystem: FileSystem;
   readonly clock: Clock;
   readonly notices: Notices;
+  readonly holdings: Pick<Holdings, 'noteRealPath'>;
 }
 
 const FIRST_RETRY_MS = 1000;
@@ -49,11 +51,12 @@ export class OpenFiles {
 
   /** Makes sure the file is open. False when it cannot be used now; it is tried again. */
   open(file: TrackedFile): boolean {
-    const { fileSystem, clock } = this.#options;
+    const { fileSystem, clock, holdings } = this.#options;
     if (file.disk.failure && file.disk.failure.retryAtMs > clock.monotonic()) return false;
     if (file.disk.fd !== undefined && !file.disk.failure?.isStale) return true;
     if (isGone(file)) return file.disk.fd !== undefined;
     let fd: number | undefined;
+    let realPath: string | undefined;
     try {
       this.#grow();
       if (!this.#makeRoom()) throw new Error(`${this.#limit} deleted files are still being read`);
@@ -64,6 +67,7 @@ export class OpenFiles {
         fileSystem.close(fd);
         return file.disk.fd !== undefined;
       }
+      realPath = this.#pathOf(fd);
     } catch (error) {
       if (fd !== undefined) closeQuietly(this.#options.fileSystem, fd);
       if (file.disk.fd !== undefined) return true;
@@ -72,9 +76,16 @@ export class OpenFiles {
     }
     this.close(file);
     file.disk.fd = fd;
-    file.disk.realPath ??= fileSystem.pathOf(fd);
+    holdings.noteRealPath(file, realPath);
     this.#files.add(file);
     return true;
+  }
+
+  /** Undefined for a file that was deleted since it was opened. Throws system errors. */
+  #pathOf(fd: number): string | undefined {
+    const { fileSystem } = this.#options;
+    const path = fileSystem.pathOf(fd);
+    return path?.endsWith(' (deleted)') === true && fileSystem.fstat(fd).links === 0 ? undefined : path;
   }
 
   /** Notes that the file cannot be read now. It stays open: it may be deleted before it can be read. */

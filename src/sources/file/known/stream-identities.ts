@@ -4,7 +4,7 @@
  */
 import { HEAD_BYTES } from '../../../core/limits.ts';
 import type { Rescue } from '../../../core/source.ts';
-import type { StreamStore } from '../../../core/stream.ts';
+import type { FileIdentity, StreamStore } from '../../../core/stream.ts';
 import type { FileSystem } from '../scan/file-system.ts';
 import type { NulGaps } from './nul-gap.ts';
 import { fingerprintOfText } from './content.ts';
@@ -35,8 +35,7 @@ export class StreamIdentities {
     const head = readHead(fileSystem, file.disk.fd!, HEAD_BYTES);
     if (head.length === 0) return false;
     this.#options.gaps.beginBehind(file, head);
-    file.stream.identity = { ...file.stream.identity, ...fingerprintOfText(head) };
-    if (file.disk.path !== file.stream.firstPath) file.stream.identity = { ...file.stream.identity, path: file.disk.path };
+    file.stream.identity = { ...locatedIdentity(file), ...fingerprintOfText(head) };
     const { id, createdMs } = streams.mint(source, file.stream.firstPath, file.stream.identity, file.stream.offset);
     file.stream.id = id;
     file.stream.createdMs = createdMs;
@@ -50,9 +49,13 @@ export class StreamIdentities {
   /** Saves the file's present inode and path. */
   save(file: TrackedFile): void {
     if (file.stream.id === undefined) return;
-    const { path: _, ...identity } = file.stream.identity;
-    file.stream.identity = file.disk.path === file.stream.firstPath ? identity : { ...identity, path: file.disk.path };
+    file.stream.identity = locatedIdentity(file);
     this.#options.streams.identify(file.stream.id, file.stream.identity);
+  }
+
+  /** Saves the path without symbolic links, once the file was opened under another one than before. */
+  saveRealPath(file: TrackedFile): void {
+    if (locatedIdentity(file).realPath !== file.stream.identity.realPath) this.save(file);
   }
 
   /** The file has no name, or no longer its content: what is held of it, and what is read of it, is spooled. */
@@ -64,4 +67,12 @@ export class StreamIdentities {
   noteFound({ stream: { id } }: TrackedFile): void {
     if (id !== undefined) this.#options.rescue?.release(id);
   }
+}
+
+/** The identity with the file's present paths. A file that was renamed keeps the real path of its first one: rotation began there. */
+function locatedIdentity({ disk, stream: { firstPath, realPath, identity } }: TrackedFile): FileIdentity {
+  const { path: _, realPath: __, ...rest } = identity;
+  const isFirst = disk.path === firstPath;
+  const real = (isFirst ? disk.realPath : undefined) ?? realPath;
+  return { ...rest, ...(isFirst ? {} : { path: disk.path }), ...(real === firstPath ? {} : { realPath: real }) };
 }

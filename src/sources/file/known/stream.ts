@@ -78,6 +78,11 @@ export class Stream {
     return this.#takenTo;
   }
 
+  /** `firstPath` without symbolic links, as it last led to the file: copies and rotated files lie beside both. */
+  get realPath(): string {
+    return this.identity.realPath ?? this.firstPath;
+  }
+
   /** Of the bytes just before `offset`. */
   get tail(): Tail {
     return this.#tail;

@@ -10,6 +10,7 @@ import { isBehind, isGone, isRotated, lagOf, newTrackedFile, noteSize, type Trac
 import { type FileStat, inodeKey, NO_FILE } from '../scan/file-system.ts';
 import type { FoundFile } from '../scan/finder.ts';
 import { LOWER_BOUND, type Notices } from '../scan/notices.ts';
+import type { FirstPlace } from '../scan/rotated-names.ts';
 import type { Generations } from './generations.ts';
 import type { LeftPaths } from './left-paths.ts';
 import type { Change, ChangedFile, SavedFile } from './match.ts';
@@ -62,6 +63,7 @@ export class Apply {
     const file = newTrackedFile(record.path, stat, shapeOf(record.path), now, -1);
     Object.assign(file.disk, { path, place, lastChange: isLost ? 'gone' : kind, leftAtMs: now });
     file.stream.resume(record);
+    if (file.disk.path === record.path) file.disk.realPath = record.identity?.realPath;
     file.nextBornMs = record.createdMs;
     // Text in place of NULs is no truncation: nothing is lost by it.
     const isFilled = isLost && found !== undefined && isEmpty(file.stream) && found.stat.size >= (record.seenSize ?? 0);
@@ -91,7 +93,7 @@ export class Apply {
         return this.#move(file, path!, stat!, place);
       case 'replaced':
         return this.#options.generations.detach(file, () => {
-          if (path !== undefined) this.takeRotated({ path, stat: stat! }, file.stream.firstPath);
+          if (path !== undefined) this.takeRotated({ path, stat: stat! }, file.stream);
         });
       case 'undecided':
         file.disk.scan = this.#options.generations.scan;
@@ -142,10 +144,10 @@ export class Apply {
   }
 
   /** Follows an unknown file that no glob matches, if its name is a rotated name of the path. */
-  takeRotated({ path, stat }: FoundFile, of: string): void {
+  takeRotated({ path, stat }: FoundFile, of: FirstPlace): void {
     const { generations, notices } = this.#options;
     if (generations.holderOf({ path, stat }) || this.isIgnored(stat) || !generations.isRotatedFrom(path, of)) return;
-    notices.event('info', { path, file: of, size: stat.size }, 'file was made and rotated unseen, reading it');
+    notices.event('info', { path, file: of.firstPath, size: stat.size }, 'file was made and rotated unseen, reading it');
     this.#see(generations.trackAside(path, stat, of), stat, 'aside');
   }
 

@@ -131,8 +131,8 @@ export class Copies {
 
   /** The file may be a copy of the one at this path, which is detached where it turns out to be truncated. */
   #gatherAt(path: string, file: TrackedFile): TrackedFile | undefined {
-    const original = this.#options.holdings.at(path);
-    if (original?.stream.id === undefined || !extendsName(file.disk.path, path)) return undefined;
+    const original = this.#options.holdings.leadingTo(path);
+    if (original?.stream.id === undefined || !basesOf(original).some((base) => extendsName(file.disk.path, base))) return undefined;
     if (this.matcher.mayHold(original, file) && !this.#options.once) this.#compare(file, original);
     return original;
   }

@@ -130,9 +130,10 @@ export function isUnread(file: TrackedFile): boolean {
   return isGone(file) && file.disk.fd === undefined && file.stream.read.offset === file.stream.startAt;
 }
 
-/** What the name of a copy extends: the path that the file had first, or has now, if that is not one that rotation gave it. */
-export function basesOf({ stream: { firstPath }, disk: { path } }: TrackedFile): string[] {
-  return path.startsWith(firstPath) ? [firstPath] : [firstPath, path];
+/** What the name of a copy extends: the path that the file had first, as matched and without links, or has now, if rotation did not give it. */
+export function basesOf({ stream: { firstPath, realPath }, disk: { path } }: TrackedFile): string[] {
+  const first = realPath === firstPath ? [firstPath] : [firstPath, realPath];
+  return first.some((base) => path.startsWith(base)) ? first : [...first, path];
 }
 
 export function extendsName(path: string, base: string): boolean {

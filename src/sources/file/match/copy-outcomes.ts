@@ -12,6 +12,7 @@ import { LOWER_BOUND, type Notices } from '../scan/notices.ts';
 import type { OpenFiles } from '../known/open-files.ts';
 import type { Holdings } from '../known/holdings.ts';
 import { readBefore } from '../scan/peek.ts';
+import type { FirstPlace } from '../scan/rotated-names.ts';
 import { isDetached, isGone, type TrackedFile } from '../known/tracked-file.ts';
 
 /** Checksum and last bytes of a copy that has less than was read. */
@@ -28,7 +29,7 @@ export interface CopyOutcomesOptions {
   readonly descriptors: OpenFiles;
   readonly identities: StreamIdentities;
   /** No glob matches the path, and rotation may have made it of the other one. */
-  readonly isRotatedFrom: (path: string, of: string) => boolean;
+  readonly isRotatedFrom: (path: string, of: FirstPlace) => boolean;
 }
 
 export class CopyOutcomes {
@@ -77,7 +78,7 @@ export class CopyOutcomes {
   takeUp(file: TrackedFile, generation: TrackedFile, wasFollowed: boolean): void {
     const { holdings, descriptors, identities, isRotatedFrom } = this.#options;
     const isBornSince = file.bornMs > generation.stream.createdMs - BIRTH_SLACK_MS;
-    if (wasFollowed || file.disk.place === 'matched' || (isBornSince && isRotatedFrom(file.disk.path, generation.stream.firstPath))) {
+    if (wasFollowed || file.disk.place === 'matched' || (isBornSince && isRotatedFrom(file.disk.path, generation.stream))) {
       if (file.disk.fd !== undefined) identities.mint(file);
       holdings.enqueue(file);
       return;

@@ -17,7 +17,7 @@ import { LOWER_BOUND } from '../scan/notices.ts';
 import { OpenFiles } from '../known/open-files.ts';
 import { Holdings } from '../known/holdings.ts';
 import { isUntouched } from '../known/content.ts';
-import { isRotatedName, rotatedFrom } from '../scan/rotated-names.ts';
+import { type FirstPlace, isRotatedName, rotatedFrom } from '../scan/rotated-names.ts';
 import { Order } from '../known/order.ts';
 import type { Place } from '../known/file-on-disk.ts';
 import { isDetached, isGone, newTrackedFile, type TrackedFile } from '../known/tracked-file.ts';
@@ -59,7 +59,7 @@ export class Generations {
     this.#options = options;
     this.fileSystem = options.fileSystem;
     const holdings = (this.holdings = new Holdings(options.rescue !== undefined));
-    this.descriptors = new OpenFiles(options);
+    this.descriptors = new OpenFiles({ ...options, holdings });
     this.order = new Order({ ...options, holdings });
     const { groupTimeoutMs } = options.shaping;
     this.maintenance = new Maintenance({ ...options, groupTimeoutMs, holdings, descriptors: this.descriptors });
@@ -67,7 +67,7 @@ export class Generations {
     this.identities = new StreamIdentities({ ...options, gaps });
     this.inodes = new InodeReuse(options.fileSystem, this.descriptors);
     const { identities, descriptors } = this;
-    const isRotatedFrom = (path: string, of: string): boolean => this.isRotatedFrom(path, of);
+    const isRotatedFrom = (path: string, of: FirstPlace): boolean => this.isRotatedFrom(path, of);
     const outcomes = new CopyOutcomes({ ...options, holdings, descriptors, identities, isRotatedFrom });
     this.copies = new Copies({
       ...options,
@@ -75,7 +75,7 @@ export class Generations {
       descriptors,
       outcomes,
       inodes: this.inodes,
-      track: (path, stat, generation) => this.trackAside(path, stat, generation.stream.firstPath),
+      track: (path, stat, generation) => this.trackAside(path, stat, generation.stream),
       verify: (file) => {
         // Closed, it may have been truncated since it was looked at last.
         this.descriptors.open(file);
@@ -108,10 +108,9 @@ export class Generations {
   }
 
   /** A file that is beside a matching one, or was until a moment ago. */
-  trackAside(path: string, stat: FileStat, firstPath: string): TrackedFile {
+  trackAside(path: string, stat: FileStat, of: FirstPlace): TrackedFile {
     const place = this.placeOf(path);
-    const first = place === 'matched' ? path : firstPath;
-    const file = this.#newFile(first, stat);
+    const file = place === 'matched' ? this.#newFile(path, stat) : this.#newFile(of.firstPath, stat, of.realPath);
     Object.assign(file.disk, { path, place, scan: this.scan });
     this.add(file);
     return file;
@@ -128,10 +127,11 @@ export class Generations {
     const endsInText = this.gaps.endsInText(file.disk.fd!, stat.size);
     const isFilled = this.gaps.wasFilled(file, stat.size, file.stream.endIn(file.sureSize));
     // Under a matching path it is a file of its own, else what is left of the rotated one.
-    const firstPath = file.disk.place === 'matched' ? file.disk.path : file.stream.firstPath;
+    const { firstPath, realPath, shape } = file.stream;
     // The file is older than what is in it now.
-    const shape = firstPath === file.stream.firstPath ? file.stream.shape : undefined;
-    const next = this.#newFile(firstPath, { ...stat, bornMs: 0 }, shape);
+    const now = { ...stat, bornMs: 0 };
+    const isFirst = file.disk.place !== 'matched' || file.disk.path === firstPath;
+    const next = isFirst ? this.#newFile(firstPath, now, realPath, shape) : this.#newFile(file.disk.path, now);
     // What the first scan found in it may be younger than the file, too: `order` then goes by the stream.
     if (file.firstScan <= 1) file.bornMs = 0;
     // Bytes seen by a stat alone may be the next stream's.
@@ -264,13 +264,16 @@ export class Generations {
     file.size = file.sureSize = end;
   }
 
-  #newFile(path: string, stat: FileStat, shape = this.#options.shapeOf(path)): TrackedFile {
-    return newTrackedFile(path, stat, shape, this.now, this.scan);
+  #newFile(path: string, stat: FileStat, realPath = path, shape = this.#options.shapeOf(path)): TrackedFile {
+    const file = newTrackedFile(path, stat, shape, this.now, this.scan);
+    if (realPath !== path) file.stream.identity = { ...file.stream.identity, realPath };
+    return file;
   }
 
-  /** No glob matches the path, and rotation may have made it of the other one. */
-  isRotatedFrom(path: string, of: string): boolean {
-    return isRotatedName(path, of) && !this.#options.isMatched(path) && !this.#options.isExcluded(path);
+  /** No glob matches the path, and rotation may have made it of the other one; or it is that one, and no link leads there any more. */
+  isRotatedFrom(path: string, { firstPath, realPath }: FirstPlace): boolean {
+    const isOne = path === realPath || isRotatedName(path, firstPath) || isRotatedName(path, realPath);
+    return isOne && !this.#options.isMatched(path) && !this.#options.isExcluded(path);
   }
 
   get now(): number {
@@ -283,7 +286,7 @@ export class Generations {
 
   /** Bytes appended to a copy that was made before the last read are a stream of their own. */
   beginAfter(file: TrackedFile, stat: FileStat): TrackedFile {
-    const next = this.#newFile(file.stream.firstPath, stat, file.stream.shape);
+    const next = this.#newFile(file.stream.firstPath, stat, undefined, file.stream.shape);
     next.stream.identity = file.stream.identity;
     next.stream.beginAt(file.stream.offset, file.stream.tail);
     this.holdings.takeOver(next, file);

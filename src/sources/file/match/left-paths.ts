@@ -8,7 +8,7 @@ import type { TrackedFile } from '../known/tracked-file.ts';
 import { BIRTH_SLACK_MS, FORGET_AFTER_MS } from '../limits.ts';
 import type { FileStat } from '../scan/file-system.ts';
 import type { Notices } from '../scan/notices.ts';
-import { type FolderNames, isRotatedName } from '../scan/rotated-names.ts';
+import { type FirstPlace, type FolderNames, isRotatedName } from '../scan/rotated-names.ts';
 
 export interface LeftPathsOptions {
   readonly notices: Notices;
@@ -29,7 +29,7 @@ interface Rotation {
 
 export class LeftPaths {
   readonly #options: LeftPathsOptions;
-  readonly #paths = new Map<string, { readonly nextBornMs: number; readonly untilMs: number }>();
+  readonly #paths = new Map<string, { readonly realPath: string; readonly nextBornMs: number; readonly untilMs: number }>();
   /** Since the last `logMissed`. */
   #rotations: Rotation[] = [];
 
@@ -38,14 +38,14 @@ export class LeftPaths {
   }
 
   /** The file leaves its matching path. */
-  note({ disk, nextBornMs }: TrackedFile): void {
-    if (disk.place !== 'matched' || nextBornMs === undefined) return;
-    this.expect(disk.path, nextBornMs);
+  note({ disk: { place, path, realPath = path }, nextBornMs }: TrackedFile): void {
+    if (place !== 'matched' || nextBornMs === undefined) return;
+    this.expect({ firstPath: path, realPath }, nextBornMs);
   }
 
   /** A file created after `nextBornMs` may have had the path since. */
-  expect(path: string, nextBornMs: number): void {
-    this.#paths.set(path, { nextBornMs, untilMs: this.#options.clock.monotonic() + FORGET_AFTER_MS });
+  expect({ firstPath, realPath }: FirstPlace, nextBornMs: number): void {
+    this.#paths.set(firstPath, { realPath, nextBornMs, untilMs: this.#options.clock.monotonic() + FORGET_AFTER_MS });
   }
 
   has(path: string): boolean {
@@ -53,17 +53,19 @@ export class LeftPaths {
   }
 
   /** Has each path searched, until another file is seen there. `search` returns false when it must be tried again. */
-  search(search: (path: string, nextBornMs: number) => boolean, isSeen: (path: string) => boolean): void {
-    for (const [path, { nextBornMs, untilMs }] of this.#paths) {
-      const isRead = search(path, nextBornMs);
+  search(search: (place: FirstPlace, nextBornMs: number) => boolean, isSeen: (path: string) => boolean): void {
+    for (const [path, { realPath, nextBornMs, untilMs }] of this.#paths) {
+      const isRead = search({ firstPath: path, realPath }, nextBornMs);
       if (isRead && (isSeen(path) || this.#options.clock.monotonic() >= untilMs)) this.#paths.delete(path);
     }
   }
 
   /** The file left its path, for another one or for none. */
-  countRotation({ disk: { path, bornMs }, stream: { firstPath } }: TrackedFile, to: string | undefined): void {
-    const number = numberOf(firstPath, path);
-    if (path === firstPath || number > 0) this.#rotations.push({ base: firstPath, number, bornMs, to });
+  countRotation({ disk: { path, bornMs }, stream: { firstPath, realPath } }: TrackedFile, to: string | undefined): void {
+    const last = to ?? (path === firstPath ? realPath : path);
+    const base = last.startsWith(realPath) ? realPath : firstPath;
+    const number = numberOf(base, path);
+    if (path === firstPath || number > 0) this.#rotations.push({ base, number, bornMs, to });
   }
 
   /** Counts and logs how often the paths were rotated, by the file that was rotated most often: what was deleted in between was never seen. */

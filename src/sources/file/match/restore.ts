@@ -6,7 +6,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { StreamRecord } from '../../../core/stream.ts';
 import { isDetached, isRotated } from '../known/tracked-file.ts';
 import { BIRTH_SLACK_MS } from '../limits.ts';
-import { FolderNames } from '../scan/rotated-names.ts';
+import { type FirstPlace, FolderNames } from '../scan/rotated-names.ts';
 import type { Generations } from './generations.ts';
 import { matchSaved, type SavedFile } from './match.ts';
 import { SavedFiles, type SavedFilesOptions } from './saved-files.ts';
@@ -27,11 +27,12 @@ export interface RestoredCounts {
 }
 
 /** Takes up every record, and every file that rotation made of a record's file since. */
-export async function restore(records: readonly StreamRecord[], options: RestoreOptions): Promise<RestoredCounts> {
+export async function restore(stored: readonly StreamRecord[], options: RestoreOptions): Promise<RestoredCounts> {
   const { tracker, generations, fileSystem, isReached } = options;
   const { copies, holdings } = generations;
   const saved = new SavedFiles(options);
   const names = new FolderNames(fileSystem);
+  const records = stored.map((record) => withRealPath(record, names));
   const replaced: SavedFile[] = [];
   // The newest first: an older generation of the same inode can only be what is left of it.
   for (const record of records.toReversed()) {
@@ -48,7 +49,7 @@ export async function restore(records: readonly StreamRecord[], options: Restore
   copies.seek(detached, names);
   while (copies.decide()) await setImmediate();
   // Truncated, or created under a free inode, and rotated away: it is read unless a stream has it by now.
-  for (const { record, found } of replaced) tracker.apply.takeRotated(found!, record.path);
+  for (const { record, found } of replaced) tracker.apply.takeRotated(found!, firstPlaceOf(record));
   // Streams are made later than their files, and others may have been made in between.
   const lastBorn = new Map<string, number>();
   for (const file of holdings.files) {
@@ -56,13 +57,30 @@ export async function restore(records: readonly StreamRecord[], options: Restore
     if (isRotated(file) && !isDetached(file) && file.bornMs > 0)
       lastBorn.set(firstPath, Math.max(file.bornMs, lastBorn.get(firstPath) ?? 0));
   }
-  const made = new Map(records.filter(({ path }) => isReached(path)).map((record) => [record.path, record.createdMs]));
-  for (const [path, createdMs] of made) tracker.expectAt(path, Math.min(createdMs, lastBorn.get(path) ?? createdMs), names);
+  const made = new Map(records.filter(({ path }) => isReached(path)).map((record) => [record.path, record]));
+  for (const [path, record] of made)
+    tracker.expectAt(firstPlaceOf(record), Math.min(record.createdMs, lastBorn.get(path) ?? Infinity), names);
   // A file that is younger than its stream is a copy: what was written to its original since may have been rotated away.
   for (const file of [...holdings.files]) {
-    const { firstPath, createdMs } = file.stream;
-    if (isRotated(file) && file.bornMs > createdMs - BIRTH_SLACK_MS)
-      tracker.takeBeside(firstPath, names, ({ mtimeMs }) => mtimeMs >= file.bornMs);
+    if (isRotated(file) && file.bornMs > file.stream.createdMs - BIRTH_SLACK_MS)
+      tracker.takeBeside(file.stream, names, ({ mtimeMs }) => mtimeMs >= file.bornMs);
   }
   return { recognized, away, leftOut };
+}
+
+/** A database of an earlier version has no real paths: then where the path leads now. */
+function withRealPath(record: StreamRecord, names: FolderNames): StreamRecord {
+  const { path, identity } = record;
+  if (!identity || identity.realPath !== undefined) return record;
+  try {
+    const realPath = names.realPath(path) ?? path;
+    return realPath === path ? record : { ...record, identity: { ...identity, realPath } };
+  } catch {
+    // The finder names folders that cannot be read.
+    return record;
+  }
+}
+
+function firstPlaceOf({ path, identity }: StreamRecord): FirstPlace {
+  return { firstPath: path, realPath: identity?.realPath ?? path };
 }

@@ -4,7 +4,7 @@
 import { codeOf } from '../../../core/errors.ts';
 import type { FileIdentity, StreamRecord } from '../../../core/stream.ts';
 import { compare } from '../known/content.ts';
-import { type FileStat, type FileSystem, inodeKey, NO_FILE } from '../scan/file-system.ts';
+import { type FileStat, type FileSystem, inodeKey, isSameFile, NO_FILE } from '../scan/file-system.ts';
 import type { FoundFile } from '../scan/finder.ts';
 import { type FolderInodes, isMountAway, locate, statIfAt } from '../scan/locate.ts';
 import { withOpen } from '../scan/peek.ts';
@@ -36,9 +36,10 @@ export class SavedFiles {
   ): Sight {
     const { identity, path } = record;
     const lastPath = identity?.path ?? path;
+    const lastRealPath = identity?.path ?? identity?.realPath ?? path;
     const compareContent = (): Sight['content'] => (isTaken(there!.stat) ? 'different' : this.#compare(record, there!));
     const isAway = (): boolean =>
-      identity !== undefined && !isTaken(identity) && isMountAway(this.#options.fileSystem, lastPath, identity.device);
+      identity !== undefined && !isTaken(identity) && isMountAway(this.#options.fileSystem, lastRealPath, identity.device);
     return {
       path: there?.path === lastPath ? 'itself' : 'something else',
       descriptor: 'closed',
@@ -56,15 +57,16 @@ export class SavedFiles {
   locate(record: StreamRecord): FoundFile | undefined {
     const { fileSystem, stableInodes, found } = this.#options;
     if (!record.identity) return undefined;
-    const matched = this.#byInode.get(inodeKey(record.identity));
     const last = lastSightOf(record);
+    const own = found.get(last.path);
+    const matched = own && isSameFile(own.stat, last.stat) ? own : this.#byInode.get(inodeKey(record.identity));
     // Without a fingerprint it is whatever has its inode by now.
     if (record.identity.headLength === 0 && matched?.path !== last.path) return undefined;
     if (matched) return matched;
-    // Its folder may be one that cannot be listed.
-    const path = locate(fileSystem, { ...last.stat, path: last.path, realPath: record.path, fd: undefined }, this.#folders) ?? last.path;
-    const stat = statIfAt(fileSystem, path, last.stat);
-    if (stat) return { path, stat };
+    const paths = [last.path, record.path, record.identity.realPath, fileSystem.realPath(record.path)];
+    const path = locate(fileSystem, last.stat, paths, this.#folders);
+    const stat = path === undefined ? undefined : statIfAt(fileSystem, path, last.stat);
+    if (stat) return { path: path!, stat };
     // A device may have another number after a reboot; the inode must be the same, where inodes are.
     const there = found.get(record.path);
     return String(there?.stat.inode) === record.identity.inode || !stableInodes ? there : undefined;

@@ -1,7 +1,7 @@
 /** The facts about one known file that a scan did not find unchanged. Each is looked up once, when `match` asks for it. */
 import { isReplaced, type TrackedFile } from '../known/tracked-file.ts';
 import { KEEP_OPEN_MS } from '../limits.ts';
-import { isSameFile } from '../scan/file-system.ts';
+import { type FileSystem, isSameFile } from '../scan/file-system.ts';
 import { type FolderInodes, isMountAway, locate, statIfAt } from '../scan/locate.ts';
 import type { FoundFile } from '../scan/finder.ts';
 import type { Generations } from './generations.ts';
@@ -37,7 +37,7 @@ export function sightOf(file: TrackedFile, generations: Generations, folders: Fo
       this.found = otherName;
       if (otherName) return true;
       const isSearched = disk.place !== 'missing' || generations.now - disk.leftAtMs <= KEEP_OPEN_MS;
-      const path = isSearched ? locate(fileSystem, disk, folders) : undefined;
+      const path = isSearched ? locate(fileSystem, disk, pathsOf(file, fileSystem), folders) : undefined;
       const stat = path === undefined ? undefined : statIfAt(fileSystem, path, disk);
       this.found = path !== undefined && stat ? { path, stat } : undefined;
       return this.found !== undefined;
@@ -57,4 +57,10 @@ export function sightOf(file: TrackedFile, generations: Generations, folders: Fo
       return isMountAway(fileSystem, disk.realPath ?? disk.path, disk.device);
     },
   };
+}
+
+/** Where the file may be: where its descriptor says, where it was, without links, and where its first path led, and leads. */
+function pathsOf({ disk, stream }: TrackedFile, fileSystem: FileSystem): (string | undefined)[] {
+  const open = disk.fd === undefined ? undefined : fileSystem.pathOf(disk.fd);
+  return [open, disk.realPath, disk.path, stream.realPath, fileSystem.realPath(stream.firstPath)];
 }

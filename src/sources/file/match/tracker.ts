@@ -5,7 +5,7 @@
 import type { FileStat, FileSystem } from '../scan/file-system.ts';
 import { type FoundFile, parentOf } from '../scan/finder.ts';
 import { type FolderInodes, statIfAt } from '../scan/locate.ts';
-import { FolderNames } from '../scan/rotated-names.ts';
+import { type FirstPlace, FolderNames } from '../scan/rotated-names.ts';
 import { Apply, type ApplyOptions } from './apply.ts';
 import type { Generations } from './generations.ts';
 import { LeftPaths, mayHaveHadPath } from './left-paths.ts';
@@ -79,23 +79,24 @@ export class Tracker {
   }
 
   /** An earlier process knew a file at this path: looks for what had the path since, as when a file leaves it. */
-  expectAt(path: string, nextBornMs: number, names: FolderNames): void {
-    this.takeBeside(path, names, (stat) => mayHaveHadPath(stat, nextBornMs));
-    this.#left.expect(path, nextBornMs);
+  expectAt(place: FirstPlace, nextBornMs: number, names: FolderNames): void {
+    this.takeBeside(place, names, (stat) => mayHaveHadPath(stat, nextBornMs));
+    this.#left.expect(place, nextBornMs);
   }
 
   #findBornBetween(folder: string | undefined): void {
     const names = new FolderNames(this.#options.fileSystem);
     this.#left.logMissed(names);
-    const search = (path: string, nextBornMs: number): boolean =>
-      (folder === undefined || parentOf(path) === folder) && this.takeBeside(path, names, (stat) => mayHaveHadPath(stat, nextBornMs));
+    const search = (place: FirstPlace, nextBornMs: number): boolean =>
+      (folder === undefined || parentOf(place.firstPath) === folder) &&
+      this.takeBeside(place, names, (stat) => mayHaveHadPath(stat, nextBornMs));
     this.#left.search(search, (path) => this.#generations.holdings.at(path) !== undefined);
   }
 
-  /** Takes up rotated files beside a path that no glob matches. False when the folder cannot be read now. */
-  takeBeside(path: string, names: FolderNames, isTaken: (stat: FileStat) => boolean): boolean {
+  /** Takes up files that rotation made of what was first at a place, and that no glob matches. False when a folder cannot be read now. */
+  takeBeside(place: FirstPlace, names: FolderNames, isTaken: (stat: FileStat) => boolean): boolean {
     try {
-      for (const each of names.extending(path)) if (isTaken(each.stat)) this.apply.takeRotated(each, path);
+      for (const { found, of } of names.beside(place)) if (isTaken(found.stat)) this.apply.takeRotated(found, of);
       return true;
     } catch {
       return false;

@@ -104,6 +104,7 @@ export class Reader {
       current.stream.identity = { ...current.stream.identity, ...fingerprintOfText(head) };
       streams.identify(current.stream.id, current.stream.identity);
     }
+    generations.identities.saveRealPath(current);
     if (current !== file) generations.order.link();
     if (current.stream.offset === 0 && current.stream.readTo === 0) this.#noteCharset(current, head);
     if (current.size === 0 || !generations.name(current)) return undefined;

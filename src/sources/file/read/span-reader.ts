@@ -77,7 +77,7 @@ export class SpanReader {
     } catch (error) {
       if (error instanceof LaneRefusal) throw error.cause;
       if (error instanceof TailraceError) throw error;
-      if (leadsNowhere(error) && !isMountAway(fileSystem, file.disk.path, file.disk.device)) return false;
+      if (leadsNowhere(error) && !isMountAway(fileSystem, file.disk.realPath ?? file.disk.path, file.disk.device)) return false;
       throw new TailraceError('E_UNREADABLE', `cannot read "${file.disk.path}": ${messageOf(error)}`, { cause: error });
     } finally {
       if (opened !== undefined) fileSystem.close(opened);

@@ -1,5 +1,5 @@
 /**
- * Where a file is that is not under its path any more: by its descriptor, by its real path, by inode in the folders it was in; and
+ * Where a file is that is not under its path any more: by its descriptor, by its real path, by inode in the folders of both; and
  * whether the file system that it is on is there at all.
  */
 import { type FileStat, type FileSystem, inodeKey, isSameFile, pathIn } from './file-system.ts';
@@ -9,17 +9,16 @@ import { isCompressedName } from './rotated-names.ts';
 /** The regular files of folders by inode, read once: for one scan. */
 export type FolderInodes = Map<string, ReadonlyMap<string, string>>;
 
-type LocatedFile = Pick<FileStat, 'device' | 'inode'> & {
-  readonly path: string;
-  readonly realPath: string | undefined;
-  readonly fd: number | undefined;
-};
-
-/** A path under which the file is now. Never throws. */
-export function locate(fileSystem: FileSystem, file: LocatedFile, folders: FolderInodes): string | undefined {
-  const openPath = file.fd === undefined ? undefined : fileSystem.pathOf(file.fd);
-  for (const path of [openPath, file.realPath]) if (path !== undefined && statIfAt(fileSystem, path, file)) return path;
-  for (const folder of new Set([parentOf(file.path), parentOf(file.realPath ?? file.path)])) {
+/** A path under which the file is now: one of `paths`, where it was or may be, or another one in their folders. Never throws. */
+export function locate(
+  fileSystem: FileSystem,
+  file: Pick<FileStat, 'device' | 'inode'>,
+  paths: readonly (string | undefined)[],
+  folders: FolderInodes,
+): string | undefined {
+  const known = new Set(paths.filter((path) => path !== undefined));
+  for (const path of known) if (statIfAt(fileSystem, path, file)) return path;
+  for (const folder of new Set([...known].map(parentOf))) {
     const path = inodesIn(fileSystem, folder, folders).get(inodeKey(file));
     if (path !== undefined) return path;
   }

@@ -1,6 +1,7 @@
 /**
  * The files beside a file whose names extend its own: what rotation makes of it. Pure but for the listing.
  */
+import type { Dirent } from 'node:fs';
 import { codeOf } from '../../../core/errors.ts';
 import { type FileSystem, pathIn } from './file-system.ts';
 import { type FoundFile, parentOf } from './finder.ts';
@@ -9,6 +10,12 @@ import { trimEndOf } from '../../../core/text/trim-end.ts';
 /** `.1`, `-20261121`, `.2026-11-21T10:00`, `.old`: what logrotate and applications append. */
 const ROTATION_SUFFIX = /^(?:[._-]\d[\dTZ:._-]*|[._-]old)$/;
 const COMPRESSED = /\.(?:gz|zst|bz2|xz)$/;
+
+/** Where a file was first: the path that a pattern matched, and the same without symbolic links. Rotation extends either. */
+export interface FirstPlace {
+  readonly firstPath: string;
+  readonly realPath: string;
+}
 
 /** True for `a.log.1` and `a.log-20261121` beside `a.log`. */
 export function isRotatedName(path: string, of: string): boolean {
@@ -46,10 +53,18 @@ export function isGzipOrZstdName(path: string): boolean {
   return /\.(?:gz|zst)$/.test(path);
 }
 
-/** Sorted names by folder; each folder is listed once. For a moment's use: what is made later is not in it. */
+/** Sorted names of plain files, and those of symbolic links. */
+interface Names {
+  readonly files: readonly string[];
+  readonly links: ReadonlySet<string>;
+  /** The folder without symbolic links. */
+  readonly realPath: string;
+}
+
+/** Names by folder; each folder is listed once. For a moment's use: what is made later is not in it. */
 export class FolderNames {
   readonly #fileSystem: FileSystem;
-  readonly #names = new Map<string, readonly string[]>();
+  readonly #names = new Map<string, Names>();
 
   constructor(fileSystem: FileSystem) {
     this.#fileSystem = fileSystem;
@@ -58,8 +73,8 @@ export class FolderNames {
   /** Regular, plain files whose path is `path` and more, the one that was written last first. Throws system errors. */
   extending(path: string): FoundFile[] {
     const folder = parentOf(path);
-    const name = path.slice(folder === '/' ? 1 : folder.length + 1);
-    const names = this.#list(folder);
+    const name = nameOf(path, folder);
+    const names = this.#list(folder).files;
     const found: FoundFile[] = [];
     for (let index = firstAfter(names, name); names[index]?.startsWith(name) === true; index += 1) {
       const each = pathIn(folder, names[index]!);
@@ -69,19 +84,52 @@ export class FolderNames {
     return found.sort((a, b) => b.stat.mtimeMs - a.stat.mtimeMs);
   }
 
-  #list(folder: string): readonly string[] {
+  /**
+   * Every file that rotation may have made of what was first at the path, with the place that its name extends. Where the path leads
+   * elsewhere now, the file that it led to is one of them. Throws system errors.
+   */
+  beside({ firstPath, realPath }: FirstPlace): { readonly found: FoundFile; readonly of: FirstPlace }[] {
+    const present = this.realPath(firstPath);
+    const bases = new Set([firstPath, realPath, present ?? firstPath]);
+    const beside = [...bases].flatMap((base) => this.extending(base).map((found) => ({ found, of: { firstPath, realPath: base } })));
+    const left = realPath === (present ?? firstPath) || !this.#hasFile(realPath) ? undefined : this.#fileSystem.stat(realPath);
+    if (left?.kind === 'file') beside.push({ found: { path: realPath, stat: left }, of: { firstPath, realPath } });
+    return beside;
+  }
+
+  /** The path without symbolic links; undefined where it leads nowhere. Throws system errors. */
+  realPath(path: string): string | undefined {
+    const folder = parentOf(path);
+    const { links, realPath } = this.#list(folder);
+    const name = nameOf(path, folder);
+    return links.has(name) ? this.#fileSystem.realPath(path) : pathIn(realPath, name);
+  }
+
+  /** False for a symbolic link, too. */
+  #hasFile(path: string): boolean {
+    const folder = parentOf(path);
+    return this.#list(folder).files.includes(nameOf(path, folder));
+  }
+
+  #list(folder: string): Names {
     const known = this.#names.get(folder);
     if (known) return known;
-    let names: string[] = [];
+    let entries: Dirent[] = [];
     try {
-      const files = this.#fileSystem.readdir(folder).filter((entry) => entry.isFile());
-      names = files.map(({ name }) => name).sort();
+      entries = this.#fileSystem.readdir(folder);
     } catch (error) {
       if (codeOf(error) !== 'ENOENT') throw error;
     }
+    const namesOf = (kind: 'isFile' | 'isSymbolicLink'): string[] => entries.flatMap((entry) => (entry[kind]() ? [entry.name] : []));
+    const realPath = this.#fileSystem.realPath(folder) ?? folder;
+    const names = { files: namesOf('isFile').sort(), links: new Set(namesOf('isSymbolicLink')), realPath };
     this.#names.set(folder, names);
     return names;
   }
+}
+
+function nameOf(path: string, folder: string): string {
+  return path.slice(folder === '/' ? 1 : folder.length + 1);
 }
 
 /** The index of the first name that is greater than `name`. */
