@@ -3,6 +3,7 @@
  * renaming, and adding constants. A pure function of the typed tree, which also says for every other step why it needs values.
  */
 import type { NamePattern, Node } from '../language/plan/tree.ts';
+import { EACH } from '../language/syntax/tree.ts';
 import { isRedactionKind } from './redact/redact.ts';
 import { screenOf, type Screen } from './redact/screens.ts';
 import type { ProgramStep } from './rows/program.ts';
@@ -121,11 +122,13 @@ function fieldOf(node: Node): string {
 
 function wholeName({ text, prefix }: NamePattern): string {
   if (prefix) throw new NeedsValues(`\`${text}*\` may be any field`);
+  if (text.includes(EACH)) throw new NeedsValues(`\`${text}\` reaches into lists`);
   return text;
 }
 
 /** A name with dots may be a key of an object, or one key. */
 function topLevel(name: string): string {
+  if (name.includes(EACH)) throw new NeedsValues(`\`${name}\` reaches into lists`);
   if (name.includes('.')) throw new NeedsValues(`\`${name}\` may be nested`);
   // Every event keeps its time, however it is left out.
   if (name === '_time') throw new NeedsValues('`_time` stays in every event');

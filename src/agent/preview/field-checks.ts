@@ -9,7 +9,7 @@ import { nearest } from '../../config/nearest.ts';
 import { quote } from '../../config/quote.ts';
 import type { JsonValue } from '../../core/block.ts';
 import { compilePathPattern } from '../../parsers/text/pattern.ts';
-import { fieldReader } from '../../shaping/rows/values/paths.ts';
+import { hasField } from '../../shaping/rows/values/paths.ts';
 import { wantedFields } from '../../shaping/rows/wanted-fields.ts';
 
 /** Fewer events prove nothing: fields may be optional. */
@@ -72,8 +72,7 @@ export class FieldChecks {
       );
     }
     for (const [tally, isMade] of tallies) {
-      const read = fieldReader(tally.name);
-      tally.isThere ||= isMade || given.has(tally.name) || rows.some((row) => read(row) !== undefined);
+      tally.isThere ||= isMade || given.has(tally.name) || rows.some((row) => hasField(row, tally.name));
       tally.events += parsed.length;
       for (const name of names) tally.names.add(name);
     }

@@ -4,15 +4,18 @@ import { plainOf } from '../functions/spec.ts';
 import { analyze, type Names } from '../plan/analysis.ts';
 import type { Column, NamePattern, Renamed } from '../plan/tree.ts';
 import { AplError } from '../syntax/apl-error.ts';
-import { readAssignment, readColumnName, readExpression } from '../syntax/expressions.ts';
+import { readAssignment, readColumnName, readExpression, readReachingName } from '../syntax/expressions.ts';
 import type { Parser } from '../syntax/parser.ts';
-import type { Expression } from '../syntax/tree.ts';
-import { columnsOf, type Operator, type Result } from './operator.ts';
+import { EACH, type Expression } from '../syntax/tree.ts';
+import { columnsOf, type Operator, type Result, type Use } from './operator.ts';
 
 /** `name`, `name*`, `['any.name']*`. */
-function readPattern(parser: Parser): NamePattern {
+function readPattern(parser: Parser, use: Use = 'queries'): NamePattern {
   if (parser.accept('*')) return { text: '', prefix: true };
-  const text = readColumnName(parser);
+  const { at } = parser.token;
+  const text = readReachingName(parser);
+  if (use === 'queries' && text.includes(EACH) && !parser.fields.has(text))
+    throw new AplError('meaning', at, '[] works in transforms only');
   const prefix = parser.accept('*');
   if (prefix) parser.prefixes.push(text);
   return { text, prefix };
@@ -90,9 +93,9 @@ export const COLUMNS: readonly Operator[] = [
     names: ['project-away'],
     hides: true,
     syntax: 'project-away <name>[*], …',
-    doc: 'All columns but these; `name*` stands for all whose names begin so.',
-    read(parser) {
-      const patterns = parser.list(() => readPattern(parser));
+    doc: 'All columns but these; `name*` stands for all whose names begin so. In transforms `a[].b` is the field `b` of each object in the list `a`.',
+    read(parser, _at, use) {
+      const patterns = parser.list(() => readPattern(parser, use));
       return (names) => ({ stages: [{ kind: 'remove', names: patterns }], scope: without(names.scope, patterns) });
     },
   },
@@ -100,9 +103,9 @@ export const COLUMNS: readonly Operator[] = [
     names: ['project-keep'],
     hides: true,
     syntax: 'project-keep <name>[*], …',
-    doc: 'Only these columns, in the order that they had.',
-    read(parser) {
-      const patterns = parser.list(() => readPattern(parser));
+    doc: 'Only these columns, in the order that they had; in transforms `a[].b`, too.',
+    read(parser, _at, use) {
+      const patterns = parser.list(() => readPattern(parser, use));
       return (names) => ({ stages: [{ kind: 'keep', names: patterns }], scope: keeping(names.scope, patterns) });
     },
   },
@@ -148,9 +151,9 @@ export const COLUMNS: readonly Operator[] = [
   {
     names: ['extend'],
     syntax: 'extend <name> = <expression>, …',
-    doc: 'Adds columns; one of the same name is replaced.',
-    read(parser) {
-      const assignments = parser.list(() => readAssignment(parser));
+    doc: 'Adds columns; one of the same name is replaced. In transforms `extend a[].b = mask(a[].b)` replaces the field `b` of each object in the list `a`.',
+    read(parser, _at, use) {
+      const assignments = parser.list(() => readAssignment(parser, use === 'transforms'));
       return (names) => {
         const columns = columnsOf(assignments, names);
         return { stages: [{ kind: 'extend', columns }], scope: extended(names.scope, columns) };

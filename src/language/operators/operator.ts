@@ -4,7 +4,7 @@ import { analyze, wrongType, type Names } from '../plan/analysis.ts';
 import { freeName, nameWithNumber } from '../plan/scope.ts';
 import type { Column, Node, Scope, Stage } from '../plan/tree.ts';
 import type { Parser } from '../syntax/parser.ts';
-import { nameOf, type Assignment, type Expression } from '../syntax/tree.ts';
+import { EACH, nameOf, type Assignment, type Expression } from '../syntax/tree.ts';
 
 export type Use = 'queries' | 'transforms';
 
@@ -43,7 +43,7 @@ export function columnsOf(assignments: readonly Assignment[], names: Names): Col
   for (const { name, value, text } of assignments) {
     const called = name ?? defaultName(value, new Set(columns.keys()));
     columns.delete(called);
-    columns.set(called, { name: called, node: analyze(value, names), text });
+    columns.set(called, { name: called, node: analyze(value, called.includes(EACH) ? { ...names, item: called } : names), text });
   }
   return [...columns.values()];
 }

@@ -4,16 +4,22 @@ import { commonType } from '../functions/result-types.ts';
 import type { ArgType, NamedFunction } from '../functions/spec.ts';
 import { AplError } from '../syntax/apl-error.ts';
 import { readDatetime } from '../syntax/literals.ts';
-import { nameOf, type Expression, type Pipeline } from '../syntax/tree.ts';
+import { nameOf, reachingNameOf, type Expression, type Pipeline } from '../syntax/tree.ts';
 import { isNumeric, TYPE_WORDS, type Type } from '../types.ts';
 import { boundedNode, type LetFunction, type Lets } from './lets.ts';
 import { closed, typeOf } from './scope.ts';
 import type { Scope } from './tree.ts';
 import { constantNode, type DatasetName, type Node, type Tree } from './tree.ts';
 
+/** Where names may reach into lists. */
+export const REACHING_FIX =
+  'a name reaches into lists in project-away, project-keep, and where extend of a transform replaces it in place: extend a[].b = mask(a[].b)';
+
 export interface Names {
   readonly scope: Scope;
   readonly lets: Lets;
+  /** What each item of a list is called that is replaced in place: `a[].b`. */
+  readonly item?: string;
   /** The typed tree of a query inside this one; transforms have none. */
   readonly plan?: (pipeline: Pipeline, lets: Lets) => Tree;
   /** The events that a name of a dataset or a pattern stands for; transforms have none. */
@@ -21,6 +27,7 @@ export interface Names {
 }
 
 export function analyze(expression: Expression, names: Names): Node {
+  if (names.item !== undefined && reachingNameOf(expression) === names.item) return { kind: 'column', type: 'dynamic', name: names.item };
   switch (expression.kind) {
     case 'constant':
       return constantNode(expression.constant);
@@ -32,6 +39,8 @@ export function analyze(expression: Expression, names: Names): Node {
       return item(expression, names);
     case 'call':
       return call(expression, names);
+    case 'each':
+      throw new AplError('meaning', expression.at, '[] cannot stand here', REACHING_FIX);
     case 'named':
       throw new AplError('syntax', expression.at, 'a name with = cannot stand here', 'to compare, write ==');
     case 'star':

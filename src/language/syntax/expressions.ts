@@ -4,7 +4,7 @@ import { AplError } from './apl-error.ts';
 import { readDynamic, readLeastInteger, readWritten } from './constants.ts';
 import { tooLarge } from './lexer.ts';
 import type { Parser } from './parser.ts';
-import { nameOf, type Assignment, type Expression } from './tree.ts';
+import { nameOf, reachingNameOf, type Assignment, type Expression } from './tree.ts';
 
 /** Infix operators by precedence; the higher binds tighter. */
 const INFIX: ReadonlyMap<string, number> = new Map([
@@ -47,12 +47,20 @@ export function readColumnName(parser: Parser, wanted = 'the name of a field'): 
   return name;
 }
 
-/** `expression` or `name = expression`. */
-export function readAssignment(parser: Parser): Assignment {
+/** The same, or `a[].b`, which reaches into the items of a list. */
+export function readReachingName(parser: Parser): string {
+  const expression = readPath(parser, 'the name of a field');
+  const name = reachingNameOf(expression);
+  if (name === undefined) throw new AplError('syntax', expression.at, 'wanted the name of a field');
+  return name;
+}
+
+/** `expression` or `name = expression`; `isReaching`: the name may reach into lists. */
+export function readAssignment(parser: Parser, isReaching = false): Assignment {
   const { at } = parser.token;
   const value = readExpression(parser);
   if (!parser.is('=')) return { at, name: undefined, value, text: parser.text.slice(at, parser.end) };
-  const name = nameOf(value);
+  const name = isReaching ? reachingNameOf(value) : nameOf(value);
   if (name === undefined) throw new AplError('syntax', at, 'only a field can stand before =', 'to compare, write ==');
   parser.take();
   const from = parser.token.at;
@@ -136,6 +144,10 @@ function readPath(parser: Parser, wanted: string): Expression {
       if (parser.token.kind !== 'name') throw parser.unexpected('a name after the dot');
       value = parser.node({ kind: 'member', at: token.at, object: value, name: parser.take().text });
     } else if (parser.accept('[')) {
+      if (parser.accept(']')) {
+        value = parser.node({ kind: 'each', at: token.at, object: value });
+        continue;
+      }
       const index = readExpression(parser);
       parser.expect(']', 'after the index');
       const name = index.kind === 'constant' && index.constant.type === 'string' ? (index.constant.value as string) : undefined;

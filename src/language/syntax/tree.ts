@@ -8,6 +8,8 @@ export type Expression =
   | { readonly kind: 'member'; readonly at: number; readonly object: Expression; readonly name: string }
   /** `object[index]`. */
   | { readonly kind: 'index'; readonly at: number; readonly object: Expression; readonly index: Expression }
+  /** `object[]`: each item of a list. */
+  | { readonly kind: 'each'; readonly at: number; readonly object: Expression }
   /** A function, or an operator under its own sign: `strlen`, `+`, `!contains`. */
   | { readonly kind: 'call'; readonly at: number; readonly name: string; readonly args: readonly Expression[]; readonly operator: boolean }
   /** Inside the arguments of a call: `name = value`, and `*`. */
@@ -38,10 +40,24 @@ export function nameOf(expression: Expression): string | undefined {
   return object === undefined ? undefined : `${object}.${expression.name}`;
 }
 
+/** The same where the name may reach into lists: `a[].b`. Lists in lists count as one: `a[][].b` is `a[].b`. */
+export function reachingNameOf(expression: Expression): string | undefined {
+  if (expression.kind !== 'each' && expression.kind !== 'member') return nameOf(expression);
+  const object = reachingNameOf(expression.object);
+  if (object === undefined) return undefined;
+  if (expression.kind === 'member') return `${object}.${expression.name}`;
+  return reachesIntoList(expression.object) ? object : `${object}${EACH}`;
+}
+
+/** Behind the name of a list: each item of it. */
+export const EACH = '[]';
+const reachesIntoList = ({ kind }: Expression): boolean => kind === 'each';
+
 /** The expressions that one is made of directly. */
 export function partsOf(node: Expression): readonly Expression[] {
   switch (node.kind) {
     case 'member':
+    case 'each':
       return [node.object];
     case 'index':
       return [node.object, node.index];

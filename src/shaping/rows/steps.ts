@@ -4,7 +4,8 @@ import type { Of, Scope } from './call/call.ts';
 import { expand } from './expand.ts';
 import { compile, compileCondition } from './expressions.ts';
 import { dedupe, sample, throttle } from './flow.ts';
-import { fieldReader, fieldWriter, keepFields, reachedNames, removeFields, topLevelNames } from './values/paths.ts';
+import { EACH } from '../../language/syntax/tree.ts';
+import { changeReached, fieldReader, fieldWriter, keepFields, reachedNames, removeFields, topLevelNames } from './values/paths.ts';
 import { settledValue, type Row, type Value } from './values/value.ts';
 import { fieldsRead, usesFunction } from './walk.ts';
 
@@ -112,6 +113,7 @@ interface NamedNode {
 
 /** All columns are computed of the row as it was. A null result leaves the key absent. */
 function extend(columns: readonly NamedNode[]): CompiledStage {
+  if (columns.some(({ name }) => name.includes(EACH))) return extendInLists(columns);
   const parts = columns.map(({ name, node }) => ({ value: compile(node), name, write: fieldWriter(name), pattern: [{ text: name, prefix: false }] }));
   const [only] = parts;
   const put = (row: Row, { write, pattern }: (typeof parts)[number], value: Value): void => {
@@ -132,6 +134,32 @@ function extend(columns: readonly NamedNode[]): CompiledStage {
     },
   };
 } // prettier-ignore
+
+/** One column after the other; what reaches into lists is replaced in place, item by item. */
+function extendInLists(columns: readonly NamedNode[]): CompiledStage {
+  const parts = columns.map((column) => (column.name.includes(EACH) ? undefined : extend([column])));
+  const values = columns.map(({ node }) => compile(node));
+  return {
+    ...propertiesOf(columns.map(({ node }) => node)),
+    writes: columns.flatMap(({ name }) => topLevelNames(name)),
+    run: (scope) => {
+      const { row } = scope;
+      for (const [n, { name }] of columns.entries()) {
+        if (parts[n]) {
+          parts[n].run(scope);
+          continue;
+        }
+        // The expression reads the item under the name that reaches it.
+        const inside = { ...scope, row: new Map(row) };
+        changeReached(row, name, (item) => {
+          inside.row.set(name, item);
+          return settledValue(values[n]!(inside)) ?? null;
+        });
+      }
+      return row;
+    },
+  };
+}
 
 function project(columns: readonly NamedNode[]): CompiledStage {
   const parts = columns.map(({ name, node }) => ({ name, value: compile(node) }));

@@ -92,6 +92,12 @@ const GENERAL = [
   'where msg contains "x"',
   'project-away re*',
   'project a, c = b',
+  'project-away a[].b',
+  'project-away b[].c, a[].b[].c',
+  'project-keep a[].b, b[].b',
+  'extend b[].b = mask(b[].b)',
+  'project-away a[].b*, req.a[].b',
+  'extend a.b = mask(a.b)',
   'project-keep a.b, level',
   'extend up = toupper(msg)',
 ];

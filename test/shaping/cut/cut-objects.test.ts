@@ -21,6 +21,8 @@ const functions = new Set([...FUNCTIONS.values()].filter(({ hides }) => hides ==
 const HIDING = [
   ...operators.map((name) => `${name} ${OPERANDS[name] ?? 'no operands are known to this test'}`),
   ...[...functions].map((name) => `extend password = ${name}(password${FUNCTIONS.get(name)!.args.some((arg) => arg.startsWith('secret')) ? ', env("CUT_KEY")' : ''})`),
+  'project-away user[].password',
+  'extend user[].password = mask(user[].password)',
   'where level != "debug" | extend n = 1 | project-away password',
 ]; // prettier-ignore
 

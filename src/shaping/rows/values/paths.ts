@@ -3,6 +3,7 @@
  * object `req`, or any mixture. Objects inside the row are never changed in place: siblings may share them.
  */
 import { matchesPattern, type NamePattern } from '../../../language/plan/tree.ts';
+import { EACH } from '../../../language/syntax/tree.ts';
 import { isObject, type JsonObject, type Row, type Value } from './value.ts';
 
 /** Every way to divide a name at its dots: head and what is left behind it. */
@@ -14,7 +15,15 @@ export function splitsOf(name: string): readonly (readonly [head: string, rest: 
 }
 
 /** The top-level keys under which a field of that name may stand. */
-export const topLevelNames = (name: string): string[] => [name, ...splitsOf(name).map(([head]) => head)];
+export function topLevelNames(name: string): string[] {
+  const heads = [name, ...splitsOf(name).map(([head]) => head)];
+  return name.includes(EACH) ? [...new Set([...heads, ...heads.map(listOf)])] : heads;
+}
+
+/** Without the `[]` at the end. */
+const listOf = (name: string): string => (name.endsWith(EACH) ? name.slice(0, -EACH.length) : name);
+/** What the items of the list at the path are called; those of lists in lists are called the same. */
+const itemsOf = (path: string): string => (path.endsWith(EACH) ? path : path + EACH);
 
 /** Reads the field; undefined where there is none. */
 export function fieldReader(name: string): (row: Row) => Value | undefined {
@@ -67,14 +76,15 @@ function writeInside(object: JsonObject, name: string, value: Value): JsonObject
 }
 
 /** Whether a field below the path may match. */
-const leadsTo = ({ text, prefix }: NamePattern, path: string): boolean => text.startsWith(`${path}.`) || (prefix && path.startsWith(text));
+const leadsTo = ({ text, prefix }: NamePattern, path: string): boolean =>
+  text.startsWith(`${path}.`) || text.startsWith(`${path}${EACH}`) || (prefix && path.startsWith(text));
 
 const matchesAny = (patterns: readonly NamePattern[], name: string): boolean => patterns.some((pattern) => matchesPattern(pattern, name));
 
 /** Removes what matches, inside objects, too; an object that was emptied stays. */
 export function removeFields(row: Row, patterns: readonly NamePattern[]): void {
   for (const pattern of patterns) {
-    if (pattern.prefix) removeMatching(row, pattern);
+    if (pattern.prefix || pattern.text.includes(EACH)) removeMatching(row, pattern);
     else removeNamed(row, pattern.text);
   }
 }
@@ -105,45 +115,104 @@ function withoutNamed(object: JsonObject, name: string): JsonObject {
 function removeMatching(row: Row, pattern: NamePattern): void {
   for (const [name, value] of row) {
     if (matchesPattern(pattern, name)) row.delete(name);
-    else if (isObject(value) && leadsTo(pattern, name)) {
+    else if (leadsTo(pattern, name)) {
       const left = withoutMatching(value, name, pattern);
       if (left !== value) row.set(name, left);
     }
   }
 }
 
-function withoutMatching(object: JsonObject, path: string, pattern: NamePattern): JsonObject {
+function withoutMatching(value: Value, path: string, pattern: NamePattern): Value {
+  if (Array.isArray(value)) {
+    const items = itemsOf(path);
+    if (matchesPattern(pattern, items)) return [];
+    return leadsTo(pattern, items) ? changedItems(value, (item) => withoutMatching(item, items, pattern)) : value;
+  }
+  if (!isObject(value)) return value;
   let changed = false;
   const left: [string, Value][] = [];
-  for (const [key, value] of Object.entries(object)) {
+  for (const [key, inside] of Object.entries(value)) {
     const name = `${path}.${key}`;
     if (matchesPattern(pattern, name)) {
       changed = true;
       continue;
     }
-    const kept = isObject(value) && leadsTo(pattern, name) ? withoutMatching(value, name, pattern) : value;
-    changed ||= kept !== value;
+    const kept = leadsTo(pattern, name) ? withoutMatching(inside, name, pattern) : inside;
+    changed ||= kept !== inside;
     left.push([key, kept]);
   }
-  return changed ? Object.fromEntries(left) : object;
+  return changed ? Object.fromEntries(left) : value;
+}
+
+/** The same list where no item changed. */
+function changedItems(items: readonly Value[], change: (item: Value) => Value): readonly Value[] {
+  const changed = items.map(change);
+  return changed.some((item, n) => item !== items[n]) ? changed : items;
+}
+
+/** Changes each value that a name with `[]` reaches; null takes it away. Objects and lists in the row are not changed in place. */
+export function changeReached(row: Row, name: string, change: (value: Value) => Value): void {
+  const pattern = { text: name, prefix: false };
+  for (const [key, value] of row) {
+    if (!leadsTo(pattern, key)) continue;
+    const changed = changedInside(value, key, pattern, change);
+    if (changed !== value) row.set(key, changed);
+  }
+}
+
+function changedInside(value: Value, path: string, pattern: NamePattern, change: (value: Value) => Value): Value {
+  if (Array.isArray(value)) {
+    const items = itemsOf(path);
+    const isReached = items === pattern.text;
+    if (!isReached && !leadsTo(pattern, items)) return value;
+    return changedItems(value, (item) => (isReached && !Array.isArray(item) ? change(item) : changedInside(item, items, pattern, change)));
+  }
+  if (!isObject(value)) return value;
+  let left = value;
+  for (const [key, inside] of Object.entries(value)) {
+    const name = `${path}.${key}`;
+    const changed = name === pattern.text ? change(inside) : leadsTo(pattern, name) ? changedInside(inside, name, pattern, change) : inside;
+    if (changed === inside) continue;
+    if (changed !== null) left = { ...left, [key]: changed };
+    else left = Object.fromEntries(Object.entries(left).filter(([other]) => other !== key));
+  }
+  return left;
+}
+
+/** Whether the event has a field of that name, in a list, too. */
+export function hasField(row: Row, name: string): boolean {
+  if (!name.includes(EACH)) return fieldReader(name)(row) !== undefined;
+  let isThere = false;
+  changeReached(row, name, (value) => {
+    isThere = true;
+    return value;
+  });
+  return isThere;
 }
 
 /** Keeps only what matches; of objects with a match inside, that. */
 export function keepFields(row: Row, patterns: readonly NamePattern[]): void {
   for (const [name, value] of row) {
     if (matchesAny(patterns, name)) continue;
-    const kept = isObject(value) && patterns.some((pattern) => leadsTo(pattern, name)) ? keepInside(value, name, patterns) : undefined;
+    const kept = patterns.some((pattern) => leadsTo(pattern, name)) ? keepInside(value, name, patterns) : undefined;
     if (kept === undefined) row.delete(name);
     else row.set(name, kept);
   }
 }
 
-function keepInside(object: JsonObject, path: string, patterns: readonly NamePattern[]): JsonObject | undefined {
-  const kept = Object.entries(object).flatMap(([key, value]): [string, Value][] => {
+function keepInside(value: Value, path: string, patterns: readonly NamePattern[]): Value | undefined {
+  if (Array.isArray(value)) {
+    const items = itemsOf(path);
+    if (matchesAny(patterns, items)) return value;
+    if (!patterns.some((pattern) => leadsTo(pattern, items))) return undefined;
+    return value.map((item) => keepInside(item, items, patterns) ?? {});
+  }
+  if (!isObject(value)) return undefined;
+  const kept = Object.entries(value).flatMap(([key, inside]): [string, Value][] => {
     const name = `${path}.${key}`;
-    if (matchesAny(patterns, name)) return [[key, value]];
-    const inside = isObject(value) && patterns.some((pattern) => leadsTo(pattern, name)) ? keepInside(value, name, patterns) : undefined;
-    return inside === undefined ? [] : [[key, inside]];
+    if (matchesAny(patterns, name)) return [[key, inside]];
+    const left = patterns.some((pattern) => leadsTo(pattern, name)) ? keepInside(inside, name, patterns) : undefined;
+    return left === undefined ? [] : [[key, left]];
   });
   return kept.length === 0 ? undefined : Object.fromEntries(kept);
 }
