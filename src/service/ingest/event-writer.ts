@@ -8,14 +8,10 @@ import { EMPTY_BIT, HUGE_BIT, TYPE_BITS, ZERO_BIT } from '../datasets/catalog.ts
 import type { OwnValues } from '../engine/rows/own-values.ts';
 import { KIND, type FieldValue, type Kind, type RowBlock } from '../engine/rows/row-block.ts';
 import { quote } from '../http/api-error.ts';
+import { EventFailure, InexactValue, keepNumber } from './event-failure.ts';
 import { isObject, JsonText, writeExact, type ExactValue } from './exact-json.ts';
 import type { FieldTally } from './field-tally.ts';
 import type { TimeReader } from './timestamps.ts';
-
-/** Thrown when a value that `JSON.parse` read may not be what the text says; it is then read again exactly. */
-export class InexactValue extends Error {}
-/** The reason why one event fails. */
-export class EventFailure extends Error {}
 
 /** Names that the service gives to events itself. A user's own are stored under `_user…`. */
 const RESERVED = new Set(['_sysTime', '_rowId', '_cursor', '_blockInfo']);
@@ -61,6 +57,8 @@ export interface WriterOptions {
   readonly receivedAt: bigint;
   /** Fields that the dataset may have. */
   readonly maxFields: number;
+  /** True where a 0 of the event may stand for a number that no double is near; asked for each. */
+  mayBeTiny(): boolean;
 }
 
 export class EventWriter {
@@ -185,12 +183,10 @@ export class EventWriter {
         else this.#stage(node, KIND.string, value, TYPE_BITS.string);
         break;
       case 'number':
+        this.#checkNumber(value);
         if (value === 0) this.#empty(node, KIND.integer, 0, '0', TYPE_BITS.integer | ZERO_BIT);
         else if (Number.isSafeInteger(value)) this.#stage(node, KIND.integer, value, TYPE_BITS.integer);
-        else {
-          this.#checkNumber(value);
-          this.#stage(node, KIND.float, value, TYPE_BITS.float);
-        }
+        else this.#stage(node, KIND.float, value, TYPE_BITS.float);
         break;
       case 'bigint':
         if (value === 0n) this.#empty(node, KIND.integer, 0, '0', TYPE_BITS.integer | ZERO_BIT);
@@ -216,7 +212,7 @@ export class EventWriter {
 
   #structure(node: Node, value: unknown, depth: number): void {
     if (value === null || value === undefined) this.#stage(node, KIND.json, 'null', 0);
-    else if (value instanceof JsonText) this.#stage(node, KIND.json, value.text, TYPE_BITS.float | HUGE_BIT);
+    else if (value instanceof JsonText) this.#stage(node, KIND.json, keepNumber(value, node.name), TYPE_BITS.float | HUGE_BIT);
     else if (Array.isArray(value)) {
       this.#checkDeep(node, value, depth + 1);
       this.#stage(node, KIND.json, writeExact(value as ExactValue), TYPE_BITS.array);
@@ -228,7 +224,8 @@ export class EventWriter {
   #checkDeep(node: Node, value: unknown, depth: number): void {
     if (typeof value === 'string') return this.#checkString(node, value);
     if (typeof value === 'number') return this.#checkNumber(value);
-    if (typeof value !== 'object' || value === null || value instanceof JsonText) return;
+    if (value instanceof JsonText) return void keepNumber(value, node.name);
+    if (typeof value !== 'object' || value === null) return;
     if (depth > SERVICE_EVENT_DEPTH) throw new EventFailure(`the event is nested deeper than ${SERVICE_EVENT_DEPTH}`);
     if (Array.isArray(value)) {
       for (const item of value) this.#checkDeep(node, item, depth + 1);
@@ -240,9 +237,12 @@ export class EventWriter {
     }
   }
 
-  /** A double beyond 2^53 without a fraction may be a rounded integer, infinity a number too large. */
+  /** A double beyond 2^53 without a fraction may be a rounded integer, infinity a number too large, 0 one too small. */
   #checkNumber(value: number): void {
-    if (!this.#exact && (Number.isInteger(value) ? !Number.isSafeInteger(value) : !Number.isFinite(value))) throw new InexactValue();
+    if (this.#exact) return;
+    const isDoubtful =
+      value === 0 ? this.#options.mayBeTiny() : Number.isInteger(value) ? !Number.isSafeInteger(value) : !Number.isFinite(value);
+    if (isDoubtful) throw new InexactValue();
   }
 
   #checkString(node: Node, value: string): void {

@@ -1,6 +1,6 @@
 /**
  * A JSON reader that loses nothing, for the few texts where `JSON.parse` does: integers beyond 2^53 come back as `bigint`,
- * numbers that no 64-bit integer or double holds as their text (`JsonText`), and keys with escapes are read right (V8's JSON.parse
+ * numbers that no 64-bit integer or double holds as their text (`JsonText`; also what a double would make 0 of), and keys with escapes are read right (V8's JSON.parse
  * can take such a key for another one that it read before, when that one holds a backslash: after '{"\\\\":1}', '{"\\"":2}'
  * yields the key `\`). It is an order of magnitude slower, so `ingest/flatten` asks for it only where it is needed.
  */
@@ -60,7 +60,8 @@ export function parseExact(text: string): ExactValue {
       const big = all.length < 25 ? BigInt(all) : MAX_INT + 1n;
       return big >= MIN_INT && big <= MAX_INT ? big : new JsonText(all);
     }
-    return Number.isFinite(value) ? value : new JsonText(all);
+    const isLost = !Number.isFinite(value) || (value === 0 && isTiny(all));
+    return isLost ? new JsonText(all) : value;
   };
   const word = (wanted: string, value: boolean | null): boolean | null => {
     if (!text.startsWith(wanted, at)) fail();
@@ -131,6 +132,9 @@ export function parseExact(text: string): ExactValue {
   if (at < text.length) fail();
   return result;
 }
+
+/** The text of a number that a double makes 0 of, and that is another. */
+export const isTiny = (text: string): boolean => /[1-9]/.test(text.split(/[eE]/, 1)[0]!);
 
 function oddBackslashes(text: string, quote: number): boolean {
   let n = 0;

@@ -12,8 +12,9 @@ import { ApiError, badRequest, quote } from '../http/api-error.ts';
 import type { ServiceLimits } from '../limits.ts';
 import type { Metrics } from '../http/metrics.ts';
 import type { Metadata } from '../metadata.ts';
-import { EventFailure, EventWriter, InexactValue } from './event-writer.ts';
-import { isObject, parseExact, type ExactValue } from './exact-json.ts';
+import { EventFailure, InexactValue, keepNumber } from './event-failure.ts';
+import { EventWriter } from './event-writer.ts';
+import { isObject, JsonText, parseExact, type ExactValue } from './exact-json.ts';
 import type { OwnFieldChooser } from './own-fields.ts';
 import type { Keys, Range } from './keys.ts';
 import type { Quota } from './quota.ts';
@@ -74,7 +75,9 @@ export async function ingest(parts: Parts, dataset: Dataset, body: Buffer, optio
   const now = BigInt(Date.now()) * 1_000_000n;
   const { written } = dataset;
   const block = new RowBlock(now, written);
+  const place = { index: 0 };
   const writer = new EventWriter({
+    mayBeTiny: () => reader.mayBeTiny(place.index),
     block,
     tally: parts.ownFields.tallyOf(dataset),
     fields: dataset.fields,
@@ -84,7 +87,7 @@ export async function ingest(parts: Parts, dataset: Dataset, body: Buffer, optio
     receivedAt: now,
     maxFields: parts.limits.datasetFields,
   });
-  const failures = writeAll(reader, writer, formatTime(now));
+  const failures = writeAll(reader, writer, place, formatTime(now));
   const processedBytes = body.length + options.labelBytes;
   const reply = JSON.stringify({
     ingested: block.rows,
@@ -146,18 +149,36 @@ function openReader(sent: Buffer, options: IngestOptions): EventReader {
 
 function readLabels(header: string): Record<string, ExactValue> {
   if (header.trim() === '') return {};
+  let labels: ExactValue | undefined;
   try {
-    const labels = parseExact(header);
-    if (isObject(labels)) return labels;
+    labels = parseExact(header);
   } catch {
     // The same message as for JSON that is no object.
+  }
+  if (isObject(labels)) {
+    checkNumbers(labels);
+    return labels;
   }
   throw badRequest(`the event labels header ${quote(header)}: wanted a JSON object`);
 }
 
-function writeAll(reader: EventReader, writer: EventWriter, receivedAt: string): Failure[] {
+/** A label is of every event: one that none could keep fails the request. */
+function checkNumbers(value: unknown, name = ''): void {
+  if (value instanceof JsonText) {
+    try {
+      keepNumber(value, name);
+    } catch (error) {
+      throw badRequest(`the event labels header: ${messageOf(error)}`);
+    }
+  } else if (typeof value === 'object' && value !== null)
+    for (const [key, inner] of Object.entries(value)) checkNumbers(inner, name === '' ? key : `${name}.${key}`);
+}
+
+/** `place.index` is kept up to date. */
+function writeAll(reader: EventReader, writer: EventWriter, place: { index: number }, receivedAt: string): Failure[] {
   const failures: Failure[] = [];
   for (let index = 0; index < reader.count; index++) {
+    place.index = index;
     try {
       try {
         write(reader, writer, reader.read(index), !reader.lossy);

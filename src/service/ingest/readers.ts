@@ -6,7 +6,7 @@ import { CsvError, parse as parseCsv } from 'csv-parse/sync';
 import { messageOf } from '../../core/errors.ts';
 import { SERVICE_REQUEST_EVENTS } from '../limits.ts';
 import { ApiError, badRequest, quote } from '../http/api-error.ts';
-import { parseExact } from './exact-json.ts';
+import { isTiny, parseExact } from './exact-json.ts';
 
 export interface EventReader {
   readonly count: number;
@@ -14,6 +14,8 @@ export interface EventReader {
   read(index: number): unknown;
   /** The same, by the reader that loses nothing. */
   readExact(index: number): unknown;
+  /** True where `read` may have made 0 of a number in this event that a double cannot come near. */
+  mayBeTiny(index: number): boolean;
   /** False when `read` is exact already. */
   readonly lossy: boolean;
   /** Elements may be `{time, data, labels}` envelopes. */
@@ -75,11 +77,21 @@ function addLines(lines: string[], text: string): void {
 /** One JSON value a line; blank lines do not count. */
 export const readNdjson = (body: Buffer): EventReader => readLines(linesOfBody(body));
 
+/** What a number that is too small for a double has in its text: a long exponent, or many zeros. */
+const TINY = /[eE]-\d{3}|0{200}/;
+
 function readLines(lines: readonly string[]): EventReader {
+  let asked = -1;
+  let mayBe = false;
   return {
     count: lines.length,
     read: (index) => JSON.parse(lines[index]!),
     readExact: (index) => parseExact(lines[index]!),
+    mayBeTiny(index) {
+      if (index !== asked) mayBe = TINY.test(lines[index]!);
+      asked = index;
+      return mayBe;
+    },
     lossy: true,
     envelopes: false,
     scalars: true,
@@ -101,10 +113,12 @@ export function readJson(text: string): EventReader {
   const values = listOf(parsed);
   checkCount(values.length);
   let exact: unknown[] | undefined;
+  let mayBe: boolean | undefined;
   return {
     count: values.length,
     read: (index) => values[index],
     readExact: (index) => (exact ??= listOf(parseExact(text)))[index],
+    mayBeTiny: () => (mayBe ??= TINY.test(text)),
     lossy: true,
     envelopes: true,
     scalars: false,
@@ -166,7 +180,7 @@ export function readCsv(text: string, delimiter: string, columns: readonly strin
       if (value !== undefined) event[names[column]!] = value instanceof BigCell ? value.value : value;
     return event;
   };
-  return { count: rows.length, read, readExact: read, lossy: false, envelopes: false, scalars: false };
+  return { count: rows.length, read, readExact: read, mayBeTiny: () => false, lossy: false, envelopes: false, scalars: false };
 }
 
 function headerOf(row: unknown[] | Error | undefined): string[] {
@@ -201,5 +215,7 @@ function typed(text: string): string | number | bigint | boolean | undefined {
     const big = BigInt.asIntN(64, BigInt(text.slice(0, 25)));
     return String(big) === text ? big : text;
   }
-  return FLOAT.test(text) && Number.isFinite(number) ? number : text;
+  // A short hash may look like a number that no double holds: it stays a text.
+  const isNumber = FLOAT.test(text) && Number.isFinite(number) && (number !== 0 || !isTiny(text));
+  return isNumber ? number : text;
 }
