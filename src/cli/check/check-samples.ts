@@ -17,6 +17,7 @@ import { findFiles } from '../../sources/file/scan/find-files.ts';
 import { readHead, withOpenIfReadable } from '../../sources/file/scan/peek.ts';
 import { ListedPrivateFiles } from '../../sources/file/scan/private-files.ts';
 import { isGzipOrZstdName } from '../../sources/file/scan/rotated-names.ts';
+import type { CaseChecks } from './check-cases.ts';
 import type { Locate } from './check-machine.ts';
 
 /** Files of a source that are read, and how much of each. */
@@ -31,15 +32,25 @@ const NEWLINE = 0x0a;
 type Fault = 'format' | 'time' | 'transform';
 
 /** Warnings, each at the key that fails. Reads files and nothing else. */
-export async function checkSamples(config: Config, read: Pick<ReadConfig, 'locate' | 'locateIn'>): Promise<Problem[]> {
+export async function checkSamples(config: Config, read: Pick<ReadConfig, 'locate' | 'locateIn'>, cases: CaseChecks): Promise<Problem[]> {
   const warnings: Problem[] = [];
   const fields = new FieldChecks();
   const locate: Locate = (path) => read.locate(path);
-  for (const source of fileSources(config)) warnings.push(...(await checkSource(config, source, locate, fields)));
+  for (const source of fileSources(config)) {
+    const events = await checkSource(config, source, locate, fields, warnings);
+    for (const sink of config.sinks) if (sink.inputs.includes(source.id)) cases.add(config, source, sink, events, read);
+  }
   return [...warnings, ...fields.warnings(read)];
 }
 
-async function checkSource(config: Config, source: FileSourceConfig, locate: Locate, fields: FieldChecks): Promise<Problem[]> {
+/** Returns the first events, before their transforms. */
+async function checkSource(
+  config: Config,
+  source: FileSourceConfig,
+  locate: Locate,
+  fields: FieldChecks,
+  warnings: Problem[],
+): Promise<readonly Record<string, JsonValue>[]> {
   const { found: all, fileSystem } = await findFiles(source, new ListedPrivateFiles(() => config, systemClock));
   const found = [...all.keys()].filter((path) => !isGzipOrZstdName(path)).slice(0, MAX_FILES);
   const hides = [source, config, ...config.sinks].some(({ transform }) => transform !== undefined);
@@ -61,7 +72,8 @@ async function checkSource(config: Config, source: FileSourceConfig, locate: Loc
     for (const found of trial.describe(hides)) faults.set(found.fault, found);
   }
   await fields.add(config, source, events);
-  return [...faults.values()].map(({ fault, message, fix }) => ({ ...locate(placeOf(config, source, fault)), message, fix }));
+  for (const { fault, message, fix } of faults.values()) warnings.push({ ...locate(placeOf(config, source, fault)), message, fix });
+  return events;
 }
 
 /** Whole lines at the file's beginning; none where it cannot be read. */

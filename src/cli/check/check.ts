@@ -5,7 +5,7 @@
 import { styleText } from 'node:util';
 import type { Problem } from '../../config/config-error.ts';
 import { findConfig } from '../../config/load/find.ts';
-import { readConfig } from '../../config/load/load.ts';
+import { type ReadConfig, readConfig } from '../../config/load/load.ts';
 import type { Config } from '../../config/model.ts';
 import { UsageError } from '../../core/errors.ts';
 import { checkMachine, type Locate } from './check-machine.ts';
@@ -70,8 +70,18 @@ async function examine(named: string | undefined): Promise<Findings> {
   }
   const machine = await checkMachine(read.config, locate);
   const problems = read.order([...machine.problems, ...transforms]);
-  const samples = problems.length === 0 ? await (await import('./check-samples.ts')).checkSamples(read.config, read) : [];
+  const samples = problems.length === 0 ? await checkEvents(read.config, read) : [];
   return { file, config: read.config, problems, warnings: [...read.warnings, ...machine.warnings, ...samples], locate };
+}
+
+/** What the first events of files and the inputs of tests show. */
+async function checkEvents(config: Config, read: Pick<ReadConfig, 'locate' | 'locateIn'>): Promise<Problem[]> {
+  const { CaseChecks } = await import('./check-cases.ts');
+  const { checkSamples } = await import('./check-samples.ts');
+  const cases = new CaseChecks();
+  const samples = await checkSamples(config, read, cases);
+  await cases.addTests(config, read);
+  return [...samples, ...cases.warnings];
 }
 
 function printJson({ file, config, problems, warnings }: Findings, { out }: CheckOutput): void {

@@ -1,6 +1,9 @@
 /** `tailrace preview [FILE…]`: lines as the events they would become. Sends nothing, moves no checkpoint, needs no token. */
 import { Previewer, type PreviewedEvent } from '../../agent/preview/previewer.ts';
+import type { CaseNames } from '../../agent/preview/case-names.ts';
 import type { StepCounts } from '../../agent/preview/step-counts.ts';
+import type { TransformConfig } from '../../config/model.ts';
+import type { JsonValue } from '../../core/block.ts';
 import { TailraceError, UsageError } from '../../core/errors.ts';
 import { systemClock } from '../../core/time/clock.ts';
 import { nodeFileSystem } from '../../sources/file/scan/file-system.ts';
@@ -39,10 +42,14 @@ export async function preview(files: readonly string[], args: PreviewArguments):
     if (args.json) return write(toJsonLine(event, args.diff === true));
     return write(args.diff ? toDiff(event) : toText(event));
   };
+  const cases = await caseNames(target);
   const previewer = await Previewer.create({
     ...target,
     log: createPreviewLog(() => (hasFailed = true)),
-    record: stats ? (event) => stats.add(event) : show,
+    record(event) {
+      if (event.before !== undefined) cases?.look(JSON.parse(event.before) as Record<string, JsonValue>);
+      return stats ? stats.add(event) : show(event);
+    },
   });
   try {
     if (files.length === 0) {
@@ -57,6 +64,7 @@ export async function preview(files: readonly string[], args: PreviewArguments):
   }
   if (stats) await write(args.json ? `${JSON.stringify(stats.toObject(previewer.counts))}\n` : stats.toText(previewer.counts));
   await flush();
+  for (const { message, fix } of cases?.warnings ?? []) say(`tailrace: warning: ${message}; ${fix}`);
   return hasFailed ? 1 : 0;
 }
 
@@ -70,9 +78,18 @@ function refusePrivate(file: string, { config }: PreviewTarget): void {
     throw new TailraceError('E_PREVIEW', `"${file}" is ${what}, which is never read as a log`, { fix: 'name a log file' });
 }
 
+const transformsOf = ({ config, source, sink }: PreviewTarget): TransformConfig[] =>
+  [source.transform, config.transform, sink.transform].filter((each) => each !== undefined);
+
 /** Undefined where there are no transforms. */
-async function countSteps({ config, source, sink }: PreviewTarget): Promise<StepCounts | undefined> {
-  const transforms = [source.transform, config.transform, sink.transform].filter((each) => each !== undefined);
+async function caseNames(target: PreviewTarget): Promise<CaseNames | undefined> {
+  const transforms = transformsOf(target);
+  return transforms.length === 0 ? undefined : new (await import('../../agent/preview/case-names.ts')).CaseNames(transforms);
+}
+
+/** Undefined where there are no transforms. */
+async function countSteps(target: PreviewTarget): Promise<StepCounts | undefined> {
+  const transforms = transformsOf(target);
   return transforms.length === 0 ? undefined : (await import('../../agent/preview/step-counts.ts')).StepCounts.create(transforms);
 }
 

@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Members } from '../events/members.ts';
 import { NameIndex } from '../events/name-index.ts';
+import { RepeatedKeys } from '../events/repeated-keys.ts';
 import { type ResultMember, writeEvent } from '../events/write-event.ts';
 import type { RowContext } from '../rows/call/context.ts';
 import type { RowProgram } from '../rows/program.ts';
@@ -34,6 +35,7 @@ export function createPipelineStage(options: PipelineStageOptions): Stage {
   const out = new StageOutput({ ...options, routes: program.datasetOf !== undefined });
   const members = new Members();
   const few = reads === 'all' || writes === 'all' || only === 'objects' ? undefined : new FewFields(members, reads, writes);
+  const repeated = program.hidden.length > 0 ? new RepeatedKeys(program.hidden) : undefined;
   const isOutside = writes === 'all' ? undefined : (name: string): boolean => !writes.has(name);
 
   const needed = program.needs && only !== 'objects' ? new NameIndex(program.needs) : undefined;
@@ -80,6 +82,8 @@ export function createPipelineStage(options: PipelineStageOptions): Stage {
     const from = n === 0 ? 0 : list.ends[n - 1]!;
     const origin = list.origins[n]!;
     members.scan(list.bytes, from);
+    const single = repeated?.without(members);
+    if (single) members.scan(single, 0);
     out.begin(list, n);
     const row = rowOf();
     const before = few ? undefined : new Map(row);
@@ -96,7 +100,7 @@ export function createPipelineStage(options: PipelineStageOptions): Stage {
     for (const each of rows) {
       const result = before && resultOf(each, before);
       if (result) writeEvent(out.writer, members, result, isOutside);
-      else if (!few || !few.write(each, out.writer)) out.writer.copy(list.bytes, from, list.ends[n]!);
+      else if (!few || !few.write(each, out.writer)) out.writer.copy(members.bytes, members.from, single ? single.length : list.ends[n]!);
       if (!out.note(origin, program.datasetOf?.(each, asked))) return out.fail(list, n, members, TOO_LARGE);
     }
   };

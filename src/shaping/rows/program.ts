@@ -4,12 +4,13 @@
  */
 import { AplError, placeOf } from '../../language/syntax/apl-error.ts';
 import { readTransform, type TransformStep } from '../../language/text/transform-text.ts';
-import { callsIn, type Stage } from '../../language/plan/tree.ts';
+import { callsIn, type NamePattern, type Stage } from '../../language/plan/tree.ts';
 import { OPERATORS_BY_NAME } from '../../language/operators/table.ts';
 import type { Scope } from './call/call.ts';
 import type { RowContext } from './call/context.ts';
 import { asString } from './values/convert.ts';
 import { compile } from './expressions.ts';
+import { namesHiddenBy } from './hidden-names.ts';
 import { topLevelNames } from './values/paths.ts';
 import { compileStage, infiniteIn, settleRow, type CompiledStage } from './steps.ts';
 import { TextTooLong } from './values/text.ts';
@@ -35,6 +36,8 @@ export interface RowProgram {
   readonly hides: boolean;
   /** It hides by the names of fields, and not only what it finds in the whole text. */
   readonly hidesFields: boolean;
+  /** The names that it hides by, or keeps while others go. */
+  readonly hidden: readonly NamePattern[];
   readonly steps: readonly ProgramStep[];
   /** Names of environment variables that it reads: their values belong to what shapes an event. */
   readonly environment: ReadonlySet<string>;
@@ -104,6 +107,7 @@ function programOf(compiled: readonly CompiledStep[]): RowProgram {
     writes,
     needs: neededBy(stages),
     deterministic: stages.every((stage) => stage.deterministic),
+    hidden: trees.flatMap(namesHiddenBy),
     hides: removes || hidden.length > 0,
     hidesFields: removes || hidden.some(({ args: [text] }) => text?.kind !== 'column' || text.name !== 'message'),
     environment: argumentsOf(trees, 'env'),

@@ -23,7 +23,7 @@ export function topLevelNames(name: string): string[] {
 /** Without the `[]` at the end. */
 const listOf = (name: string): string => (name.endsWith(EACH) ? name.slice(0, -EACH.length) : name);
 /** What the items of the list at the path are called; those of lists in lists are called the same. */
-const itemsOf = (path: string): string => (path.endsWith(EACH) ? path : path + EACH);
+export const itemsPath = (path: string): string => (path.endsWith(EACH) ? path : path + EACH);
 
 /** Reads the field; undefined where there is none. */
 export function fieldReader(name: string): (row: Row) => Value | undefined {
@@ -76,7 +76,7 @@ function writeInside(object: JsonObject, name: string, value: Value): JsonObject
 }
 
 /** Whether a field below the path may match. */
-const leadsTo = ({ text, prefix }: NamePattern, path: string): boolean =>
+export const leadsTo = ({ text, prefix }: NamePattern, path: string): boolean =>
   text.startsWith(`${path}.`) || text.startsWith(`${path}${EACH}`) || (prefix && path.startsWith(text));
 
 const matchesAny = (patterns: readonly NamePattern[], name: string): boolean => patterns.some((pattern) => matchesPattern(pattern, name));
@@ -124,7 +124,7 @@ function removeMatching(row: Row, pattern: NamePattern): void {
 
 function withoutMatching(value: Value, path: string, pattern: NamePattern): Value {
   if (Array.isArray(value)) {
-    const items = itemsOf(path);
+    const items = itemsPath(path);
     if (matchesPattern(pattern, items)) return [];
     return leadsTo(pattern, items) ? changedItems(value, (item) => withoutMatching(item, items, pattern)) : value;
   }
@@ -162,7 +162,7 @@ export function changeReached(row: Row, name: string, change: (value: Value) => 
 
 function changedInside(value: Value, path: string, pattern: NamePattern, change: (value: Value) => Value): Value {
   if (Array.isArray(value)) {
-    const items = itemsOf(path);
+    const items = itemsPath(path);
     const isReached = items === pattern.text;
     if (!isReached && !leadsTo(pattern, items)) return value;
     return changedItems(value, (item) => (isReached && !Array.isArray(item) ? change(item) : changedInside(item, items, pattern, change)));
@@ -202,7 +202,7 @@ export function keepFields(row: Row, patterns: readonly NamePattern[]): void {
 
 function keepInside(value: Value, path: string, patterns: readonly NamePattern[]): Value | undefined {
   if (Array.isArray(value)) {
-    const items = itemsOf(path);
+    const items = itemsPath(path);
     if (matchesAny(patterns, items)) return value;
     if (!patterns.some((pattern) => leadsTo(pattern, items))) return undefined;
     return value.map((item) => keepInside(item, items, patterns) ?? {});
