@@ -64,8 +64,11 @@ export interface StreamStore {
   hasStarted?(source: string): boolean;
   /** Writes new streams now, so that a crash does not forget which files were seen. Does nothing when there are none. */
   persist?(): void;
-  /** Nothing of the stream was read yet, and it begins in its file at `startAt`, behind `tail`. On disk as a new stream is. */
-  begin(stream: string, startAt: number, tail: Tail): void;
+  /**
+   * Nothing of the stream was read yet, and it begins in its file at `startAt`, behind `tail`. `read`: another stream read it up to the last of
+   * these points, which are counted from `startAt`. On disk as a new stream is.
+   */
+  begin(stream: string, startAt: number, tail: Tail, read?: readonly ContentPoint[]): void;
   /** Notes a grown fingerprint or a new inode. The path first matched stays. */
   identify(stream: string, identity: FileIdentity): void;
   /** Notes how many bytes of the stream's file were seen. On disk with the next save. */

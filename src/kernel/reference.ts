@@ -142,7 +142,7 @@ function escaped(line: Uint8Array): Buffer[] {
 function passedThrough(line: Uint8Array, context: LineContext): Buffer | undefined {
   const { shape, timestampField, readAtMs } = context;
   if (line.length > MAX_OBJECT_BYTES || line.includes(0x0a)) return undefined;
-  const text = trimEndOf(new TextDecoder('utf-8', { ignoreBOM: true }).decode(line), ' \t\r').replace(/^[ \t\r]+/, '');
+  const text = trimEndOf(new TextDecoder('utf-8', { ignoreBOM: true }).decode(line), ' \t\r').replace(/^(?:[ \t\r]+|\ufeff[ \t\r]*)/, '');
   if (!text.startsWith('{') || !isJson(text)) return undefined;
   const keys = topLevelKeys(text);
   if (keys === undefined) return undefined;

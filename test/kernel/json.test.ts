@@ -35,6 +35,13 @@ describe('an object line', () => {
     expect(passed(' \t\r {"_time":1} \t\r\r')).toBe('{"_time":1}\n');
   });
 
+  // Symptom: files that were put together, each with a mark, gave text for the first line of each but the first.
+  test('loses a byte order mark before it, and the spaces behind that', () => {
+    expect(passed('\ufeff{"_time":1}')).toBe('{"_time":1}\n');
+    expect(passed('\ufeff \t{"_time":1,"a":"\ufeff"} ')).toBe('{"_time":1,"a":"\ufeff"}\n');
+    expect(passed('\ufeff{"a":1}', { s: 1 })).toBe(`{"a":1,"s":1,${time}}\n`);
+  });
+
   test('gets the fields before its closing brace, then the time', () => {
     expect(passed('{"a":1}', { service: 'app', n: [1] })).toBe(`{"a":1,"service":"app","n":[1],${time}}\n`);
     expect(passed('{"a":1 }', { s: 1 })).toBe(`{"a":1 ,"s":1,${time}}\n`);
@@ -130,7 +137,7 @@ describe('a line that only looks like JSON', () => {
       '{', '}', '{]', '[}', '{"a"}', '{"a":}', '{"a":1', '{"a":1,}', '{,"a":1}', '{"a":1,,"b":2}', '{"a" 1}', '{a:1}', "{'a':1}", '{"a":1}}', '{"a":1} x', '{"a":1}{"b":2}',
       '{"a":[1,]}', '{"a":[1 2]}', '{"a":[,1]}', '{"a":[1}}', '{"a":{"b":1]}', '{"a":01}', '{"a":-}', '{"a":-01}', '{"a":+1}', '{"a":.5}', '{"a":1.}', '{"a":1.e5}', '{"a":1e}', '{"a":1e+}', '{"a":0x1}',
       '{"a":1.5.5}', '{"a":tru}', '{"a":True}', '{"a":truex}', '{"a":nul}', '{"a":falsy}', '{"a":NaN}', '{"a":Infinity}', '{"a":"x}', '{"a":"\\x"}', '{"a":"\\u12g4"}', '{"a":"\\u12"}', '{"a":"\\"}', '{"a":"\t"}',
-      '{"a":"\0"}', '{"a":"\x1f"}', '{"a\t":1}', '{"a":1\v}', '{"a":1\f}', '{"a":\u00a01}', '{\ufeff}', '\ufeff{}', '{"a":1/**/}', '[1]', '"a"', '1', 'null', '{"a":é}', '{"a":123456789012345x}', '{"a":1,"b":02,"c":3}',
+      '{"a":"\0"}', '{"a":"\x1f"}', '{"a\t":1}', '{"a":1\v}', '{"a":1\f}', '{"a":\u00a01}', '{\ufeff}', '\ufeff', '\ufeff\ufeff{}', ' \ufeff{}', '{"a":1/**/}', '[1]', '"a"', '1', 'null', '{"a":é}', '{"a":123456789012345x}', '{"a":1,"b":02,"c":3}',
     ],
   )('is text: %j', (line) => {
     expect(passes(line)).toBe(false);

@@ -1,7 +1,7 @@
 /** A StreamStore in memory: commits what a lane accepted, so that a test can restart a source where a database would let it. */
 import { randomBytes } from 'node:crypto';
 import type { Tail } from '../../src/core/block.ts';
-import { addSums } from '../../src/core/sums.ts';
+import { addSums, type ContentPoint } from '../../src/core/sums.ts';
 import type { CompressedEnd, FileIdentity, StreamRecord, StreamStore } from '../../src/core/stream.ts';
 
 export class MemoryStreamStore implements StreamStore {
@@ -27,11 +27,12 @@ export class MemoryStreamStore implements StreamStore {
     return [...this.records.values()].filter((record) => record.source === source);
   }
 
-  begin(stream: string, startAt: number, tail: Tail): void {
+  begin(stream: string, startAt: number, tail: Tail, read: readonly ContentPoint[] = [{ at: startAt, sum: 0 }]): void {
     const record = this.records.get(stream);
     if (!record) throw new Error(`begin of a stream that was never minted: ${stream}`);
+    const { at, sum } = read.at(-1)!;
     if (record.resumeAt !== record.startAt) throw new Error(`begin of a stream that was read: ${stream}`);
-    this.records.set(stream, { ...record, startAt, resumeAt: startAt, tail });
+    this.records.set(stream, { ...record, startAt, resumeAt: at, tail, contentSum: sum, contentPoints: read.slice(0, -1) });
   }
 
   identify(stream: string, identity: FileIdentity): void {

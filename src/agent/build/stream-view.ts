@@ -24,7 +24,7 @@ export function createStreamView(
     list: (source) => streams.list(source),
     hasStarted: (source) => state.hasStarted(source),
     persist: () => state.persist(),
-    begin: (stream, startAt, tail) => streams.begin(stream, startAt, tail),
+    begin: (...given) => streams.begin(...given),
     identify: (stream, identity) => streams.identify(stream, identity),
     see: (stream, size) => streams.see(stream, size),
     noteCompressedEnd: (stream, end) => streams.noteCompressedEnd(stream, end),

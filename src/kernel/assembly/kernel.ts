@@ -182,7 +182,9 @@ export function wrap(p: usize, end: usize, out: usize, base: usize, limit: usize
       break;
     }
     if (passes) {
-      const start = first > 0x20 ? p : skipSpaces(p);
+      let start = first > 0x20 ? p : skipSpaces(p);
+      // A byte order mark in the middle: files that were put together.
+      if (first == 0xef && load<u8>(p + 1) == 0xbb && load<u8>(p + 2) == 0xbf) start = skipSpaces(p + 3);
       if (load<u8>(start) == 0x7b) {
         let close = shapeEnd(start);
         if (close == 0) {

@@ -34,6 +34,18 @@ export const COPY_CHECK_BYTES = 64 * 1024 * 1024;
 export const LAST_PART_BYTES = 4 * 1024;
 /** … and the bytes before. */
 export const PART_BYTES = 32 * 1024;
+/** The last lines of a file, of which a footer is one, have sums of their own, so many. */
+export const LAST_LINES = 16;
+/** A file that was changed in its middle is read on where so many bytes of it, … */
+export const MIN_KEPT_BYTES = 1024;
+/** … at least half of it, with so many different lines among the last, are as they were. */
+export const MIN_KEPT_LINES = 3;
+/** `fallocate` cuts out multiples of this; … */
+export const CUT_OUT_UNIT_BYTES = 4096;
+/** … so much may have been appended since the last look. */
+export const MAX_APPENDED_BYTES = 16 * 1024 * 1024;
+/** A file that is changed in place, and cannot be read on, is read from its beginning once in this time. */
+export const READ_AGAIN_MS = 60_000;
 /** How much a file system's clock may be behind the system's. */
 export const BIRTH_SLACK_MS = 50;
 /** Streams created within this time may come from one scan, which creates them in any order. */

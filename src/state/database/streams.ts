@@ -6,6 +6,7 @@ import { randomBytes } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
 import type { Tail } from '../../core/block.ts';
 import type { CompressedEnd, FileIdentity, StreamRecord } from '../../core/stream.ts';
+import type { ContentPoint } from '../../core/sums.ts';
 import { NO_TAIL } from '../../core/tail.ts';
 import { baseOf, sinkOf } from '../../core/owner.ts';
 import { Mark } from './marks.ts';
@@ -123,13 +124,14 @@ export class Streams {
     return [...this.#streams.values()].filter((stream) => stream.source === source).map((stream) => toRecord(stream, sinks));
   }
 
-  begin(id: string, startAt: number, tail: Tail): void {
+  begin(id: string, startAt: number, tail: Tail, read: readonly ContentPoint[] = [{ at: startAt, sum: 0 }]): void {
     const stream = this.#streams.get(id);
     if (!stream) return;
     stream.startAt = startAt;
+    const { at, sum } = read.at(-1)!;
     for (const [sink, mark] of stream.marks) {
       this.#moved.delete(mark);
-      stream.marks.set(sink, new Mark(startAt, tail, 0));
+      stream.marks.set(sink, new Mark(at, tail, sum, read.slice(0, -1)));
     }
     this.#new.add(stream);
     this.#begun.add(stream);

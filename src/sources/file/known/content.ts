@@ -104,7 +104,8 @@ function hasEdges(fileSystem: FileSystem, fd: number, read: ReadContent): boolea
   return hasTail(fileSystem, fd, read);
 }
 
-function hasTail(fileSystem: FileSystem, fd: number, { offset, tail }: ReadContent): boolean {
+/** The bytes before the position are as they were. Throws system errors. */
+export function hasTail(fileSystem: FileSystem, fd: number, { offset, tail }: Pick<ReadContent, 'offset' | 'tail'>): boolean {
   const found = readBefore(fileSystem, fd, offset, tail.length);
   return found.length === tail.length && tailOf(found).crc === tail.crc;
 }

@@ -17,7 +17,7 @@ import { readBefore, readHead } from '../scan/peek.ts';
 import { isAllNuls, isAtGap, isEmpty } from './content.ts';
 import type { Notices } from '../scan/notices.ts';
 import { findNulsEnd, isFilled, leadingNuls, NULS } from './nul-runs.ts';
-import { endsInNuls, noteSize, type TrackedFile } from './tracked-file.ts';
+import { endsInNuls, isGone, noteSize, type TrackedFile } from './tracked-file.ts';
 
 export interface NulGapsOptions {
   readonly fileSystem: FileSystem;
@@ -111,7 +111,8 @@ export class NulGaps {
    */
   isSettled(file: TrackedFile, at: number): boolean {
     const { clock } = this.#options;
-    if (clock.now() - file.disk.seenMtimeMs >= HOLE_SETTLES_MS || file.finalAt === Infinity) return true;
+    // What is deleted must reach the disk buffer at once.
+    if (clock.now() - file.disk.seenMtimeMs >= HOLE_SETTLES_MS || file.finalAt === Infinity || isGone(file)) return true;
     if (file.stream.nuls.hole?.at !== at) file.stream.nuls.hole = { at, sinceMs: clock.monotonic(), text: undefined };
     return clock.monotonic() - file.stream.nuls.hole.sinceMs >= HOLE_SETTLES_MS;
   }

@@ -8,6 +8,7 @@ import type { FileIdentity, StreamStore } from '../../../core/stream.ts';
 import type { FileSystem } from '../scan/file-system.ts';
 import type { NulGaps } from './nul-gap.ts';
 import { fingerprintOfText } from './content.ts';
+import type { KeptStretch } from './kept-content.ts';
 import type { Notices } from '../scan/notices.ts';
 import { readHead } from '../scan/peek.ts';
 import { isGone, type TrackedFile } from './tracked-file.ts';
@@ -29,8 +30,8 @@ export class StreamIdentities {
     this.#options = options;
   }
 
-  /** Gives an open file its stream; false while it is empty. Throws system errors. */
-  mint(file: TrackedFile): boolean {
+  /** Gives an open file its stream; false while it is empty. `kept`: what another stream read before it. Throws system errors. */
+  mint(file: TrackedFile, kept?: KeptStretch): boolean {
     const { fileSystem, streams, source, notices } = this.#options;
     const head = readHead(fileSystem, file.disk.fd!, HEAD_BYTES);
     if (head.length === 0) return false;
@@ -38,12 +39,18 @@ export class StreamIdentities {
     file.stream.identity = { ...locatedIdentity(file), ...fingerprintOfText(head) };
     const { id, createdMs } = streams.mint(source, file.stream.firstPath, file.stream.identity, file.stream.offset);
     file.stream.id = id;
+    if (kept) streams.begin(id, kept.from, file.stream.tail, kept.points);
     file.stream.createdMs = createdMs;
     file.nextBornMs ??= createdMs;
     if (isGone(file)) this.#options.rescue?.keep(id);
     if (file.isNews) notices.event('info', { path: file.disk.path, size: file.size }, 'new file');
     file.isNews = false;
     return true;
+  }
+
+  /** Nothing that was seen behind its position is lost: another stream reads it. */
+  noteRead({ stream }: TrackedFile): void {
+    if (stream.id !== undefined) this.#options.streams.see(stream.id, stream.offset);
   }
 
   /** Saves the file's present inode and path. */

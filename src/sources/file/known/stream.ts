@@ -2,6 +2,7 @@
 import type { EventShape, Tail } from '../../../core/block.ts';
 import { GAP_BYTES } from '../limits.ts';
 import type { FileIdentity, StreamRecord } from '../../../core/stream.ts';
+import type { ContentPoint } from '../../../core/sums.ts';
 import { NO_TAIL } from '../../../core/tail.ts';
 import type { SuspendedLine } from '../../framing/long-line.ts';
 import { ContentSum } from './content-sum.ts';
@@ -41,6 +42,8 @@ export class Stream {
   /** The fingerprint, and where the file was last. */
   identity: FileIdentity;
   readonly nuls: StreamNuls = { leastGap: GAP_BYTES, gapTo: 0, isAfterTruncation: false, last: NO_NULS, hole: undefined };
+  /** Its beginning is not read before (monotonic), as the file is changed in place again and again; 0 where it is not. */
+  readFromMs = 0;
   /** Bytes up to here were read; from `offset` on they are an unfinished line. */
   readTo = 0;
   /** The unfinished oversize line that reading stopped in. */
@@ -124,6 +127,12 @@ export class Stream {
     this.#startAt = at;
     this.nuls.gapTo = 0;
     this.#moveTo(at, tail, new ContentSum(at, 0));
+  }
+
+  /** What is before its position was read by another stream, from which its sums are known. */
+  goOn({ from, to, points }: { readonly from: number; readonly to: number; readonly points: readonly ContentPoint[] }, tail: Tail): void {
+    this.#startAt = from;
+    this.#moveTo(to, tail, new ContentSum(to, points.at(-1)!.sum, points.slice(0, -1)));
   }
 
   /** The lane took everything before `to`: these parts, the last bytes of which are `tail`. */

@@ -87,6 +87,13 @@ export function endsInNuls({ stream: { nuls, offset } }: TrackedFile): boolean {
   return nuls.last.to > Math.max(nuls.last.from, offset);
 }
 
+/** It is changed in place, was read from its beginning a moment ago, and waits to be read so again. */
+export function isBraked(file: TrackedFile, nowMs: number): boolean {
+  const { stream, disk, finalAt } = file;
+  if (nowMs >= stream.readFromMs || stream.offset > stream.startAt || finalAt === Infinity) return false;
+  return disk.place === 'matched' && !isRotated(file);
+}
+
 /** There are bytes that were never read: more than an unfinished line. */
 export function isBehind({ size, stream }: TrackedFile): boolean {
   return stream.readTo < size;

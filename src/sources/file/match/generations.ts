@@ -17,6 +17,8 @@ import { LOWER_BOUND } from '../scan/notices.ts';
 import { OpenFiles } from '../known/open-files.ts';
 import { Holdings } from '../known/holdings.ts';
 import { isUntouched } from '../known/content.ts';
+import { InPlaceChanges, READ_AGAIN } from '../known/in-place.ts';
+import { goOn } from './go-on.ts';
 import { type FirstPlace, isRotatedName, rotatedFrom } from '../scan/rotated-names.ts';
 import { Order } from '../known/order.ts';
 import type { Place } from '../known/file-on-disk.ts';
@@ -48,6 +50,7 @@ export class Generations {
   readonly copies: Copies;
   readonly maintenance: Maintenance;
   readonly order: Order;
+  readonly #inPlace: InPlaceChanges;
   readonly #options: GenerationsOptions;
   /** By inode: the positions of streams that a start detaches; what has the inode now may begin with a NUL gap of that length. */
   readonly readBefore = new Map<string, number>();
@@ -65,6 +68,7 @@ export class Generations {
     this.maintenance = new Maintenance({ ...options, groupTimeoutMs, holdings, descriptors: this.descriptors });
     const gaps = (this.gaps = new NulGaps(options));
     this.identities = new StreamIdentities({ ...options, gaps });
+    this.#inPlace = new InPlaceChanges(options);
     this.inodes = new InodeReuse(options.fileSystem, this.descriptors);
     const { identities, descriptors } = this;
     const isRotatedFrom = (path: string, of: FirstPlace): boolean => this.isRotatedFrom(path, of);
@@ -81,7 +85,7 @@ export class Generations {
         this.descriptors.open(file);
         this.current(file);
       },
-      renew: (file) => this.renew(file),
+      renew: (file) => this.renew(file, true),
       isLost: (file) => this.maintenance.giveUpLost(file),
       holderOf: (found) => this.holderOf(found),
     });
@@ -120,10 +124,14 @@ export class Generations {
    * The file was truncated, or replaced under its inode: it begins a new stream, read from 0. The unread rest of the old one is looked
    * for in copies, else counted as lost.
    */
-  renew(file: TrackedFile): TrackedFile {
-    file.disk.lastChange = 'truncated';
+  renew(file: TrackedFile, isTruncated = false): TrackedFile {
     // An earlier stat may be of the old content.
     const stat = this.#options.fileSystem.fstat(file.disk.fd!);
+    const isCopied = isTruncated || (file.stream.id !== undefined && this.copies.matcher.mayHaveCopy(file));
+    const change = isCopied ? READ_AGAIN : this.#inPlace.judge(file, stat.size);
+    if (change.kind === 'later') return file;
+    if (change.kind === 'go on') return goOn(this, file, stat, change);
+    file.disk.lastChange = 'truncated';
     const endsInText = this.gaps.endsInText(file.disk.fd!, stat.size);
     const isFilled = this.gaps.wasFilled(file, stat.size, file.stream.endIn(file.sureSize));
     // Under a matching path it is a file of its own, else what is left of the rotated one.
@@ -139,7 +147,8 @@ export class Generations {
     // A program that does not append writes on behind that.
     if (file.size > 0) next.stream.nuls.leastGap = Math.min(next.stream.nuls.leastGap, file.size);
     next.stream.nuls.isAfterTruncation = file.size > 0 && !isFilled;
-    if (isFilled) file.size = file.stream.position;
+    if (isFilled || change.isThere) file.size = file.stream.position;
+    next.stream.readFromMs = change.readFromMs;
     this.holdings.takeOver(next, file);
     this.order.add(next);
     this.descriptors.handOver(file, next);
@@ -259,8 +268,12 @@ export class Generations {
       return;
     const lostBytes = Math.max(0, file.stream.endIn(file.sureSize, nulsBefore) - end);
     stats.lostBytes += lostBytes;
-    const fields = { path: file.disk.path, size: end, lostBytes };
-    if (lostBytes > 0) notices.event('warn', fields, `the end of a file was cut off before it was read${LOWER_BOUND}`);
+    if (lostBytes > 0)
+      notices.event(
+        'warn',
+        { path: file.disk.path, size: end, lostBytes },
+        `the end of a file was cut off before it was read${LOWER_BOUND}`,
+      );
     file.size = file.sureSize = end;
   }
 
@@ -282,18 +295,5 @@ export class Generations {
 
   placeOf(path: string): Place {
     return this.#options.isMatched(path) ? 'matched' : 'aside';
-  }
-
-  /** Bytes appended to a copy that was made before the last read are a stream of their own. */
-  beginAfter(file: TrackedFile, stat: FileStat): TrackedFile {
-    const next = this.#newFile(file.stream.firstPath, stat, undefined, file.stream.shape);
-    next.stream.identity = file.stream.identity;
-    next.stream.beginAt(file.stream.offset, file.stream.tail);
-    this.holdings.takeOver(next, file);
-    this.descriptors.handOver(file, next);
-    this.holdings.remove(file);
-    this.maintenance.expire(file.stream.id!);
-    this.identities.mint(next);
-    return next;
   }
 }

@@ -176,7 +176,11 @@ export function matchHeld(file: TrackedFile, stat: FileStat): Change | undefined
   const { place } = file.disk;
   if (stat.links === 0 && place !== 'deleted') return { kind: 'deleted', file, stat, place };
   // Open files whose unfinished line may be due, or that end in NULs, or have a hole, in whose place text may be by now.
-  const isWatched = endsInNuls(file) || file.stream.nuls.hole !== undefined || (lagOf(file) > 0 && !isBehind(file));
+  const isWatched =
+    endsInNuls(file) ||
+    (file.stream.readFromMs > 0 && isBehind(file)) ||
+    file.stream.nuls.hole !== undefined ||
+    (lagOf(file) > 0 && !isBehind(file));
   return isGone(file) || isWatched ? { kind: 'continued', file, stat, place } : undefined;
 }
 

@@ -4,6 +4,8 @@
 import { codeOf } from '../../../core/errors.ts';
 import type { FileIdentity, StreamRecord } from '../../../core/stream.ts';
 import { compare } from '../known/content.ts';
+import { ContentSum } from '../known/content-sum.ts';
+import { findKept } from '../known/kept-content.ts';
 import { type FileStat, type FileSystem, inodeKey, isSameFile, NO_FILE } from '../scan/file-system.ts';
 import type { FoundFile } from '../scan/finder.ts';
 import { type FolderInodes, isMountAway, locate, statIfAt } from '../scan/locate.ts';
@@ -82,7 +84,12 @@ export class SavedFiles {
         const { size, ...now } = fileSystem.fstat(fd);
         // Without a fingerprint only the inode tells.
         if (known.identity.headLength === 0 && inodeKey(known.identity) !== inodeKey(now)) return 'different';
-        return compare(fileSystem, fd, size, known);
+        if (compare(fileSystem, fd, size, known) === 'same') return 'same';
+        // Changed in place while no agent ran: its first turn finds where to go on.
+        const sum = new ContentSum(record.resumeAt, record.contentSum, record.contentPoints);
+        const kept = findKept(fileSystem, fd, size, { ...known, sum }, record.seenSize ?? record.resumeAt);
+        // A shorter one may be a copy that was made before the last read.
+        return kept?.kind === 'go on' && (kept.isWhole || size >= record.resumeAt) ? 'same' : 'different';
       });
     } catch (error) {
       return codeOf(error) === 'ENOENT' ? 'different' : 'unknown';

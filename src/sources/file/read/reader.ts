@@ -7,7 +7,7 @@ import type { Lane } from '../../../core/block.ts';
 import type { Clock } from '../../../core/time/clock.ts';
 import { StoppedError } from '../../../core/errors.ts';
 import { HEAD_BYTES } from '../../../core/limits.ts';
-import { LAST_PART_BYTES, PART_BYTES, TURN_BYTES } from '../limits.ts';
+import { TURN_BYTES } from '../limits.ts';
 import type { SourceStats } from '../../../core/source.ts';
 import type { StreamStore } from '../../../core/stream.ts';
 import { tailOf } from '../../../core/tail.ts';
@@ -17,7 +17,7 @@ import { guessUtf16, utf8 } from '../../../parsers/text/encoding.ts';
 import type { WindowBlock } from '../../framing/byte-window.ts';
 import { type Lines, streamBytesIn, streamBytesOf } from '../../framing/lines.ts';
 import { countLongLine, type SuspendedLine } from '../../framing/long-line.ts';
-import { sumParts } from '../known/content-sum.ts';
+import { sumRead } from '../known/content-sum.ts';
 import type { FileSystem } from '../scan/file-system.ts';
 import type { Generations } from '../match/generations.ts';
 import { compare, fingerprintOfText, isUntouched, mayGrow } from '../known/content.ts';
@@ -25,12 +25,14 @@ import { findNulRun } from '../known/nul-runs.ts';
 import { NO_NULS, type NulRange } from '../known/stream.ts';
 import type { Notices } from '../scan/notices.ts';
 import { LaneRefusal, offerBlock } from './offer.ts';
+import { goOn } from '../match/go-on.ts';
+import { nothingBefore } from '../known/kept-content.ts';
 import { judgeNuls, type NulsAhead, passNuls } from './nul-holes.ts';
 import { followers, offerJoined, readOn } from './read-on.ts';
 import { readHead } from '../scan/peek.ts';
 import { resetInLine } from './split-line.ts';
 import { refill, stillSuspended } from './suspended-line.ts';
-import { isDetached, isBehind, noteSize, type TrackedFile } from '../known/tracked-file.ts';
+import { isBraked, isDetached, isBehind, noteSize, type TrackedFile } from '../known/tracked-file.ts';
 import type { Turns } from './turns.ts';
 
 export interface ReaderOptions {
@@ -98,7 +100,7 @@ export class Reader {
     let current = isSame ? file : generations.renew(file);
     if (current === file) generations.gaps.noteSize(file, stat.size);
     if (current.stream.takenTo > current.stream.offset && current.size > current.stream.offset)
-      current = generations.beginAfter(current, stat);
+      current = goOn(generations, current, stat, { kept: nothingBefore(current.stream.offset), tail: current.stream.tail });
     // Of another generation than the head, it may be the head before the truncation.
     if (current === file && current.stream.id !== undefined && mayGrow(current.stream.identity, head)) {
       current.stream.identity = { ...current.stream.identity, ...fingerprintOfText(head) };
@@ -115,7 +117,7 @@ export class Reader {
       else if (search === 'more' && current.size <= Math.max(current.finalAt, current.nulsFinalAt)) generations.gaps.drop(current);
       return undefined;
     }
-    return generations.order.holds(current) ? undefined : current;
+    return isBraked(current, generations.now) || generations.order.holds(current) ? undefined : current;
   }
 
   /** Says where UTF-16 is about to be read as UTF-8: its lines would come with a NUL beside each character. */
@@ -246,8 +248,7 @@ export class Reader {
     }
     const bytes = streamBytesOf(block);
     // A copy that was made before the read ends somewhere in it, near its end as a rule.
-    const partBytes = isAtEnd ? LAST_PART_BYTES : PART_BYTES;
-    const parts = block.single ? [block.single] : sumParts(bytes, block.offset, partBytes);
+    const parts = block.single ? [block.single] : sumRead(bytes, block.offset, isAtEnd);
     const length = parts.reduce((total, part) => total + part.length, 0);
     const sum = parts.reduce((total, part) => addSums(total, part.sum), 0);
     // The lane may use the window for the next one.
