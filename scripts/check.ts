@@ -19,6 +19,7 @@ const checks: readonly (readonly [name: string, command: string[]])[] = [
   ['kernel module', script('build-kernel', '--check')],
   ['generated files', script('generate', '--check')],
   ['docs', script('check-docs')],
+  ['patterns', script('check-patterns')],
 ];
 
 /** Runs one command; what it printed when it failed, else undefined. */

@@ -9,8 +9,10 @@ export function otherLanguage(whole: string): { readonly name: string; readonly 
   const text = whole.slice(0, MOST).trim().replaceAll(/\s+/g, ' ');
   const from = text.search(/ from /i);
   const columns = /^select ([^|;]+)$/i.exec(text.slice(0, Math.max(from, 0)))?.[1];
-  const [, table, rest] = /^("[^"]*"|'[^']*'|`[^`]*`|[\w.-]+)([^|]*)$/.exec(text.slice(from + ' from '.length)) ?? [];
-  if (columns !== undefined && table !== undefined && rest !== undefined) return { name: 'SQL', here: fromSql(columns, table, rest) };
+  const source = text.slice(from + ' from '.length);
+  const [table] = /^(?:"[^"]*"|'[^']*'|`[^`]*`|[\w.-]+)/.exec(source) ?? [];
+  if (columns !== undefined && table !== undefined && !source.includes('|'))
+    return { name: 'SQL', here: fromSql(columns, table, source.slice(table.length)) };
   const logql = /^(?:[\w ,()]*\( ?)?\{ ?(\w[\w.]* ?(?:=~|!~|!=|=) ?["`][^}]*)\}(.*)$/.exec(text);
   return logql ? { name: 'LogQL', here: fromLogql(logql[1]!, logql[2]!) } : undefined;
 }
@@ -64,7 +66,7 @@ const FILTERS: Readonly<Record<string, string>> = {
 }; // prettier-ignore
 
 function fromLogql(labels: string, rest: string): string {
-  const matchers = [...labels.matchAll(/([\w.]{1,100}) ?(=~|!~|!=|=) ?(["`][^"`]{0,200}["`])/g)].map(([, name, sign, value]) => `${name} ${MATCHERS[sign!]} ${quoted(value!)}`);
+  const matchers = [...labels.matchAll(/[ ,]*([\w.]+) ?(=~|!~|!=|=) ?(["`][^"`]*["`])/gy)].map(([, name, sign, value]) => `${name} ${MATCHERS[sign!]} ${quoted(value!)}`);
   const filters = [...rest.matchAll(/(\|=|!=|\|~|!~) ?(["`][^"`]*["`])/g)].map(([, sign, value]) => `${FILTERS[sign!]} ${quoted(value!)}`);
   const [, window] = /\[(\d+[smhd])\]/.exec(rest) ?? [];
   return [`['dataset']`, `where ${[...matchers, ...filters].join(' and ')}`, ...(window === undefined ? [] : [`summarize count() by bin(_time, ${window})`])].join(' | ');

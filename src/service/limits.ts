@@ -4,6 +4,8 @@
 export const SERVICE_BODY_BYTES = 10 * 1024 * 1024;
 /** Events of one ingest request; over it 413 and nothing is stored. */
 export const SERVICE_REQUEST_EVENTS = 10_000;
+/** Characters that the messages of failed CSV rows of a request may have together; a body with more is refused. */
+export const SERVICE_CSV_QUOTED_CHARS = 4 * 1024 * 1024;
 /** UTF-8 bytes of a field's flattened name; over it the event fails. */
 export const SERVICE_FIELD_NAME_BYTES = 200;
 /** Fields a dataset may have; an event that would add one more fails. */

@@ -24,7 +24,9 @@ export function parseClickhouseUrl(text: string, env: Readonly<Record<string, st
     });
   };
   // Else a part of the password would be taken for a host, a database or a parameter, and named.
-  if (/[@/?#].*@/s.test(text.replace(/^[a-z]+:\/\//, ''))) fail('write the characters @ / ? # of a user or password as %40 %2F %3F %23');
+  const bare = text.replace(/^[a-z]+:\/\//, '');
+  const end = bare.search(/[@/?#]/);
+  if (end >= 0 && bare.lastIndexOf('@') > end) fail('write the characters @ / ? # of a user or password as %40 %2F %3F %23');
   const found = FORM.exec(text) ?? fail('it is no address of a ClickHouse server');
   const [, user = '', password = '', hosts = '', database = '', query = ''] = found;
   const parameters = new URLSearchParams(query);

@@ -4,7 +4,7 @@
  */
 import { CsvError, parse as parseCsv } from 'csv-parse/sync';
 import { messageOf } from '../../core/errors.ts';
-import { SERVICE_REQUEST_EVENTS } from '../limits.ts';
+import { SERVICE_CSV_QUOTED_CHARS, SERVICE_REQUEST_EVENTS } from '../limits.ts';
 import { ApiError, badRequest, quote } from '../http/api-error.ts';
 import { isTiny, parseExact } from './exact-json.ts';
 
@@ -141,6 +141,13 @@ export function readCsv(text: string, delimiter: string, columns: readonly strin
   if (delimiter.length === 0 || delimiter.length > 8 || /["\r\n]/.test(delimiter))
     throw badRequest(`csv-delimiter ${quote(delimiter)}: wanted 1 to 8 characters, none of them a quote or a line end`);
   const rows: (unknown[] | Error)[] = [];
+  const push = (row: unknown[] | Error): void => {
+    rows.push(row);
+    // One more than the events: the first line may be names.
+    if (rows.length > SERVICE_REQUEST_EVENTS) checkCount(rows.length - (columns ? 0 : 1));
+  };
+  /** Each quote in the wrong place makes csv-parse copy all of its field so far into an error. */
+  let quoted = 0;
   try {
     parseCsv(text, {
       bom: true,
@@ -151,13 +158,13 @@ export function readCsv(text: string, delimiter: string, columns: readonly strin
       skip_empty_lines: true,
       skip_records_with_error: true,
       on_skip: (error) => {
-        rows.push(error ?? new Error('the row cannot be read'));
+        push(error ?? new Error('the row cannot be read'));
+        quoted += error?.message.length ?? 0;
+        if (quoted > SERVICE_CSV_QUOTED_CHARS) throw badRequest('the body is not CSV: too many quotes stand in the wrong place');
         return undefined;
       },
       on_record: (record: unknown[]) => {
-        rows.push(record);
-        // One more than the events: the first line may be names.
-        if (rows.length > SERVICE_REQUEST_EVENTS) checkCount(rows.length - (columns ? 0 : 1));
+        push(record);
         return null;
       },
     });

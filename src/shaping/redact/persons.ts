@@ -162,7 +162,9 @@ const IPV6_LIKE = /(?<![\w:.])[0-9A-Fa-f:][0-9A-Fa-f:.]*/g;
 export const ipv6: Detector = function* addresses(text) {
   for (const { 0: run, index } of text.matchAll(IPV6_LIKE)) {
     if (run.length < 3 || run.length > 64) continue;
-    const candidate = run.replace(/(?:\.|(?<!:):){1,64}$/, '');
+    let end = run.length;
+    while (run[end - 1] === '.' || (run[end - 1] === ':' && run[end - 2] !== ':')) end--;
+    const candidate = run.slice(0, end);
     if (candidate.length > 2 && isIPv6(candidate)) yield { start: index, end: index + candidate.length };
   }
 };

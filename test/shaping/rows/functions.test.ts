@@ -1,5 +1,6 @@
 /** Values that are hard to get right, computed by hand. */
 import { expect, test } from 'vitest';
+import { MAX_FIELD_PATTERN_CHARS } from '../../../src/shaping/limits.ts';
 import { compileRows } from '../../../src/shaping/rows/program.ts';
 import { writeJson } from '../../../src/shaping/rows/values/json.ts';
 import { context, rowOf } from './support.ts';
@@ -63,4 +64,9 @@ test('a float that a step made stays one in the next', () => {
 test('invalid units of a text become U+FFFD at the latest where bytes are made of it', () => {
   expect(valueOf('url_encode(t)', String.raw`{"t":"\ud800"}`)).toBe('"%EF%BF%BD"');
   expect(valueOf('strlen(t)', String.raw`{"t":"\ud800a"}`)).toBe('2');
+});
+
+test('regular expression out of a field is none when it has more than 256 characters, as each may cost as much as the text', () => {
+  const found = (length: number): string => valueOf('a matches regex b', JSON.stringify({ a: 'x'.repeat(999), b: 'x'.repeat(length) }));
+  expect([found(MAX_FIELD_PATTERN_CHARS), found(MAX_FIELD_PATTERN_CHARS + 1)]).toEqual(['true', 'false']);
 });

@@ -4,6 +4,7 @@
  */
 import { RE2JS } from 're2js';
 import { messageOf } from '../../../core/errors.ts';
+import { MAX_FIELD_PATTERN_CHARS } from '../../limits.ts';
 import type { Call, Of } from '../call/call.ts';
 import { plainPattern } from '../values/plain-pattern.ts';
 import { bounded } from '../values/text.ts';
@@ -150,7 +151,7 @@ export function regexArgument(call: Call, n: number, around: (pattern: string) =
   const [text, known] = [call.string(n), new Map<string, Regex | undefined>()];
   return (scope) => {
     const pattern = text(scope);
-    if (pattern === null) return undefined;
+    if (pattern === null || pattern.length > MAX_FIELD_PATTERN_CHARS) return undefined;
     if (known.has(pattern)) return known.get(pattern);
     if (known.size >= MOST_DYNAMIC) known.clear();
     let regex: Regex | undefined;
