@@ -8,6 +8,7 @@ const SLOW = [
   'test/bench/**',
   'test/cli/**',
   'test/e2e/**',
+  'test/hostile/**',
   'test/packages/**',
   'test/pages/**',
   'test/service/**',

@@ -20,29 +20,45 @@ export interface Made {
   readonly stats: SourceStats;
 }
 
+export interface MakeOptions {
+  /** Keys of the sink. */
+  readonly sink?: string;
+  readonly file?: string | undefined;
+}
+
 /** `source`: keys of a file source, as YAML. */
-export async function make(source: string, input: string, { sink = '', file = undefined as string | undefined } = {}): Promise<Made> {
+export async function make(source: string, input: string, options: MakeOptions = {}): Promise<Made> {
+  const { text, stats } = (await createMaker(source, options))(Buffer.from(input));
+  const events = text.trimEnd().split('\n');
+  return { lines: events, events: events.map((event) => JSON.parse(event) as Record<string, unknown>), stats };
+}
+
+/** What makes the events of inputs, each as a stream of its own that ends with it. */
+export async function createMaker(
+  source: string,
+  { sink = '', file }: MakeOptions = {},
+): Promise<(input: Buffer) => { text: string; stats: SourceStats }> {
   const config = configOf(configWith({ source, sink })).sources[0] as FileSourceConfig;
   const shaping = await loadShaping(config);
-  const stats = newStats();
-  let reserved = 0;
-  const reserve = (): Region => regions[reserved++]!;
-  const lines = new Lines({ rules: config, shaping, stats, reserve, now: () => READ_AT_MS });
   const template = kernel.compile(shapeOf(config, shaping, file === undefined ? {} : { file }), undefined);
-  const bytes = Buffer.from(`${input}\n`);
-  let got = '';
-  for (let at = 0; at < bytes.length;) {
-    const count = bytes.copy(lines.free(), 0, at);
-    at += count;
-    lines.commit(count);
-    for (let block = lines.next(); block; block = lines.next()) got += wrap(block);
-  }
-  for (let block = lines.flush(); block; block = lines.flush()) got += wrap(block);
-  const events = got.trimEnd().split('\n');
-  return { lines: events, events: events.map((event) => JSON.parse(event) as Record<string, unknown>), stats };
-
-  function wrap({ window, start, end, single, ends }: NonNullable<ReturnType<Lines['next']>>): string {
-    const { written } = kernel.wrap(template, lines.readAtMs, window, start, end, slot, 0, 7_000_000, 10_000, single?.marks, ends);
-    return slot.bytes.toString('utf8', 0, written);
-  }
+  return (input) => {
+    const stats = newStats();
+    let reserved = 0;
+    const reserve = (): Region => regions[reserved++]!;
+    const lines = new Lines({ rules: config, shaping, stats, reserve, now: () => READ_AT_MS });
+    const wrap = ({ window, start, end, single, ends }: NonNullable<ReturnType<Lines['next']>>): string => {
+      const { written } = kernel.wrap(template, lines.readAtMs, window, start, end, slot, 0, 7_000_000, 10_000, single?.marks, ends);
+      return slot.bytes.toString('utf8', 0, written);
+    };
+    const bytes = Buffer.concat([input, shaping.encoding.newline]);
+    let text = '';
+    for (let at = 0; at < bytes.length;) {
+      const count = bytes.copy(lines.free(), 0, at);
+      at += count;
+      lines.commit(count);
+      for (let block = lines.next(); block; block = lines.next()) text += wrap(block);
+    }
+    for (let block = lines.flush(); block; block = lines.flush()) text += wrap(block);
+    return { text, stats };
+  };
 }

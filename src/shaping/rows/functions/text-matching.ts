@@ -4,6 +4,7 @@ import type { Build, Builders, Call, Of } from '../call/call.ts';
 import { lift1 } from '../call/lift.ts';
 import { regexArgument } from './regex.ts';
 import { listItems, negated } from './comparisons.ts';
+import { placesOf } from '../values/places.ts';
 
 const TERM = /[\p{L}\p{N}]/u;
 
@@ -23,24 +24,18 @@ function isTermBefore(text: string, at: number): boolean {
 /** Whether the text has the term with no letter or digit directly beside one of its own. */
 function hasTerm(text: string, term: string): boolean {
   const [starts, ends] = [isTermAt(term, 0), isTermBefore(term, term.length)];
-  for (let at = text.indexOf(term); at >= 0; at = text.indexOf(term, at + 1))
+  for (const at of placesOf(text, term))
     if (!(starts && isTermBefore(text, at)) && !(ends && isTermAt(text, at + term.length))) return true;
   return false;
 }
 
 function hasPrefix(text: string, wanted: string): boolean {
-  for (let at = text.indexOf(wanted); at >= 0; at = text.indexOf(wanted, at + 1)) {
-    if (!isTermBefore(text, at)) return true;
-    if (at >= text.length) break;
-  }
+  for (const at of placesOf(text, wanted)) if (!isTermBefore(text, at)) return true;
   return false;
 }
 
 function hasSuffix(text: string, wanted: string): boolean {
-  for (let at = text.indexOf(wanted); at >= 0; at = text.indexOf(wanted, at + 1)) {
-    if (!isTermAt(text, at + wanted.length)) return true;
-    if (at >= text.length) break;
-  }
+  for (const at of placesOf(text, wanted)) if (!isTermAt(text, at + wanted.length)) return true;
   return false;
 }
 
