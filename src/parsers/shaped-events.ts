@@ -2,10 +2,11 @@
  * What the configuration makes of texts beyond their format, in this order: JSON in messages, types, the time (docs/formats.md). Only for what the
  * kernel does not do by itself.
  */
-import type { JsonValue } from '../core/block.ts';
+import { isJson, type JsonValue } from '../core/block.ts';
+import { hasObjectLine } from '../core/bytes/object-text.ts';
 import type { GivenTime } from './values/given-time.ts';
 import type { FormatParser, LineParser } from './formats/line-parser.ts';
-import { editJson } from './formats/json-edit.ts';
+import { editJson, rawMembers } from './formats/json-edit.ts';
 import { digitsOf, parseExactly, parseExactObject } from './values/exact-json.ts';
 import { type EventFields, type ValueErrors, emptyFields } from './values/fields.ts';
 import { placeOf } from './values/place.ts';
@@ -44,8 +45,14 @@ export function createLineParser(format: FormatParser | undefined, steps: ShapeS
     const failures = convertTypes(event, types, readTime, readAtMs, changed);
     if (failures > 0) errors.typeErrors = (errors.typeErrors ?? 0) + failures;
   };
-  const shaped = (made: EventFields, readAtMs: number): EventFields => {
-    const event = isTaken ? withMessageJson(made, isTaken) : made;
+  const shaped = (made: EventFields, readAtMs: number): EventFields | string => {
+    const found = isTaken && messageObject(made);
+    // A time of the format's own gives way to the one that is read from it.
+    if (found && !isBehindObject(made, found) && !(step?.readsOwn && Object.hasOwn(made, '_time'))) {
+      const text = withMembers(JSON.stringify(made), made, found, isTaken);
+      return shapedLine(text, readAtMs) ?? text;
+    }
+    const event = found ? Object.assign(emptyFields(), made, pickFrom(found, made, isTaken)) : made;
     convert(event, readAtMs);
     return step ? timed(event, step, readAtMs) : event;
   };
@@ -69,9 +76,11 @@ export function createLineParser(format: FormatParser | undefined, steps: ShapeS
     const written = step && !Object.hasOwn(event, '_time') ? parseObject(typed, parseExactly) : undefined;
     return step && written ? withAdded(typed, written, timed(written, step, readAtMs)) : typed;
   };
-  const shapedObject = (text: string, readAtMs: number): EventFields | string => {
-    const object = isTaken && parseExactObject(text);
-    return object ? shaped(object, readAtMs) : (shapedLine(text, readAtMs) ?? text);
+  const shapedObject = (text: string, readAtMs: number): string => {
+    const event = isTaken && parseObject(text, parsePlainly);
+    const found = event && messageObject(event);
+    const whole = found ? withMembers(text, event, found, isTaken) : text;
+    return shapedLine(whole, readAtMs) ?? whole;
   };
   return {
     parse(text, readAtMs) {
@@ -79,12 +88,13 @@ export function createLineParser(format: FormatParser | undefined, steps: ShapeS
         return format.parse(text).map((event) => (typeof event === 'string' ? shapedObject(event, readAtMs) : shaped(event, readAtMs)));
       const line = shapedLine(text, readAtMs);
       if (line !== undefined) return [line];
-      const made = isTaken ? withMessageJson({ message: text }, isTaken) : undefined;
-      const hasFields = made !== undefined && Object.keys(made).length > 1;
-      if (hasFields) convert(made, readAtMs);
       const leading = step?.leads ? step.time.leading(text, readAtMs) : undefined;
-      if (leading !== undefined) return [{ _time: leading, message: text, ...made }];
-      return [hasFields ? made : text];
+      const made = { ...(leading === undefined ? {} : { _time: leading }), message: text };
+      const found = isTaken && messageObject(made);
+      if (!found) return [leading === undefined ? text : made];
+      if (isBehindObject(made, found)) return [shaped(made, readAtMs)];
+      const whole = withMembers(JSON.stringify(made), made, found, isTaken);
+      return [shapedLine(whole, readAtMs) ?? whole];
     },
     ...(format?.restart ? { restart: () => format.restart!() } : {}),
     ...(format?.learn ? { learn: (head: string) => format.learn!(head) } : {}),
@@ -153,23 +163,37 @@ function parseObject(text: string, parse: (text: string) => JsonValue | undefine
 /** Places in a message where an object may begin that are tried. */
 const MAX_TRIES = 4;
 
-/** The event with the members of the object that its message is, or ends in; `isTaken` names the keys that others give it. */
-function withMessageJson(event: EventFields, isTaken: (key: string) => boolean): EventFields {
-  const { message } = event;
-  const found = typeof message === 'string' ? objectAtEnd(message.trim()) : undefined;
-  if (!found) return event;
-  const fields = Object.assign(emptyFields(), event);
-  for (const [key, value] of Object.entries(found)) if (!Object.hasOwn(event, key) && !isTaken(key)) fields[key] = value;
-  return fields;
+/** The text of the object that the event's message is, or ends in. */
+function messageObject({ message }: EventFields): string | undefined {
+  const text = typeof message === 'string' ? message.trim() : '';
+  return objectAtEnd(text);
 }
 
-function objectAtEnd(text: string): EventFields | undefined {
+/** Another object begins before it and was not read: the event stays one that shows it (sources/framing/cut-object). */
+function isBehindObject({ message }: EventFields, found: string): boolean {
+  return typeof message === 'string' && hasObjectLine(message.trim().slice(0, -found.length));
+}
+
+/** The object's text with the members of the found one behind its own, but for keys that it has, or that others give it. */
+function withMembers(text: string, event: EventFields, found: string, isTaken: (key: string) => boolean): string {
+  const added = rawMembers(found).filter(({ name }) => !Object.hasOwn(event, name) && !isTaken(name));
+  if (added.length === 0) return text;
+  const end = text.lastIndexOf('}');
+  return `${text.slice(0, end)}${Object.keys(event).length === 0 ? '' : ','}${added.map(({ json }) => json).join(',')}}`;
+}
+
+function pickFrom(found: string, event: EventFields, isTaken: (key: string) => boolean): EventFields {
+  const entries = Object.entries(parseExactObject(found) ?? {}).filter(([key]) => !Object.hasOwn(event, key) && !isTaken(key));
+  return Object.fromEntries(entries);
+}
+
+function objectAtEnd(text: string): string | undefined {
   if (!text.endsWith('}')) return undefined;
   let at = text.indexOf('{');
   for (let tries = 0; at !== -1 && tries < MAX_TRIES; at = text.indexOf('{', at + 1)) {
     if (at > 0 && !/[\s:=\]]/.test(text[at - 1]!)) continue;
-    const found = parseExactObject(text.slice(at));
-    if (found) return found;
+    const found = text.slice(at);
+    if (isJson(found)) return found;
     tries += 1;
   }
   return undefined;

@@ -1,5 +1,7 @@
 /** Docker's json-file: `{"log":"message\n","stream":"stdout","time":"…"}`; a message whose `log` has no newline at its end goes on. */
 import type { JsonValue } from '../../core/block.ts';
+import { parseExactObject } from '../values/exact-json.ts';
+import type { EventFields } from '../values/fields.ts';
 import type { ContainerLine, LineHead } from './container-line.ts';
 
 export const NOT_DOCKER = "not in the format of Docker's json-file";
@@ -9,7 +11,14 @@ export function readDockerLine(line: string): ContainerLine | undefined {
   const { log, stream = 'stdout', time, ...more } = entry ?? {};
   if (typeof log !== 'string' || typeof stream !== 'string' || typeof time !== 'string') return undefined;
   const isPartial = !log.endsWith('\n');
-  return { time, stream, content: isPartial ? log : log.replace(/\r?\n$/, ''), isPartial, more };
+  // Numbers keep their form; few lines have more members.
+  const exact = Object.keys(more).length === 0 ? more : membersBeside(line);
+  return { time, stream, content: isPartial ? log : log.replace(/\r?\n$/, ''), isPartial, more: exact };
+}
+
+function membersBeside(line: string): EventFields {
+  const { log: _log, stream: _stream, time: _time, ...more } = parseExactObject(line.trim()) ?? {};
+  return more;
 }
 
 const LOG = Buffer.from('{"log":"');

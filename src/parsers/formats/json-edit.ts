@@ -72,6 +72,31 @@ function cutObject(text: string, open: number, object: EventFields, changed: rea
   if (goesFrom >= 0) cuts.push({ from: goesFrom, to: before, by: '' });
 }
 
+/** A member of an object, with its bytes: `json` is key, colon and value, on one line. */
+export interface RawMember {
+  readonly name: string;
+  readonly json: string;
+}
+
+/** The members of the valid object that the text is, in their order; a key that stands there twice is there twice. */
+export function rawMembers(text: string): RawMember[] {
+  const members: RawMember[] = [];
+  for (let at = skipSpaces(text, text.indexOf('{') + 1); text[at] !== '}';) {
+    const keyTo = stringEnd(text, at);
+    const key = text.slice(at, keyTo);
+    const valueFrom = skipSpaces(text, skipSpaces(text, keyTo) + 1);
+    const valueTo = valueEnd(text, valueFrom);
+    const name = key.includes('\\') ? (JSON.parse(key) as string) : key.slice(1, -1);
+    members.push({ name, json: `${key}:${onOneLine(text.slice(valueFrom, valueTo))}` });
+    at = skipSpaces(text, valueTo);
+    if (text[at] === ',') at = skipSpaces(text, at + 1);
+  }
+  return members;
+}
+
+/** Valid JSON without line breaks, which stand between its parts alone. */
+export const onOneLine = (json: string): string => json.replaceAll(/[\r\n]/g, ' ');
+
 /** Which of the first keys the string in its quotes says, if any. */
 function headNamed(text: string, from: number, to: number, changed: readonly (readonly string[])[]): string | undefined {
   for (let at = from; at < to; at++) {

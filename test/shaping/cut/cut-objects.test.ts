@@ -54,7 +54,7 @@ const CUTS: Readonly<Record<string, Cut>> = Object.fromEntries(
       [`${format}: byte order mark`, { source: format, input: `\ufeff\ufeff${line().slice(0, -1)}\n` }],
       [`${format}: too deep`, { source: format, input: `${line(`,"d":${'['.repeat(3000)}${']'.repeat(3000)}`)} x\n` }],
       ...(format.includes('parse_json') ? [] : [[`${format}: over several lines`, { source: `${format}, multiline: {start: '^\\{'}`, input: `{\n"level":"info",\n"password":"${SECRET}"}\n` }] as [string, Cut]]),
-      [`${format}: joined to a text`, { source: `${format}, multiline: {start: '^\\d'}`, input: `1 text\n${line()}\n` }],
+      [`${format}: joined to a text`, { source: `${format}, multiline: {start: '^\\d'}`, input: `1 text\n${line()}${format.includes('parse_json') ? ' x' : ''}\n` }],
     ]),
     ['auto: UTF-16', { source: 'format: auto, charset: utf-16le', input: Buffer.from(`${line()} x\n`, 'utf16le') }],
     ['auto: UTF-16, truncated', { source: `format: auto, charset: utf-16le, ${LIMIT}`, input: Buffer.from(`${LONG}\n`, 'utf16le') }],

@@ -1,5 +1,7 @@
 /** JSON in a message, by the rules of `parse_json`: after the cookie `@cee:`, or as the message itself. */
 
+import { onOneLine } from '../../../parsers/formats/json-edit.ts';
+
 export type ParseJson = 'none' | 'cee' | 'all' | 'fields';
 
 const BEFORE = /^(?: *(@cee:))?[ \t\r\n]*(?=\{)/;
@@ -11,9 +13,9 @@ export function jsonOf(message: string, which: ParseJson): string | undefined {
   if (before === null || (which === 'cee' && before[1] === undefined)) return undefined;
   const text = message.slice(before[0].length).trimEnd();
   try {
-    const value: unknown = JSON.parse(text);
+    JSON.parse(text);
     // A line break between two members would end the event's line.
-    return /[\n\r]/.test(text) ? JSON.stringify(value) : text;
+    return onOneLine(text);
   } catch {
     return undefined;
   }

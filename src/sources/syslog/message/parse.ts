@@ -4,7 +4,7 @@
  */
 import { isUtf8 } from 'node:buffer';
 import { utf8Cut } from '../../../parsers/text/encoding.ts';
-import { parseExactObject } from '../../../parsers/values/exact-json.ts';
+import { rawMembers } from '../../../parsers/formats/json-edit.ts';
 import type { Frame, Part } from './frame.ts';
 import type { EventFields } from './message.ts';
 import { readPriority } from './message.ts';
@@ -77,8 +77,8 @@ function withMembers(
   fieldNames: ReadonlySet<string> | undefined,
   maxJsonBytes: number,
 ): string {
-  const members = Object.entries(parseExactObject(object) ?? {}).filter(([key]) => !Object.hasOwn(event, key) && !fieldNames?.has(key));
-  const added = members.map(([key, value]) => `,${JSON.stringify(key)}:${JSON.stringify(value)}`).join('');
+  const members = rawMembers(object).filter(({ name }) => !Object.hasOwn(event, name) && !fieldNames?.has(name));
+  const added = members.map((member) => `,${member.json}`).join('');
   return Buffer.byteLength(json) + Buffer.byteLength(added) > maxJsonBytes ? json : `${json.slice(0, -1)}${added}}`;
 }
 
