@@ -115,3 +115,21 @@ test.for([
   expect(letters.length).toBeLessThanOrEqual(1);
   expect(await agent.end()).toBe(0);
 });
+
+test('cut JSON lines of a pipeline that hides are dead letters: oversized, in parts, unfinished, and what follows those', async ({ site }) => {
+  const secret = (n: number, more = ''): string => `{"password":"s3cret","seq":${n}${more}`;
+  const long = `,"x":"${'x'.repeat(9000)}"}`;
+  appendFileSync(site.log, `${secret(1)}}\n${secret(2, long)}\ntext 3\n${'t'.repeat(9000)}\n${secret(4)} no json\n{"seq":5,"password":`);
+  const source = `{type: file, include: ["${site.folder}/logs/*.log*"], scan_interval: 100ms, partial_timeout: 500ms, max_event_bytes: 4KiB, on_oversize: split, transform: project-away password}`;
+  const agent = startShipping(site, { sources: { app: source }, sink: SINK });
+  await until('the unfinished line is held back', async () => (await outcomes(agent))['dead_lettered'] === 5);
+  appendFileSync(site.log, '"s3cret"}\n{"seq":6,"password":"s3cret"}\n');
+  await until('what follows it is, too', async () => (await outcomes(agent))['dead_lettered'] === 6);
+  await until('the rest is stored', async () => (await outcomes(agent))['held'] === 0 && site.service.stored.some((event) => event.includes('"seq":6')));
+  expect(site.service.stored.join('')).not.toContain('s3cret');
+  expect(await outcomes(agent)).toMatchObject({ accepted: 12, delivered: 6, dead_lettered: 6, dropped: 0, filtered: 0 });
+  expect(await agent.end()).toBe(0);
+  const listed = (await command(site, 'dead-letters', 'list', '--json')).stdout().trim().split('\n');
+  expect(listed).toEqual(Array.from({ length: 6 }, () => expect.stringContaining('begins like JSON')));
+  expect(agent.stderr() + agent.stdout()).not.toContain('s3cret');
+}); // prettier-ignore

@@ -1,5 +1,5 @@
 /** What each stage of a transform does to a row, and what it reads and writes. */
-import type { NamePattern, Node, Renamed, Stage } from '../../language/plan/tree.ts';
+import { callsIn, type NamePattern, type Node, type Renamed, type Stage } from '../../language/plan/tree.ts';
 import type { Of, Scope } from './call/call.ts';
 import { expand } from './expand.ts';
 import { compile, compileCondition } from './expressions.ts';
@@ -7,7 +7,7 @@ import { dedupe, sample, throttle } from './flow.ts';
 import { EACH } from '../../language/syntax/tree.ts';
 import { changeReached, fieldReader, fieldWriter, keepFields, reachedNames, removeFields, topLevelNames } from './values/paths.ts';
 import { settledValue, type Row, type Value } from './values/value.ts';
-import { fieldsRead, usesFunction } from './walk.ts';
+import { fieldsRead, HIDING, usesFunction } from './walk.ts';
 
 export interface CompiledStage {
   /** Changes the row, or says what stands in its place; undefined leaves it out. */
@@ -113,7 +113,7 @@ interface NamedNode {
 
 /** All columns are computed of the row as it was. A null result leaves the key absent. */
 function extend(columns: readonly NamedNode[]): CompiledStage {
-  if (columns.some(({ name }) => name.includes(EACH))) return extendInLists(columns);
+  if (columns.some(isEverywhere)) return extendEverywhere(columns);
   const parts = columns.map(({ name, node }) => ({ value: compile(node), name, write: fieldWriter(name), pattern: [{ text: name, prefix: false }] }));
   const [only] = parts;
   const put = (row: Row, { write, pattern }: (typeof parts)[number], value: Value): void => {
@@ -135,9 +135,15 @@ function extend(columns: readonly NamedNode[]): CompiledStage {
   };
 } // prettier-ignore
 
-/** One column after the other; what reaches into lists is replaced in place, item by item. */
-function extendInLists(columns: readonly NamedNode[]): CompiledStage {
-  const parts = columns.map((column) => (column.name.includes(EACH) ? undefined : extend([column])));
+/** It reaches into lists, or hides a field that may stand in several places: as `req.password`, and as `password` in `req`. */
+const isEverywhere = ({ name, node }: NamedNode): boolean =>
+  name.includes(EACH) ||
+  (name.includes('.') &&
+    callsIn(node, (each) => HIDING.has(each)).some(({ args: [text] }) => text?.kind === 'column' && text.name === name));
+
+/** One column after the other; some are replaced in each place where they stand. */
+function extendEverywhere(columns: readonly NamedNode[]): CompiledStage {
+  const parts = columns.map((column) => (isEverywhere(column) ? undefined : extend([column])));
   const values = columns.map(({ node }) => compile(node));
   return {
     ...propertiesOf(columns.map(({ node }) => node)),
@@ -149,12 +155,16 @@ function extendInLists(columns: readonly NamedNode[]): CompiledStage {
           parts[n].run(scope);
           continue;
         }
-        // The expression reads the item under the name that reaches it.
+        // The expression reads the value under the name that reaches it.
         const inside = { ...scope, row: new Map(row) };
+        let isThere = false;
         changeReached(row, name, (item) => {
+          isThere = true;
           inside.row.set(name, item);
           return settledValue(values[n]!(inside)) ?? null;
         });
+        const made = isThere || name.includes(EACH) ? null : values[n]!(scope);
+        if (made !== null) fieldWriter(name)(row, made);
       }
       return row;
     },

@@ -98,6 +98,7 @@ const GENERAL = [
   'extend b[].b = mask(b[].b)',
   'project-away a[].b*, req.a[].b',
   'extend a.b = mask(a.b)',
+  'extend a.b.c = mask(a.b.c), req.id = redact(req.id)',
   'project-keep a.b, level',
   'extend up = toupper(msg)',
 ];

@@ -31,6 +31,17 @@ test.each([
   expect(shaped(pipeline, line)).toBe(wanted);
 }); // prettier-ignore
 
+// Symptom: `extend req.password = mask(req.password)` masked the field of that name and left that in the object in clear, or the other way round.
+test.each([
+  ['extend req.p = mask(req.p)', '{"req.p":"ab","req":{"p":"cd","n":1.0}}', '{"req.p":"**","req":{"p":"**","n":1.0}}'],
+  ['extend a.b.c = mask(a.b.c)', '{"a.b.c":"x","a.b":{"c":"x"},"a":{"b.c":"x","b":{"c":"x"}}}', '{"a.b.c":"*","a.b":{"c":"*"},"a":{"b.c":"*","b":{"c":"*"}}}'],
+  ['extend req.p = redact(req.p, "email")', '{"req":{"p":"a@b.com"},"req.p":"a@b.com"}', '{"req":{"p":"[REDACTED:email]"},"req.p":"[REDACTED:email]"}'],
+  ['extend req.p = coalesce(mask(req.p), "none")', '{"req":{}}', '{"req":{"p":"none"}}'],
+  ['extend req.p = mask(req.p)', '{"req":{"a":1.0}}', '{"req":{"a":1.0}}'],
+])('%s hides every field of that name: %s', (pipeline, line, wanted) => {
+  expect(shaped(pipeline, line)).toBe(wanted);
+}); // prettier-ignore
+
 test('hash reaches into lists', () => {
   const stage = stagesOf('extend a[].b = hash(a[].b, secret_file("/etc/hostname"))')[0]!;
   expect(outcomeOf(stage, ['{"a":[{"b":"x"}]}']).lines[0]).toMatch(/^\{"a":\[\{"b":"[0-9a-f]{32}"\}\]\}/);

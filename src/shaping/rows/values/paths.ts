@@ -150,13 +150,19 @@ function changedItems(items: readonly Value[], change: (item: Value) => Value): 
   return changed.some((item, n) => item !== items[n]) ? changed : items;
 }
 
-/** Changes each value that a name with `[]` reaches; null takes it away. Objects and lists in the row are not changed in place. */
+/**
+ * Changes each value that the name reaches: however it is nested, and in lists where it has `[]`. Null takes it away. Objects and lists in the row are
+ * not changed in place.
+ */
 export function changeReached(row: Row, name: string, change: (value: Value) => Value): void {
   const pattern = { text: name, prefix: false };
   for (const [key, value] of row) {
-    if (!leadsTo(pattern, key)) continue;
-    const changed = changedInside(value, key, pattern, change);
-    if (changed !== value) row.set(key, changed);
+    const isReached = key === name;
+    if (!isReached && !leadsTo(pattern, key)) continue;
+    const changed = isReached ? change(value) : changedInside(value, key, pattern, change);
+    if (changed === value) continue;
+    if (isReached && changed === null) row.delete(key);
+    else row.set(key, changed);
   }
 }
 
@@ -181,7 +187,6 @@ function changedInside(value: Value, path: string, pattern: NamePattern, change:
 
 /** Whether the event has a field of that name, in a list, too. */
 export function hasField(row: Row, name: string): boolean {
-  if (!name.includes(EACH)) return fieldReader(name)(row) !== undefined;
   let isThere = false;
   changeReached(row, name, (value) => {
     isThere = true;
