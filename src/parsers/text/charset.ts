@@ -5,6 +5,8 @@ import { asciiLines, type Encoding, utf16be, utf16le, utf8 } from './encoding.ts
 const BUILT_IN: ReadonlyMap<string, Encoding> = new Map([utf8, utf16le, utf16be].map((each) => [each.name, each]));
 /** How far back to search for a place where no character of several bytes is torn. */
 const LOOK_BACK_BYTES = 1024;
+/** Of the charsets whose characters are long. */
+const LONGEST_CHARACTER_BYTES = 4;
 
 /** `name` is one of config/fields/charsets. */
 export async function loadEncoding(name: string): Promise<Encoding> {
@@ -13,15 +15,29 @@ export async function loadEncoding(name: string): Promise<Encoding> {
   const { default: iconv } = await import('iconv-lite');
   const decode = (bytes: Buffer): string => iconv.decode(bytes, name, { stripBOM: false });
   const isLong = hasLongCharacters(name);
+  /** No byte below 30 is a part of a character of several bytes. */
+  const wholeUpTo = (bytes: Buffer, start: number, limit: number): number | undefined => {
+    for (let at = limit; at > start && limit - at < LOOK_BACK_BYTES; at -= 1) if (bytes[at - 1]! < 0x30) return at;
+    return undefined;
+  };
+  const isUnfinished = (bytes: Buffer): boolean => {
+    const decoder = iconv.getDecoder(name);
+    decoder.write(bytes);
+    return (decoder.end() ?? '') !== '';
+  };
   return {
     ...asciiLines,
     name,
     textBytes: (bytes) => Buffer.byteLength(decode(bytes)),
     cut(bytes, start, limit) {
-      if (!isLong) return limit;
-      // No byte below 30 is a part of a character of several bytes.
-      for (let at = limit; at > start && limit - at < LOOK_BACK_BYTES; at -= 1) if (bytes[at - 1]! < 0x30) return at;
-      return limit;
+      return isLong ? (wholeUpTo(bytes, start, limit) ?? limit) : limit;
+    },
+    unfinishedBytes(bytes, from, to) {
+      if (!isLong) return 0;
+      const start = wholeUpTo(bytes, from, to) ?? from;
+      for (let rest = 0; rest < LONGEST_CHARACTER_BYTES && to - rest > start; rest += 1)
+        if (!isUnfinished(bytes.subarray(start, to - rest))) return rest;
+      return Math.min(LONGEST_CHARACTER_BYTES - 1, to - start);
     },
     decode,
   };

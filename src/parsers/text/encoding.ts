@@ -21,6 +21,8 @@ export interface Encoding {
   readonly textBytes: (bytes: Buffer) => number;
   /** Where to cut `bytes[start, limit)` so that no character is torn; invalid bytes are cut anywhere. */
   readonly cut: (bytes: Buffer, start: number, limit: number) => number;
+  /** Bytes at the end of `[from, to)` that are a character as far as it is here. */
+  readonly unfinishedBytes: (bytes: Buffer, from: number, to: number) => number;
   /** The text, with U+FFFD for invalid bytes. */
   readonly decode: (bytes: Buffer) => string;
 }
@@ -48,6 +50,7 @@ export const utf8: Encoding = {
   name: 'utf-8',
   textBytes: (bytes) => (isUtf8(bytes) ? bytes.length : Buffer.byteLength(decoder.decode(bytes))),
   cut: utf8Cut,
+  unfinishedBytes: utf8UnfinishedBytes,
   decode: (bytes) => decoder.decode(bytes),
 };
 
@@ -103,6 +106,12 @@ function utf16(name: string, newline: Buffer, high: 0 | 1, decodeUnits: (bytes: 
       // Not between the two units of a pair.
       return end - 2 > start && (bytes[end - 2 + high]! & 0xfc) === 0xd8 ? end - 2 : end;
     },
+    unfinishedBytes(bytes, from, to) {
+      const half = (to - from) % 2;
+      const end = to - half;
+      // The first unit of a pair.
+      return end - 2 >= from && (bytes[end - 2 + high]! & 0xfc) === 0xd8 ? half + 2 : half;
+    },
     decode,
   };
 }
@@ -118,6 +127,16 @@ export function utf8Cut(bytes: Buffer, start: number, limit: number): number {
   const lead = bytes[at] ?? 0;
   const length = lead < 0xc0 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
   return at > start && at + length > limit ? at : limit;
+}
+
+function utf8UnfinishedBytes(bytes: Buffer, from: number, to: number): number {
+  for (let at = to - 1; at >= from && to - at < 4; at -= 1) {
+    const lead = bytes[at]!;
+    if ((lead & 0xc0) === 0x80) continue;
+    const length = lead < 0xc2 || lead > 0xf4 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+    return at + length > to ? to - at : 0;
+  }
+  return 0;
 }
 
 /** UTF-16 that text without a byte order mark is likely in: of its first characters nearly all have a NUL for their other byte. */

@@ -172,14 +172,18 @@ export class LineWindow {
     return block ?? (isTooLong ? this.#goOn(this.#long.begin(false, this.#rests.isNext)) : undefined);
   }
 
-  /** At the end of the input, after `next` returned undefined: the rest, block by block. */
-  flush(): WindowBlock | undefined {
-    return this.#noted(this.#flush());
+  /** At the end of the input, after `next` returned undefined: the rest, block by block; if it goes on, without a character that is not whole. */
+  flush(isFinal = true): WindowBlock | undefined {
+    return this.#noted(this.#flush(isFinal));
   }
 
-  #flush(): WindowBlock | undefined {
+  #flush(isFinal: boolean): WindowBlock | undefined {
     const window = this.#window;
     window.giveBack();
+    if (!isFinal) {
+      if (!this.#long.isUnderWay && !window.passBom(false)) return undefined;
+      window.fill -= this.encoding.unfinishedBytes(window.bytes, this.#long.nextAt, window.fill);
+    }
     if (this.#long.isUnderWay) return this.#goOn(this.#long.next(true));
     if (window.head === window.fill && window.bom === undefined) return undefined;
     window.passBom(true);

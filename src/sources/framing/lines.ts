@@ -131,8 +131,8 @@ export class Lines extends LineWindow {
     return this.#rest ? this.#makeRest() : this.#take(() => super.next());
   }
 
-  override flush(): WindowBlock | undefined {
-    return this.#rest ? this.#makeRest() : this.#take(() => super.flush());
+  override flush(isFinal = true): WindowBlock | undefined {
+    return this.#rest ? this.#makeRest() : this.#take(() => super.flush(isFinal));
   }
 
   override flushOpenEvent(): WindowBlock | undefined {

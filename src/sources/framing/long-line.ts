@@ -81,6 +81,11 @@ export class LongLine {
     return this.#skip?.length;
   }
 
+  /** In the window, behind what was passed over. */
+  get nextAt(): number {
+    return this.#skip === undefined ? this.#window.head : this.#skip.keptEnd + this.#window.encoding.unitBytes;
+  }
+
   reset(): void {
     this.#skip = undefined;
     this.#parts = this.#scanned = 0;
@@ -167,8 +172,8 @@ export class LongLine {
     const { encoding, bytes, fill } = window;
     const found = encoding.firstLineEnd(bytes, from, fill);
     const end = found === -1 && isEnd ? fill : found;
-    // Half a code unit waits for its other half.
-    const rest = end === -1 ? (fill - from) % encoding.unitBytes : 0;
+    // An unfinished character waits for its rest.
+    const rest = end === -1 ? encoding.unfinishedBytes(bytes, from, fill) : 0;
     const part = bytes.subarray(from, end === -1 ? fill - rest : end);
     skip.sum = addSums(skip.sum, contentSum(part, window.offset + skip.length));
     skip.length += part.length;

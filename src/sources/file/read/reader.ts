@@ -6,7 +6,7 @@
 import type { Lane } from '../../../core/block.ts';
 import type { Clock } from '../../../core/time/clock.ts';
 import { StoppedError } from '../../../core/errors.ts';
-import { HEAD_BYTES } from '../../../core/limits.ts';
+import { HEAD_BYTES, TAIL_BYTES } from '../../../core/limits.ts';
 import { TURN_BYTES } from '../limits.ts';
 import type { SourceStats } from '../../../core/source.ts';
 import type { StreamStore } from '../../../core/stream.ts';
@@ -29,7 +29,7 @@ import { goOn } from '../match/go-on.ts';
 import { nothingBefore } from '../known/kept-content.ts';
 import { judgeNuls, type NulsAhead, passNuls } from './nul-holes.ts';
 import { followers, offerJoined, readOn } from './read-on.ts';
-import { readHead } from '../scan/peek.ts';
+import { readBefore, readHead } from '../scan/peek.ts';
 import { resetInLine } from './split-line.ts';
 import { refill, stillSuspended } from './suspended-line.ts';
 import { isBraked, isDetached, isBehind, noteSize, type TrackedFile } from '../known/tracked-file.ts';
@@ -91,7 +91,7 @@ export class Reader {
 
   /** Opens, compares, starts a new generation where the known content is gone, names the stream. Undefined: nothing to read. */
   #prepare(file: TrackedFile): TrackedFile | undefined {
-    const { fileSystem, generations, streams } = this.#options;
+    const { fileSystem, generations, streams, lines } = this.#options;
     // While this turn waited, the file may have been deleted, and its other reader have begun.
     if (file.isBusy || file.isUndecided || isDetached(file) || !generations.descriptors.open(file)) return undefined;
     const stat = fileSystem.fstat(file.disk.fd!);
@@ -107,6 +107,12 @@ export class Reader {
       streams.identify(current.stream.id, current.stream.identity);
     }
     generations.identities.saveRealPath(current);
+    const { offset, id } = current.stream;
+    // A charset of wider units is named since: what was read ends within one.
+    if (id !== undefined && offset % lines.encodingOf(head).unitBytes !== 0) {
+      const tail = tailOf(readBefore(fileSystem, current.disk.fd!, offset - 1, TAIL_BYTES));
+      current = goOn(generations, current, stat, { kept: nothingBefore(offset - 1), tail });
+    }
     if (current !== file) generations.order.link();
     if (current.stream.offset === 0 && current.stream.readTo === 0) this.#noteCharset(current, head);
     if (current.size === 0 || !generations.name(current)) return undefined;
@@ -187,7 +193,9 @@ export class Reader {
     const end = nuls?.kind === 'end' ? nuls.to : position;
     if (nuls?.kind !== 'end' && nuls?.kind !== 'more') file.stream.nuls.last = NO_NULS;
     if (isAtEnd && file.after && lines.endsInOpenEvent) return this.#endEvent(file, position, end, nulsBefore);
-    const flush = position <= file.finalAt ? () => lines.flush() : position <= file.linesFinalAt ? () => lines.flushOpenEvent() : undefined;
+    const isFinal = file.finalAt === Infinity || file.nulsFinalAt >= 0;
+    const flush =
+      position <= file.finalAt ? () => lines.flush(isFinal) : position <= file.linesFinalAt ? () => lines.flushOpenEvent() : undefined;
     const { fd } = file.disk;
     if (isAtEnd && flush)
       for (let block = flush(); block; block = flush()) {
