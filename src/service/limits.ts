@@ -49,11 +49,30 @@ export const SERVICE_DESCRIPTION_LENGTH = 10_000;
 export const SERVICE_KEY_LENGTH = 256;
 /** Idempotency keys kept per dataset, at least; pruned when there are half as many more. */
 export const SERVICE_KEPT_KEYS = 10_000;
-/** Ingest requests under way at a time, and bytes of their bodies; over either 429, before the body is read. */
+/** Replies kept under them: characters of one kept whole, failures that a longer one keeps, and bytes of all, packed; over it counts alone. */
+export const SERVICE_KEPT_REPLY = 64 * 1024;
+export const SERVICE_KEPT_FAILURES = 100;
+export const SERVICE_KEPT_REPLY_BYTES = 1024 * 1024 * 1024;
+/** Columns of a CSV body. */
+export const SERVICE_CSV_COLUMNS = 65_536;
+/** Fields of all datasets, which are held in memory. */
+export const SERVICE_ALL_FIELDS = 1_000_000;
+/**
+ * Ingest requests under way at a time, and bytes of their bodies, as sent and, apart, unpacked; over these 429. A token gets half of each while
+ * it is not alone.
+ */
 export const SERVICE_INGESTS_IN_FLIGHT = 64;
 export const SERVICE_INGEST_BYTES_IN_FLIGHT = 128 * 1024 * 1024;
-/** Assumed ratio of a compressed body until it is decompressed. */
-export const SERVICE_GUESSED_COMPRESSION = 10;
+/** Bytes of replies to queries under way; over it a query waits, and a reply that does not fit is a 429. */
+export const SERVICE_REPLY_BYTES_IN_FLIGHT = 256 * 1024 * 1024;
+/** Bytes that a reply is taken for until it is there, and queries that may wait for room. */
+export const SERVICE_GUESSED_REPLY = 256 * 1024;
+export const SERVICE_WAITING_QUERIES = 256;
+/** Bytes of the pieces that a large reply is written in. */
+export const SERVICE_REPLY_PIECE = 256 * 1024;
+/** Bodies and replies must go on at this rate, bytes a second, from this time on. */
+export const SERVICE_LEAST_RATE = 16 * 1024;
+export const SERVICE_LEAST_RATE_AFTER_MS = 10_000;
 /** Connections at a time; more are closed at once. */
 export const SERVICE_CONNECTIONS = 1024;
 /** Time that a request has, first byte to last. */
@@ -120,6 +139,10 @@ export interface ServiceLimits {
   readonly monthlyBytes: number;
   /** For a request to arrive whole. */
   readonly requestSeconds: number;
+  /** After which bodies and replies must go on at the least rate. */
+  readonly slowMs: number;
+  /** Of replies to queries under way. */
+  readonly replyBytes: number;
 }
 
 export const DEFAULT_LIMITS: ServiceLimits = {
@@ -131,6 +154,8 @@ export const DEFAULT_LIMITS: ServiceLimits = {
   ratePerSecond: 0,
   monthlyBytes: 0,
   requestSeconds: SERVICE_REQUEST_SECONDS,
+  slowMs: SERVICE_LEAST_RATE_AFTER_MS,
+  replyBytes: SERVICE_REPLY_BYTES_IN_FLIGHT,
 };
 
 export const queryLimitsOf = ({ querySeconds, queryMemoryBytes }: ServiceLimits) => ({

@@ -320,7 +320,7 @@ describe('connections', () => {
     const [head = '', body = ''] = said.split('\r\n\r\n');
     return { status: Number(/^HTTP\/1\.1 (\d{3})/.exec(head)?.[1]), json: JSON.parse(body) as Record<string, unknown> };
   };
-  const AUTH = `Host: x\r\nConnection: close\r\nAuthorization: Bearer ${API_TOKEN}\r\n`;
+  const AUTH = `Host: localhost\r\nConnection: close\r\nAuthorization: Bearer ${API_TOKEN}\r\n`;
 
   test.each([
     ['a NUL in the path', 'GET /v1/datasets/a\u0000b HTTP/1.1', '', [400]],

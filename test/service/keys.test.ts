@@ -27,7 +27,8 @@ const engine = (): Engine =>
 
 const range = (firstRow: number, rows = 10): Range => ({ firstRow: BigInt(firstRow), rows, minTime: 0n, maxTime: 9n });
 /** Notes the key and its reply, as before an insert. */
-const begin = (key: string, firstRow: number, rows?: number): void => keys.begin(1, key, range(firstRow, rows), `reply ${key}`);
+const begin = (key: string, firstRow: number, rows?: number): void =>
+  keys.begin(1, key, range(firstRow, rows), `reply ${key}`, () => 'short');
 const ask = (key: string): Promise<string> => keys.once(1, key, () => Promise.resolve('anew'));
 const reopen = async (): Promise<void> => {
   keys = await openKeys(metadata, engine(), silentLog);

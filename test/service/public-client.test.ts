@@ -10,6 +10,10 @@ const onError = (error: Error): never => {
   throw error;
 };
 const withToken = () => new AxiomWithoutBatching({ url: under.client.url, token: under.client.apiToken, onError });
+const asUser = () => {
+  const { url, personalToken: token, orgId } = under.client;
+  return new AxiomWithoutBatching({ url, token, orgId, onError });
+};
 const RANGE = { startTime: '2000-01-01T00:00:00Z', endTime: '2100-01-01T00:00:00Z', resolution: 'auto' };
 const count = async (dataset: string, field: string): Promise<number | undefined> => {
   const filter = { op: 'exists' as never, field };
@@ -36,7 +40,7 @@ describe('the client', () => {
   });
 
   test('manages datasets', async () => {
-    const { datasets } = withToken();
+    const { datasets } = asUser();
     const created = await datasets.create({ name: 'by-client', description: 'first' });
     expect(created).toMatchObject({ id: 'by-client', name: 'by-client', description: 'first' });
     expect((await datasets.list()).map(({ name }) => name)).toEqual(expect.arrayContaining(['by-client', 'logs']));
@@ -76,17 +80,20 @@ describe('the client', () => {
     await client.call('PUT', '/v2/datasets/logs/mapfields', { body: ['attributes.custom'] });
     expect(await withToken().datasets.mapFields('logs')).toEqual(['attributes.custom']);
     expect((await withToken().datasets.get('logs')).mapFields).toEqual(['attributes.custom']);
-    await client.call('POST', '/v2/apl-starred-queries', { body: { name: 'all', dataset: 'logs', query: { apl: 'logs | count' } } });
-    const [starred] = await withToken().savedQueries.list({ who: 'all' });
+    const owner = { token: client.personalToken, headers: { 'x-axiom-org-id': client.orgId } };
+    await client.call('POST', '/v2/apl-starred-queries', {
+      ...owner,
+      body: { name: 'all', dataset: 'logs', query: { apl: 'logs | count' } },
+    });
+    const [starred] = await asUser().savedQueries.list({ who: 'all' });
     expect(starred).toMatchObject({ name: 'all', kind: 'apl', query: { apl: 'logs | count' } });
-    expect(await withToken().savedQueries.get(starred!.id)).toEqual(starred);
+    expect(await asUser().savedQueries.get(starred!.id)).toEqual(starred);
     const made = await withToken().annotations.create({ datasets: ['logs'], type: 'deploy', title: 'v2' });
     expect(await withToken().annotations.list({ datasets: ['logs'] })).toEqual([made]);
   });
 
   test('asks who it is, with a personal token and the organisation', async () => {
-    const { personalToken, orgId, url } = under.client;
-    const client = new AxiomWithoutBatching({ url, token: personalToken, orgId, onError });
+    const client = asUser();
     expect(await client.users.current()).toMatchObject({ name: 'owner' });
   });
 

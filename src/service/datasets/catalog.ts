@@ -3,7 +3,7 @@
  * and the table of a removed dataset is dropped. A table that the database does not know stays (the database may be an older copy): it is
  * logged, and its number is not used.
  */
-import { SERVICE_DATASETS, SERVICE_DESCRIPTIONS_LENGTH } from '../limits.ts';
+import { SERVICE_ALL_FIELDS, SERVICE_DATASETS, SERVICE_DESCRIPTIONS_LENGTH } from '../limits.ts';
 import { messageOf } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import type { Engine } from '../engine/engine.ts';
@@ -106,6 +106,7 @@ export async function openCatalog(metadata: Metadata, engine: Engine, log: Log) 
     dataset.own = ownFieldsOf(dataset.written);
   }
 
+  let fieldCount = [...byName.values()].reduce((sum, { fields }) => sum + fields.size, 0);
   let described = [...byName.values()].reduce((sum, dataset) => sum + descriptionsLength(dataset), 0);
   /** Throws an `ApiError` 400 when the descriptions would grow beyond what memory holds. */
   const noteLength = (before: number, after: number): void => {
@@ -178,6 +179,7 @@ export async function openCatalog(metadata: Metadata, engine: Engine, log: Log) 
     async remove(dataset: Dataset): Promise<void> {
       byName.delete(dataset.name);
       noteLength(descriptionsLength(dataset), 0);
+      fieldCount -= dataset.fields.size;
       const running = uses.get(dataset.id);
       if (running) await Promise.allSettled(running);
       uses.delete(dataset.id);
@@ -196,12 +198,15 @@ export async function openCatalog(metadata: Metadata, engine: Engine, log: Log) 
         running.delete(use);
       }
     },
+    /** How many more fields all datasets may have. */
+    fieldsLeft: (): number => Math.max(0, SERVICE_ALL_FIELDS - fieldCount),
     /** Adds type bits to fields, in memory and in the database (call it inside a transaction where there is one). */
     noteFields(dataset: Dataset, fields: ReadonlyMap<string, number>): void {
       for (const [name, bits] of fields) {
         const before = dataset.fields.get(name);
         const after = (before ?? 0) | bits;
         if (after === before) continue;
+        if (before === undefined) fieldCount++;
         dataset.fields.set(name, after);
         setField.run(dataset.id, name, after);
       }

@@ -1,31 +1,47 @@
-/** How much ingest is under way: requests and bytes of their bodies are counted before a body is read, so that memory stays bounded. */
-import type { IncomingHttpHeaders } from 'node:http';
-import { SERVICE_GUESSED_COMPRESSION, SERVICE_INGEST_BYTES_IN_FLIGHT, SERVICE_INGESTS_IN_FLIGHT } from '../limits.ts';
-import { ApiError } from '../http/api-error.ts';
+/**
+ * How much ingest is under way: requests and bytes are counted before a body is read, and those of a packed body again before it is unpacked,
+ * so that memory stays bounded.
+ */
+import type { FastifyRequest } from 'fastify';
+import { FairBudget, tooBusy, type Held } from '../fairness/fair-budget.ts';
+import { ingestHolder } from '../fairness/holder.ts';
+import { SERVICE_INGEST_BYTES_IN_FLIGHT, SERVICE_INGESTS_IN_FLIGHT } from '../limits.ts';
+
+export interface Admitted {
+  /** Waits until so many bytes of an unpacked body have room, in place of those it waited for before. */
+  readonly unpack: (bytes: number) => Promise<void>;
+  readonly release: () => void;
+}
 
 /** `bodyBytes` is the most that one body may have. */
 export function ingestAdmission(bodyBytes: number) {
-  let requests = 0;
-  let bytes = 0;
+  const requests = new FairBudget(SERVICE_INGESTS_IN_FLIGHT);
+  const sent = new FairBudget(SERVICE_INGEST_BYTES_IN_FLIGHT);
+  const unpacked = new FairBudget(SERVICE_INGEST_BYTES_IN_FLIGHT, SERVICE_INGESTS_IN_FLIGHT);
   return {
-    /** Admits a request until the returned function is called. Throws an `ApiError` 429 when too much is under way. */
-    enter(headers: IncomingHttpHeaders): () => void {
-      const weight = Math.min(bodyBytes, guessBytes(headers));
-      // One request is always admitted, however large.
-      const isFull = requests >= SERVICE_INGESTS_IN_FLIGHT || (requests > 0 && bytes + weight > SERVICE_INGEST_BYTES_IN_FLIGHT);
-      if (isFull) throw new ApiError(429, 'rate limit exceeded', { 'Retry-After': '1' });
-      requests++;
-      bytes += weight;
-      return () => {
-        requests--;
-        bytes -= weight;
+    /** Admits a request until it is released. Throws an `ApiError` 429 when too much is under way, of its token or in all. */
+    enter(request: FastifyRequest): Admitted {
+      const holder = ingestHolder(request);
+      const length = Number(request.headers['content-length'] ?? Number.NaN);
+      const one = requests.tryTake(holder, 1);
+      const body = one && sent.tryTake(holder, Number.isFinite(length) ? Math.min(length, bodyBytes) : bodyBytes);
+      if (!body) {
+        one?.release();
+        throw tooBusy();
+      }
+      let content: Held | undefined;
+      let isReleased = false;
+      return {
+        async unpack(bytes) {
+          content?.release();
+          content = await unpacked.take(holder, bytes);
+          if (isReleased) content.release();
+        },
+        release() {
+          isReleased = true;
+          for (const held of [one, body, content]) held?.release();
+        },
       };
     },
   };
-}
-
-function guessBytes(headers: IncomingHttpHeaders): number {
-  const length = Number(headers['content-length'] ?? Number.NaN);
-  if (!Number.isFinite(length)) return Number.POSITIVE_INFINITY;
-  return headers['content-encoding'] ? length * SERVICE_GUESSED_COMPRESSION : length;
 }

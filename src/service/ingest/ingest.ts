@@ -85,24 +85,26 @@ export async function ingest(parts: Parts, dataset: Dataset, body: Buffer, optio
     timestampField: options.timestampField || undefined,
     labels: readLabels(options.labels),
     receivedAt: now,
-    maxFields: parts.limits.datasetFields,
+    maxFields: Math.min(parts.limits.datasetFields, dataset.fields.size + catalog.fieldsLeft()),
   });
   const failures = writeAll(reader, writer, place, formatTime(now));
   const processedBytes = body.length + options.labelBytes;
-  const reply = JSON.stringify({
-    ingested: block.rows,
-    failed: failures.length,
-    failures,
-    processedBytes,
-    blocksCreated: block.rows > 0 ? 1 : 0,
-    walLength: 0,
-  } satisfies IngestReply);
+  const replyWith = (most: number): string =>
+    JSON.stringify({
+      ingested: block.rows,
+      failed: failures.length,
+      failures: failures.slice(0, most),
+      processedBytes,
+      blocksCreated: block.rows > 0 ? 1 : 0,
+      walLength: 0,
+    } satisfies IngestReply);
+  const reply = replyWith(failures.length);
 
   const { min, max } = block.bounds();
   const range: Range = { firstRow: parts.takeRowIds(block.rows), rows: block.rows, minTime: min, maxTime: max };
   metadata.transaction(() => {
     catalog.noteFields(dataset, writer.changes());
-    if (options.key !== undefined) keys.begin(dataset.id, options.key, range, reply);
+    if (options.key !== undefined) keys.begin(dataset.id, options.key, range, reply, replyWith);
     quota.add(processedBytes, new Date());
   });
   const count = (): void =>

@@ -1,10 +1,12 @@
 /**
  * Idempotency keys: the first complete reply under a key is the reply to every later request with it, per dataset, over restarts
  * and crashes. Before its rows go to the engine, a key's range of row ids is on disk; after a crash that range is counted: whole
- * means stored, anything less is deleted and the key forgotten, so that the resend stores it anew. Only full answers (200) are kept.
+ * means stored, anything less is deleted and the key forgotten, so that the resend stores it anew. Only full answers (200) are kept, packed;
+ * of one with many failures the counts and the first of them.
  */
 import type { Log } from '../../core/log.ts';
-import { SERVICE_KEPT_KEYS } from '../limits.ts';
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import { SERVICE_KEPT_FAILURES, SERVICE_KEPT_KEYS, SERVICE_KEPT_REPLY, SERVICE_KEPT_REPLY_BYTES } from '../limits.ts';
 import type { Engine } from '../engine/engine.ts';
 import { tableOf, timeLiteral } from '../engine/tables.ts';
 import type { Metadata } from '../metadata.ts';
@@ -29,6 +31,11 @@ const rowsIn = (range: Range): string =>
   `_rowId >= ${range.firstRow} and _rowId < ${range.firstRow + BigInt(range.rows)}
    and _time >= ${timeLiteral(range.minTime)} and _time <= ${timeLiteral(range.maxTime)}`;
 
+/** Shorter replies are kept as text. */
+const PACKED_FROM = 512;
+const COUNT_EVERY_MS = 10_000;
+const textOf = (kept: unknown): string => (typeof kept === 'string' ? kept : inflateRawSync(kept as Uint8Array).toString());
+
 const anyOf = (conditions: readonly string[]): string => `(${conditions.join(') or (')})`;
 
 /** Settles every key that a crash left unfinished, then serves. */
@@ -46,6 +53,23 @@ export async function openKeys(metadata: Metadata, engine: Engine, log: Log) {
   );
   const unfinished = db.prepare('select dataset, key, first_row, rows, min_time, max_time from keys where stored = 0');
   unfinished.setReadBigInts(true);
+
+  const size = db.prepare('select total(octet_length(reply)) as bytes from keys');
+  /** Of the kept replies; grows by what is kept, and is counted anew once it is too much. */
+  let keptBytes = size.get()!['bytes'] as number;
+  let countedAt = performance.now();
+  /** What is kept of a reply: the whole, or the shortest that says how many events were stored. */
+  const keep = (reply: string, shorter: (failures: number) => string): string | Uint8Array => {
+    if (keptBytes > SERVICE_KEPT_REPLY_BYTES && performance.now() - countedAt > COUNT_EVERY_MS) {
+      keptBytes = size.get()!['bytes'] as number;
+      countedAt = performance.now();
+    }
+    const isFull = keptBytes > SERVICE_KEPT_REPLY_BYTES;
+    const text = isFull ? shorter(0) : reply.length <= SERVICE_KEPT_REPLY ? reply : shorter(SERVICE_KEPT_FAILURES);
+    const kept = text.length > PACKED_FROM ? deflateRawSync(text) : text;
+    keptBytes += kept.length;
+    return kept;
+  };
 
   const pending = new Map<string, Promise<string>>();
   const counts = new Map<number, number>();
@@ -88,14 +112,14 @@ export async function openKeys(metadata: Metadata, engine: Engine, log: Log) {
 
   const answer = async (dataset: number, key: string, work: () => Promise<string>): Promise<string> => {
     const kept = find.get(dataset, key);
-    if (kept?.['stored'] === 1) return kept['reply'] as string;
+    if (kept?.['stored'] === 1) return textOf(kept['reply']);
     if (kept) {
       // Left by an insert of this process that failed and could not be taken back at the time.
       await settle(
         dataset,
         listUnfinished().filter((entry) => entry.dataset === dataset && entry.key === key),
       );
-      if (find.get(dataset, key)) return kept['reply'] as string;
+      if (find.get(dataset, key)) return textOf(kept['reply']);
     }
     return work();
   };
@@ -118,9 +142,12 @@ export async function openKeys(metadata: Metadata, engine: Engine, log: Log) {
         pending.delete(id);
       }
     },
-    /** Writes down a range and the reply it will have, before the insert. Synchronous; call it in a transaction. */
-    begin(dataset: number, key: string, range: Range, reply: string): void {
-      add.run(dataset, key, range.firstRow, range.rows, range.minTime, range.maxTime, reply, range.rows === 0 ? 1 : 0);
+    /**
+     * Writes down a range and the reply it will have, before the insert. `shorter` gives the reply with so many failures at most, for one that
+     * is too long to be kept. Synchronous; call it in a transaction.
+     */
+    begin(dataset: number, key: string, range: Range, reply: string, shorter: (failures: number) => string): void {
+      add.run(dataset, key, range.firstRow, range.rows, range.minTime, range.maxTime, keep(reply, shorter), range.rows === 0 ? 1 : 0);
       const n = (counts.get(dataset) ?? (count.get(dataset)?.['n'] as number)) + 1;
       counts.set(dataset, n);
       if (n <= SERVICE_KEPT_KEYS * 1.5) return;

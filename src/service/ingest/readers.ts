@@ -4,7 +4,7 @@
  */
 import { CsvError, parse as parseCsv } from 'csv-parse/sync';
 import { messageOf } from '../../core/errors.ts';
-import { SERVICE_CSV_QUOTED_CHARS, SERVICE_REQUEST_EVENTS } from '../limits.ts';
+import { SERVICE_CSV_COLUMNS, SERVICE_CSV_QUOTED_CHARS, SERVICE_REQUEST_EVENTS } from '../limits.ts';
 import { ApiError, badRequest, quote } from '../http/api-error.ts';
 import { isTiny, parseExact } from './exact-json.ts';
 
@@ -153,7 +153,10 @@ export function readCsv(text: string, delimiter: string, columns: readonly strin
       bom: true,
       delimiter,
       // The first record is the names, unless they were given.
-      cast: (value, { quoting, records }) => (quoting || (!columns && records === 0) ? value : held(typed(value))),
+      cast: (value, { quoting, records, index }) => {
+        if (index >= SERVICE_CSV_COLUMNS) throw badRequest(`line ${records + 1} has more than ${SERVICE_CSV_COLUMNS} columns`);
+        return quoting || (!columns && records === 0) ? value : held(typed(value));
+      },
       relax_column_count: true,
       skip_empty_lines: true,
       skip_records_with_error: true,

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { SERVICE_KEY_LENGTH } from '../limits.ts';
 import { badRequest } from '../http/api-error.ts';
 import type { Endpoint } from '../http/openapi.ts';
-import { ingestAdmission } from './admission.ts';
+import { ingestAdmission, type Admitted } from './admission.ts';
 import { decompress, tooLarge } from './decompress.ts';
 import { ingest, type IngestOptions, type Parts } from './ingest.ts';
 import { formatOf } from './readers.ts';
@@ -53,6 +53,7 @@ export function ingestRoutes(server: FastifyInstance, parts: Parts, headerPrefix
 
   void server.register((scope, _options, done) => {
     // Bodies stay bytes, whatever they are; the reader of the format judges them.
+    scope.decorateRequest('admitted');
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: bodyBytes }, (_request, body, parsed) => parsed(null, body));
     scope.setErrorHandler((error: Error & { code?: string }) => {
@@ -77,7 +78,8 @@ export function ingestRoutes(server: FastifyInstance, parts: Parts, headerPrefix
           const sent = request.body ?? Buffer.alloc(0);
           // Not held while the engine stores what was in it.
           request.body = undefined;
-          const body = await decompress(sent, headers['content-encoding'], bodyBytes);
+          const { unpack } = request.getDecorator<Admitted>('admitted');
+          const body = await decompress(sent, headers['content-encoding'], bodyBytes, unpack);
           return ingest(parts, dataset, body, options);
         };
         return options.key === undefined ? work() : parts.keys.once(dataset.id, options.key, work);
@@ -87,7 +89,9 @@ export function ingestRoutes(server: FastifyInstance, parts: Parts, headerPrefix
     const options: RouteShorthandOptions = {
       // Before the body is read, after the token was.
       onRequest: (request, reply, next) => {
-        reply.raw.once('close', admission.enter(request.headers));
+        const admitted = admission.enter(request);
+        request.setDecorator('admitted', admitted);
+        reply.raw.once('close', admitted.release);
         next();
       },
       config: { ...(!personalIngest && { tokens: 'api' }), need: { kind: 'dataset', right: 'ingest' }, doc: DOC },

@@ -1,11 +1,15 @@
 /** POST /v1/query/_apl and /v1/datasets/_apl, queries by text; POST /v1/datasets/{id}/query, the legacy form. */
 import { randomUUID } from 'node:crypto';
+import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify';
 import type { Arrivals } from '../datasets/arrivals.ts';
 import type { Catalog, Dataset } from '../datasets/catalog.ts';
 import { fieldsOf } from '../datasets/schemas.ts';
 import type { Engine, QueryOptions } from '../engine/engine.ts';
+import { FairBudget, type Held } from '../fairness/fair-budget.ts';
+import { queryHolder } from '../fairness/holder.ts';
 import { ApiError, badRequest } from '../http/api-error.ts';
+import { SERVICE_GUESSED_REPLY, SERVICE_REPLY_PIECE, SERVICE_WAITING_QUERIES } from '../limits.ts';
 import type { Metrics } from '../http/metrics.ts';
 import type { Endpoint } from '../http/openapi.ts';
 import { datasetsOf, usingAll } from './source/datasets-of.ts';
@@ -60,13 +64,23 @@ export interface QueryParts {
   readonly arrivals: Arrivals;
   readonly countQuery: Metrics['countQuery'];
   readonly columnsOf: ColumnsOf;
+  /** Of replies under way. */
+  readonly replyBytes: number;
 }
 
 export function queryRoutes(
   server: FastifyInstance,
-  { catalog, engine, arrivals, countQuery, columnsOf }: QueryParts,
+  { catalog, engine, arrivals, countQuery, columnsOf, replyBytes }: QueryParts,
   headerPrefix: string,
 ): void {
+  const replies = new FairBudget(replyBytes, SERVICE_WAITING_QUERIES);
+  /** Waits for room for a reply, which is given back once the client has read it. */
+  const roomFor = async (request: FastifyRequest, reply: FastifyReply, signal: AbortSignal): Promise<Held> => {
+    const room = await replies.take(queryHolder(request), SERVICE_GUESSED_REPLY, signal);
+    if (reply.raw.destroyed) room.release();
+    else reply.raw.once('close', room.release);
+    return room;
+  };
   const run: Run = async (request, stagesOf, messages) => {
     const ran = await runQuery(engine, request, stagesOf, messages);
     countQuery(Number(ran.status['elapsedTime']) / 1e6, Number(ran.status['rowsExamined']));
@@ -81,11 +95,18 @@ export function queryRoutes(
   ): Promise<void> => {
     if (holdMs > 0) await arrivals.wait(catalog.get(name).id, startedAt, holdMs, signal);
   };
-  const send = (reply: FastifyReply, parameters: QueryParameters, { text, bytesRead }: Written): FastifyReply => {
+  const send = (reply: FastifyReply, parameters: QueryParameters, room: Held, { text, bytesRead }: Written): FastifyReply => {
+    const bytes = Buffer.byteLength(text);
+    if (!room.resize(bytes)) throw new ApiError(429, TOO_MUCH_UNREAD, { 'Retry-After': '5' });
     void reply.header(`${headerPrefix}Bytes-Read`, bytesRead);
     // Queries are not kept: the id is only a name for this one.
     if (parameters.save) void reply.header(`${headerPrefix}History-Query-Id`, randomUUID());
-    return reply.type('application/json; charset=utf-8').send(text);
+    void reply.type('application/json; charset=utf-8');
+    return bytes <= SERVICE_REPLY_PIECE
+      ? reply.send(text)
+      : reply
+          .header('Content-Length', bytes)
+          .send(Readable.from(piecesOf(text), { objectMode: false, highWaterMark: SERVICE_REPLY_PIECE }));
   };
 
   const apl = async (request: AplRequest, reply: FastifyReply): Promise<FastifyReply> => {
@@ -107,10 +128,11 @@ export function queryRoutes(
       // A query that cannot be run is refused before the wait.
       if (parameters.holdMs > 0) plan();
       if (first) await hold(first.name, request, parameters, options);
+      const room = await roomFor(request, reply, options.signal);
       // Now is when it runs.
       const asked = { ...askedOf(body, parameters), datasets: found.all, datasetsOf: found.of, options };
       const ran = await usingAll(catalog, found.all, () => runApl(run, body, parameters, query, plan, asked));
-      return send(reply, parameters, ran);
+      return send(reply, parameters, room, ran);
     } catch (error) {
       throw asReply(error, text, used);
     }
@@ -125,9 +147,11 @@ export function queryRoutes(
     const columns = (dataset: Dataset): readonly Column[] => columnsOf(dataset, (field) => isNamed(field, named));
     if (parameters.holdMs > 0) stagesOf(body, legacyFrameOf(body, parameters), 0n, columns(catalog.get(name)));
     await hold(name, request, parameters, options);
+    const room = await roomFor(request, reply, options.signal);
     return send(
       reply,
       parameters,
+      room,
       await catalog.use(name, (dataset) => runLegacy(run, body, parameters, dataset, columns(dataset), options)),
     );
   };
@@ -136,6 +160,19 @@ export function queryRoutes(
     server.post<{ Querystring: Querystring }>(path, { config: { doc: APL_DOC } }, apl);
   const options: RouteShorthandOptions = { config: { need: { kind: 'dataset', right: 'query' }, doc: LEGACY_DOC } };
   server.post<{ Params: { dataset: string }; Querystring: Querystring }>('/v1/datasets/:dataset/query', options, legacy);
+}
+
+const TOO_MUCH_UNREAD = 'replies under way take all memory for them: read them, or ask for less, and try again';
+
+/** Written one after the other, as the client reads them. */
+function* piecesOf(text: string): Generator<Buffer> {
+  for (let at = 0; at < text.length;) {
+    // A character of two units stays whole.
+    const cut = at + SERVICE_REPLY_PIECE;
+    const end = cut < text.length && (text.charCodeAt(cut) & 0xfc00) === 0xdc00 ? cut + 1 : cut;
+    yield Buffer.from(text.slice(at, end));
+    at = end;
+  }
 }
 
 /** Ends the query when the client goes away before the reply. */

@@ -13,6 +13,7 @@ import type { Auth, Caller } from '../auth/auth.ts';
 import type { RateLimit } from '../auth/rate-limit.ts';
 import type { Need } from '../auth/rights.ts';
 import type { TokenKind } from '../auth/tokens.ts';
+import { watchBody, watchReply, type LeastRate } from '../fairness/least-rate.ts';
 import { isOwnHost } from '../../web/host-check.ts';
 import { ApiError, badRequest, forbidden, quote } from '../http/api-error.ts';
 import { allowOrigin } from '../http/cors.ts';
@@ -56,6 +57,7 @@ export interface HttpOptions {
   readonly corsOrigins: ReadonlySet<string>;
   /** For a request to arrive whole; then 408. */
   readonly requestSeconds: number;
+  readonly leastRate: LeastRate;
   readonly log: Log;
   readonly countRequest: Metrics['countRequest'];
   readonly accessLog: ((line: string) => void) | undefined;
@@ -63,7 +65,7 @@ export interface HttpOptions {
 
 /** A server without routes: each part registers its own. */
 export function createServer(options: HttpOptions): FastifyInstance {
-  const { auth, rateLimit, headerPrefix, ownHosts, corsOrigins, requestSeconds, log } = options;
+  const { auth, rateLimit, headerPrefix, ownHosts, corsOrigins, requestSeconds, leastRate, log } = options;
   const cors = { origins: corsOrigins, headerPrefix };
   const traceHeader = `${headerPrefix}Trace-Id`;
   const orgHeader = `${headerPrefix}Org-ID`.toLowerCase();
@@ -147,6 +149,7 @@ export function createServer(options: HttpOptions): FastifyInstance {
     if (isPublic) checkHost(request.raw);
     else {
       authenticate(request);
+      watchBody(request.raw, leastRate, () => answerBadHttp(TOO_SLOW, request.raw.socket));
       void reply.headers(rateLimit.count(Date.now()));
     }
     done();
@@ -158,6 +161,7 @@ export function createServer(options: HttpOptions): FastifyInstance {
   });
   // A kept-alive connection would delay the stop.
   server.addHook('onSend', (_request, reply, _payload, done) => {
+    watchReply(reply.raw, leastRate);
     if (isClosing) void reply.header('connection', 'close');
     done();
   });
@@ -188,6 +192,8 @@ function isDeeper(text: string, most: number): boolean {
   }
   return false;
 }
+
+const TOO_SLOW = Object.assign(new Error('the body came too slowly'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
 
 /** API tokens outlive the people who set programs up; personal tokens carry the name of a person. */
 const WRONG_KIND: Readonly<Record<TokenKind, string>> = {

@@ -10,7 +10,7 @@ import type { FastifyInstance } from 'fastify';
 import { codeOf, messageOf, TailraceError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import type { Credentials } from '../auth/auth.ts';
-import { DEFAULT_LIMITS, queryLimitsOf, type ServiceLimits } from '../limits.ts';
+import { DEFAULT_LIMITS, queryLimitsOf, SERVICE_LEAST_RATE, type ServiceLimits } from '../limits.ts';
 
 export interface ServiceOptions {
   /** Port 0: a free one. */
@@ -118,6 +118,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       ownHosts: [options.listen.host, ...(options.allowHosts ?? [])],
       corsOrigins: new Set(options.corsOrigins),
       requestSeconds: limits.requestSeconds,
+      leastRate: { rate: SERVICE_LEAST_RATE, afterMs: limits.slowMs },
       log,
       countRequest: metrics.countRequest,
       accessLog: options.accessLog,
@@ -136,7 +137,11 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const parts = { metadata, engine, catalog, keys, quota, arrivals, ownFields, countIngest, log, limits, takeRowIds: rowIds(metadata) };
     ingestRoutes(server, parts, headerPrefix, options.personalIngest ?? false);
     const virtualFields = openVirtualFields(metadata, catalog);
-    queryRoutes(server, { catalog, engine, arrivals, countQuery, columnsOf: virtualFields.columnsOf }, headerPrefix);
+    queryRoutes(
+      server,
+      { catalog, engine, arrivals, countQuery, columnsOf: virtualFields.columnsOf, replyBytes: limits.replyBytes },
+      headerPrefix,
+    );
     const facts = {
       id: auth.credentials.orgId,
       created,

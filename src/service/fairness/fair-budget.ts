@@ -1,0 +1,104 @@
+/**
+ * An amount that requests share (bytes, or how many), so that no token takes it all: who holds some already gets at most half of it, and of
+ * those that wait, who holds least comes first.
+ */
+import { ApiError } from '../http/api-error.ts';
+
+export interface Held {
+  /** Changes how much is held, if that much is left. False, and unchanged, if not. */
+  readonly resize: (amount: number) => boolean;
+  /** Gives it back. Idempotent. */
+  readonly release: () => void;
+}
+
+interface Waiter {
+  readonly holder: string;
+  readonly amount: number;
+  readonly begin: (held: Held) => void;
+}
+
+export class FairBudget {
+  readonly #total: number;
+  readonly #mostWaiting: number;
+  readonly #held = new Map<string, number>();
+  readonly #waiters = new Set<Waiter>();
+  #used = 0;
+
+  constructor(total: number, mostWaiting = 0) {
+    this.#total = total;
+    this.#mostWaiting = mostWaiting;
+  }
+
+  /** Takes the amount now; undefined where it is not left for this holder. Whoever comes alone gets any amount. */
+  tryTake(holder: string, amount: number): Held | undefined {
+    return this.#fits(holder, amount) ? this.#take(holder, amount) : undefined;
+  }
+
+  /** Waits for its turn. Throws an `ApiError` 429 when too many wait, or the signal's reason. */
+  take(holder: string, amount: number, signal?: AbortSignal): Promise<Held> {
+    const held = this.tryTake(holder, amount);
+    if (held) return Promise.resolve(held);
+    if (this.#waiters.size >= this.#mostWaiting) throw tooBusy();
+    return new Promise((resolve, reject) => {
+      const waiter: Waiter = { holder, amount, begin: (taken) => (signal?.removeEventListener('abort', end), resolve(taken)) };
+      const end = (): void => {
+        this.#waiters.delete(waiter);
+        reject(signal!.reason as Error);
+      };
+      signal?.addEventListener('abort', end, { once: true });
+      this.#waiters.add(waiter);
+    });
+  }
+
+  /** What is held by all. */
+  get used(): number {
+    return this.#used;
+  }
+
+  #fits(holder: string, amount: number): boolean {
+    if (this.#used === 0) return true;
+    if (this.#used + amount > this.#total) return false;
+    const own = this.#held.get(holder) ?? 0;
+    return own === 0 || own + amount <= this.#total / 2;
+  }
+
+  #take(holder: string, amount: number): Held {
+    let own = amount;
+    let isHeld = true;
+    this.#add(holder, own);
+    return {
+      resize: (wanted) => {
+        this.#add(holder, -own);
+        const fits = isHeld && this.#fits(holder, wanted);
+        if (fits) own = wanted;
+        this.#add(holder, own);
+        if (fits) this.#wake();
+        return fits;
+      },
+      release: () => {
+        if (!isHeld) return;
+        isHeld = false;
+        this.#add(holder, -own);
+        this.#wake();
+      },
+    };
+  }
+
+  #add(holder: string, amount: number): void {
+    this.#used += amount;
+    const left = (this.#held.get(holder) ?? 0) + amount;
+    if (left > 0) this.#held.set(holder, left);
+    else this.#held.delete(holder);
+  }
+
+  #wake(): void {
+    const byHeld = [...this.#waiters].sort((one, other) => (this.#held.get(one.holder) ?? 0) - (this.#held.get(other.holder) ?? 0));
+    for (const waiter of byHeld) {
+      if (!this.#fits(waiter.holder, waiter.amount)) continue;
+      this.#waiters.delete(waiter);
+      waiter.begin(this.#take(waiter.holder, waiter.amount));
+    }
+  }
+}
+
+export const tooBusy = (): ApiError => new ApiError(429, 'rate limit exceeded', { 'Retry-After': '1' });

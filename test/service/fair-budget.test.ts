@@ -1,0 +1,50 @@
+/** An amount shared by tokens: nobody takes all of it, nobody waits for ever. */
+import { expect, test } from 'vitest';
+import { FairBudget } from '../../src/service/fairness/fair-budget.ts';
+
+test('a holder gets half while others want some, and any amount alone', () => {
+  const budget = new FairBudget(10);
+  expect(budget.tryTake('a', 50)?.release()).toBeUndefined();
+  const three = [budget.tryTake('a', 2), budget.tryTake('a', 3), budget.tryTake('a', 1)];
+  expect(three.map((held) => held !== undefined)).toEqual([true, true, false]);
+  expect(budget.tryTake('b', 5)).toBeDefined();
+  expect(budget.used).toBe(10);
+  expect(budget.tryTake('c', 1)).toBeUndefined();
+  three[0]!.release();
+  three[0]!.release();
+  expect(budget.used).toBe(8);
+  expect(budget.tryTake('c', 2)).toBeDefined();
+});
+
+test('who holds least comes first, and who leaves gives up the place', async () => {
+  const budget = new FairBudget(10, 3);
+  const [first, other] = [budget.tryTake('a', 5)!, budget.tryTake('b', 5)!];
+  const order: string[] = [];
+  const gone = new AbortController();
+  const waiting = [
+    budget.take('a', 2).then((held) => (order.push('a'), held)),
+    budget.take('c', 2, gone.signal).then(
+      () => order.push('gone'),
+      (reason: unknown) => order.push(String(reason)),
+    ),
+    budget.take('d', 4).then((held) => (order.push('d'), held)),
+  ];
+  expect(() => budget.take('e', 1)).toThrow(expect.objectContaining({ status: 429 }));
+  gone.abort('left');
+  other.release();
+  await Promise.all(waiting.slice(1));
+  expect(order).toEqual(['left', 'd']);
+  first.release();
+  await waiting[0];
+  expect(order).toEqual(['left', 'd', 'a']);
+  expect(budget.used).toBe(6);
+});
+
+test('what is held grows only as far as there is room', () => {
+  const budget = new FairBudget(10);
+  const [one, two] = [budget.tryTake('a', 1)!, budget.tryTake('b', 1)!];
+  expect([one.resize(9), one.resize(10), two.resize(2)]).toEqual([true, false, false]);
+  expect(budget.used).toBe(10);
+  one.release();
+  expect([one.resize(1), two.resize(20), budget.used]).toEqual([false, true, 20]);
+});
