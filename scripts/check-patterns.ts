@@ -37,7 +37,7 @@ const JUDGEMENT = {
   attackLimit: 30_000_000,
   maxAttackStringSize: 50_000,
 };
-/** Ways to match at one place, up to which a pattern whose repetitions all have a bound needs no judgement. */
+/** Ways to match at one place, up to which a pattern needs no judgement. */
 const FEW_WAYS = 10_000;
 const AT_ONCE = 4;
 
@@ -98,7 +98,7 @@ async function patternsMadeBy(root: string, files: readonly string[]): Promise<P
 async function judge(patterns: readonly Pattern[]): Promise<string[]> {
   const violations: string[] = [];
   const distinct = [...new Map(patterns.map((pattern) => [`${pattern.source}/${pattern.flags}`, pattern])).values()];
-  const waiting = distinct.filter(({ source }) => !isPlain(source));
+  const waiting = distinct.filter((pattern) => !isPlain(pattern));
   const work = async (): Promise<void> => {
     for (let pattern = waiting.pop(); pattern; pattern = waiting.pop()) {
       const { place, source, flags } = pattern;
@@ -116,12 +116,18 @@ async function judge(patterns: readonly Pattern[]): Promise<string[]> {
   return violations.toSorted();
 }
 
-/** Every repetition has a bound, and together they leave few ways to match at one place. */
-function isPlain(source: string): boolean {
+/**
+ * Linear at a glance, which most are: repetitions have a bound and leave few ways to match at one place, but for one behind which nothing can fail,
+ * and one more where there is one place to begin at.
+ */
+function isPlain({ source, flags }: Pattern): boolean {
   const bare = source.replaceAll(/\\[^]|\[(?:\\[^]|[^\]\\])*\]/g, 'x');
-  if (/[*+]|\{\d+,\}|\)\{|\\/.test(bare)) return false;
+  const repetitions = bare.match(/[*+]|\{\d+,\}/g)?.length ?? 0;
+  if (repetitions > 0 && /\(\?<?[=!]|\)[*+]|\)\{|\\[1-9k]/.test(`${bare}${source}`)) return false;
+  const isAnchored = (bare.startsWith('^') || flags.includes('y')) && !bare.includes('|');
+  if (repetitions > (isAnchored ? 1 : 0) + (/[^)](?:[*+]|\{\d+,\})\)*$/.test(bare) ? 1 : 0)) return false;
   const ways = [...bare.matchAll(/\{(\d+)(?:,(\d+))?\}/g)].map(([, least, most = least]) => Number(most) - Number(least) + 1);
-  return ways.reduce((product, each) => product * each, 1) <= FEW_WAYS;
+  return !bare.includes('){') && ways.reduce((product, each) => product * each, 1) <= FEW_WAYS;
 }
 
 if (import.meta.main) {
