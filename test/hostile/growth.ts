@@ -7,6 +7,8 @@ const [LEAST_BYTES, START_BYTES, MOST_BYTES] = [1024, 64 * 1024, 1024 * 1024];
 const MEASURABLE_MS = 5;
 const DOUBLINGS = 4;
 const RUNS = 3;
+/** A run that takes longer ends the series: two doublings before it tell enough. */
+const LONG_MS = 1000;
 /** Where even this is not enough, another process was at work: it is measured again. */
 const MOST_MEASUREMENTS = 4;
 export const MOST_SLOPE = 1.3;
@@ -45,9 +47,11 @@ export function excessOf(work: Work, textOf: (bytes: number) => string): string 
   if (start === START_BYTES && isCheap(work, textOf)) return undefined;
   let said = '';
   for (let n = 0; n < MOST_MEASUREMENTS; n++) {
-    const points = Array.from({ length: DOUBLINGS + 1 }, (_, doubling) => start * 2 ** doubling)
-      .filter((bytes) => bytes <= MOST_BYTES)
-      .map((bytes) => [bytes, bestMs(work, textOf(bytes))] as const);
+    const points: (readonly [bytes: number, ms: number])[] = [];
+    for (let bytes = start; bytes <= Math.min(MOST_BYTES, start * 2 ** DOUBLINGS); bytes *= 2) {
+      points.push([bytes, bestMs(work, textOf(bytes))]);
+      if (points.length > 2 && points.at(-1)![1] > LONG_MS) break;
+    }
     // Caches and the collector bend a line here and there: what is not linear shows at the upper end and in most doublings, too.
     const slope = Math.min(slopeOf(points), slopeOf(points.slice(-3)), medianDoubling(points));
     if (slope <= MOST_SLOPE || points.at(-1)![1] < MEASURABLE_MS) return undefined;
