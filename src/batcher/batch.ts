@@ -244,11 +244,12 @@ export class Batch {
 
 /**
  * The Idempotency-Key of a batch: a hash of everything that names its events. Stream ids are random and belong to one
- * generation of a file, so the same offsets of another generation give another key.
+ * generation of a file, so the same offsets of another generation give another key. `run` is of the process that made the batch: where
+ * files and data folder go back to a snapshot, the same place may be read again at another time, which makes other events of it.
  */
-export function keyOf(sink: string, dataset: string, spans: readonly (Span & { digest: string })[], retired = ''): string {
+export function keyOf(sink: string, dataset: string, spans: readonly (Span & { digest: string })[], run = '', retired = ''): string {
   const named = spans.map((span) => [span.source, span.stream, span.from, span.to, span.events, span.sum, span.digest]);
-  return keyFrom([sink, dataset, named, retired]);
+  return keyFrom([sink, dataset, named, run, retired]);
 }
 
 /** A key of 32 hex digits that differs when the values do. */

@@ -118,6 +118,7 @@ async function restore(
     },
     clock: new SteppedClock(),
     retryMs: 1000,
+    run: state.run,
     stopping: new AbortController().signal,
     nextBatchId: () => state.ledger.nextId(),
     replace: (id, batches) => state.replace(id, batches),

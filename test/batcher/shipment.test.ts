@@ -134,7 +134,8 @@ test('key of a batch follows from its spans alone, and changes with each thing t
   const others = [
     keyOf('other', 'logs', spans),
     keyOf('store', 'other', spans),
-    keyOf('store', 'logs', spans, 'retired'),
+    keyOf('store', 'logs', spans, 'run'),
+    keyOf('store', 'logs', spans, '', 'run'),
     keyOf('store', 'logs', spans.toReversed()),
     keyOf('store', 'logs', [first]),
     ...[{ stream: 's3' }, { source: 'net' }, { from: 1 }, { to: 11 }, { events: 11 }, { sum: first.sum + 1 }, { digest: 'd2' }].map(

@@ -55,7 +55,17 @@ export class SinkRig {
     const sink: Sink = { id, send: (parcel, signal) => this.send(parcel, signal), close: () => Promise.resolve() };
     const retrying = { initialBackoffMs: 100, maxBackoffMs: 1000, maxElapsedMs: Infinity };
     const { clock, log } = this;
-    const usual = { sink, concurrency: 1, compression: 'none' as const, retry: retrying, clock, log, commitEveryMs: 0, random: () => 0.5 };
+    const usual = {
+      sink,
+      concurrency: 1,
+      compression: 'none' as const,
+      retry: retrying,
+      clock,
+      log,
+      commitEveryMs: 0,
+      random: () => 0.5,
+      run: '',
+    };
     const kept = { deadLetter: () => Promise.resolve('kept' as const), paused: () => {} };
     return new Delivery({ ...usual, ...kept, ...options }, { request: () => {}, batch: () => {} });
   }

@@ -70,6 +70,7 @@ export async function restoreSinks(options: RestoreSinksOptions): Promise<void> 
       source: (id) => components.sources.get(id),
       clock,
       retryMs: RETRY_MS,
+      run: state.run,
       stopping,
       nextBatchId: () => state.ledger.nextId(),
       reached: ({ owner, id }) => components.sinks.get(sinkOf(owner))?.buffer.sealRecovered(id),

@@ -109,6 +109,7 @@ export function createSinkPipeline(options: SinkPipelineOptions): SinkPipeline {
       log,
       commitEveryMs: COMMIT_EVERY_MS,
       random: () => (options.random ?? Math.random)(),
+      run: state.run,
       keeper: new BatchKeeper(state, spoolKeeper, () => options.settled?.()),
       deadLetter: (name, letters) => options.deadLetter(name, letters),
       paused: (dataset) => options.paused(dataset),

@@ -43,6 +43,8 @@ export interface RestoreOptions {
   reached?(batch: StoredBatch): void;
   /** Persists, in one commit, what stands for the batch from now on. Throws when the disk refuses. */
   replace(id: number, batches: readonly StoredBatch[]): void;
+  /** Of this process alone; part of the keys that are made anew. */
+  readonly run: string;
   /** The parts still to be sent of a batch that was split. */
   partsOf(id: number): readonly StoredPart[];
 }
@@ -94,7 +96,7 @@ async function restore(options: RestoreOptions, target: RestoreTarget, stored: S
   for (const { made } of rebuilt) batch.append(made);
   const { spans } = batch.toStored();
   const unchanged = spans.length === stored.spans.length && stored.spans.every((span, index) => isSame(span, spans[index]!));
-  const row = unchanged ? stored : renewed(stored, stored.id, spans);
+  const row = unchanged ? stored : renewed(options, stored, stored.id, spans);
   if (!unchanged) {
     options.log.warn(
       {
@@ -108,7 +110,7 @@ async function restore(options: RestoreOptions, target: RestoreTarget, stored: S
         ? 'a batch of a transform that is not deterministic was not in the disk buffer yet when the last process ended; its events are rebuilt under a new key'
         : 'a batch was under way when the last process ended, and its files or its configuration changed since; it is sent under a new key, which may store events twice',
     );
-    await replace(options, stored.id, absent.length > 0 ? [row, renewed(stored, options.nextBatchId(), absent)] : [row]);
+    await replace(options, stored.id, absent.length > 0 ? [row, renewed(options, stored, options.nextBatchId(), absent)] : [row]);
     // Not before the loss is on disk: the next process would count it once more.
     for (const each of rebuilt) noteLost(options, each);
   }
@@ -137,8 +139,8 @@ async function restore(options: RestoreOptions, target: RestoreTarget, stored: S
 }
 
 /** A batch of these spans in place of one whose key is retired. */
-function renewed(stored: StoredBatch, id: number, spans: readonly StoredSpan[]): StoredBatch {
-  return { ...stored, id, key: keyOf(stored.owner, stored.dataset, spans, stored.key), events: countIn(spans), spans };
+function renewed({ run }: RestoreOptions, stored: StoredBatch, id: number, spans: readonly StoredSpan[]): StoredBatch {
+  return { ...stored, id, key: keyOf(stored.owner, stored.dataset, spans, run, stored.key), events: countIn(spans), spans };
 }
 
 /** Tries until the disk takes it: nothing is sent under a key that is not on disk. Rejects with `E_STOPPED` when the agent stops first. */

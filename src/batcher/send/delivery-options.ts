@@ -23,6 +23,8 @@ export interface DeliveryOptions {
   /** Batches that close within this time of a commit share the next one: a transaction costs as much as sending 100 KiB. */
   readonly commitEveryMs: number;
   random(): number;
+  /** Of this process alone; part of the keys of its batches. */
+  readonly run: string;
   readonly keeper: Keeper;
   /**
    * Keeps dead letters durably under a name; the same name again replaces them. Resolves with `dropped` where a full store's

@@ -123,7 +123,7 @@ export class Delivery {
 
   /** Gives a batch the key and the form that it has to its end. */
   #name(batch: Batch): void {
-    batch.key ||= keyOf(batch.owner, batch.dataset, batch.spans);
+    batch.key ||= keyOf(batch.owner, batch.dataset, batch.spans, this.#options.run);
     batch.payload.form ??= this.#options.form;
   }
 

@@ -3,6 +3,7 @@
  * committed before it is first sent, so that a restart sends exactly those spans again under the same key. Marks move in
  * memory when a batch settles, and are written with the next commit, or soon after (agent/settlement-saver).
  */
+import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import type { Log } from '../../core/log.ts';
@@ -52,6 +53,8 @@ export class State {
   readonly ledger: Ledger;
   readonly #startedSources: ReadonlySet<string>;
   readonly #transactions: Transactions;
+  /** Random, so that it names this process's use of the folder, also where the folder goes back to an earlier state. */
+  readonly run = randomBytes(16).toString('hex');
   saves = 0;
   /** Transactions so far that wrote what had been settled. */
   settlementWrites = 0;

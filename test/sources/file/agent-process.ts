@@ -96,6 +96,7 @@ export async function startProcess({ folder, clock, fileSystem, multiline, sent 
     source: () => ({ source, accounting }),
     clock: new SteppedClock(),
     retryMs: 1000,
+    run: state.run,
     stopping: new AbortController().signal,
     nextBatchId: () => state.ledger.nextId(),
     replace: (id, batches) => state.replace(id, batches),
@@ -112,7 +113,7 @@ export async function startProcess({ folder, clock, fileSystem, multiline, sent 
       batcher.flush();
       for (const batch of sealed.splice(0)) {
         // The rig counts from 1 in every process.
-        Object.assign(batch, { id: state.ledger.nextId(), key: keyOf(batch.owner, batch.dataset, batch.spans) });
+        Object.assign(batch, { id: state.ledger.nextId(), key: keyOf(batch.owner, batch.dataset, batch.spans, state.run) });
         state.commit([batch.toStored()]);
         send(batch);
       }
