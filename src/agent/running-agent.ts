@@ -11,6 +11,7 @@ import type { State } from '../state/database/store.ts';
 import type { Observed } from '../telemetry/observed.ts';
 import type { TelemetryServer } from '../telemetry/server.ts';
 import type { Agent, AgentOptions } from './agent.ts';
+import { givesUp } from './give-up.ts';
 import { keepDeadLetters } from './keep-dead-letters.ts';
 import { answerCommand } from './control/commands.ts';
 import { type ControlRequest, type ControlServer, startControl } from './control/control.ts';
@@ -285,10 +286,9 @@ export class RunningAgent implements Agent {
   }
 
   #notePause(sink: string, dataset: string): void {
-    if (!this.#options.once) return;
-    const pause = this.#components.sinks.get(sink)?.delivery.pauses.get(dataset);
-    this.#failure ??= `sink "${sink}" cannot deliver to dataset "${dataset}": ${pause?.detail ?? 'refused'}; ${pause?.fix ?? ''}`;
-    this.#giveUp.resolve();
+    const end = givesUp(this.#components.sinks.get(sink), dataset, this.#options.once);
+    this.#failure ??= end?.failure;
+    if (end) this.#giveUp.resolve();
   }
 
   #tick(): void {

@@ -93,7 +93,8 @@ export function createClient(options: ClientOptions): Client {
   const http = createHttp({ timeoutMs, isTls: /^https:/m.test(`${base}\n${edgeBase}`), proxy, tls });
   const names = options.names ?? { url: 'url', proxy: 'proxy', ca: 'tls.ca', cert: 'tls.cert', key: 'tls.key' };
   const timing = options.timing ?? realTiming;
-  const requester = createRequester({ http, base, edgeBase, token, orgId, headerPrefix, names, timeoutMs, timing, onRetry });
+  const hasCert = options.tls?.cert !== undefined;
+  const requester = createRequester({ http, base, edgeBase, token, orgId, headerPrefix, names, hasCert, timeoutMs, timing, onRetry });
 
   const list = <T>(path: string, what: string): Promise<T[]> =>
     requester.ask({ method: 'GET', path, repeatable: 'read' }, `a list of ${what}`, (text) => {

@@ -35,20 +35,37 @@ const UNKNOWN_AUTHORITY = new Set([
 /** Errors of a server that wants another client certificate, or one at all. */
 const CLIENT_CERTIFICATE = /ALERT_(CERTIFICATE_REQUIRED|BAD_CERTIFICATE|UNKNOWN_CA|CERTIFICATE_UNKNOWN|CERTIFICATE_EXPIRED|ACCESS_DENIED)/i;
 
-/** `origin` is the address that was to be reached. */
-export function describeFailure(error: unknown, origin: string, names: SettingNames = CONFIG_NAMES): Failure {
+/** `origin` is the address that was to be reached; `hasCert`: a client certificate is configured. */
+export function describeFailure(error: unknown, origin: string, hasCert = false, names: SettingNames = CONFIG_NAMES): Failure {
   const deepest = causeOf(error);
   const code = codeOf(deepest) || codeOf(error);
   const { host } = new URL(origin);
-  const closed =
-    origin.startsWith('https:') && (code === 'UND_ERR_SOCKET' || code === 'E_CLOSED') ? closedProblem(deepest, host, names) : undefined;
-  const known = tlsProblem(deepest, code, host, names) ?? proxyProblem(error, names) ?? closed;
+  const isTls = origin.startsWith('https:');
+  const isClosed = code === 'UND_ERR_SOCKET' || code === 'E_CLOSED';
+  const closed = isTls && isClosed ? closedProblem(deepest, host, hasCert, names) : undefined;
+  const plain =
+    !isTls && (isClosed || code === 'ECONNRESET' || isTlsAlert(deepest, code)) ? plainProblem(deepest, code, host, names) : undefined;
+  const known = tlsProblem(deepest, code, host, hasCert, names) ?? proxyProblem(error, names) ?? closed ?? plain;
   if (known === undefined) return { code, message: plainMessage(deepest) };
   const [, fix] = known;
   return { code, message: known.join(': '), fix };
 }
 
-function tlsProblem(error: unknown, code: string, host: string, names: SettingNames): Explained | undefined {
+/** A service that speaks TLS ends a plain request with an alert, or with nothing. */
+const isTlsAlert = (error: unknown, code: string): boolean =>
+  code === 'E_BAD_RESPONSE' && messageOf(error).includes('begins with "\\u0015\\u0003');
+
+function plainProblem(error: unknown, code: string, host: string, { url }: SettingNames): Explained {
+  const isSure = isTlsAlert(error, code);
+  const problem = isSure ? `${host} speaks TLS` : plainMessage(error);
+  return [problem, isSure ? `write https:// in ${url}` : `if ${host} speaks TLS, write https:// in ${url}`];
+}
+
+/** What to do about a client certificate that a service wants. */
+const certificateFix = (hasCert: boolean, { cert, key }: SettingNames): string =>
+  hasCert ? `check ${cert} and ${key}` : `none is configured: set ${cert} and ${key}`;
+
+function tlsProblem(error: unknown, code: string, host: string, hasCert: boolean, names: SettingNames): Explained | undefined {
   const certificate = `the certificate of ${host}`;
   if (UNKNOWN_AUTHORITY.has(code))
     return [
@@ -63,20 +80,21 @@ function tlsProblem(error: unknown, code: string, host: string, names: SettingNa
     const has = typeof held === 'string' && held !== '' ? ` (it names ${held.slice(0, 200)})` : '';
     return [`${certificate} is for another host${has}`, `use a name that it holds in ${names.url}, or a certificate that holds this one`];
   }
-  if (CLIENT_CERTIFICATE.test(code))
-    return [`${host} does not take the client certificate`, `check ${names.cert} and ${names.key} (${code})`];
+  if (CLIENT_CERTIFICATE.test(code) && !hasCert)
+    return [`${host} wants a client certificate`, `${certificateFix(hasCert, names)} (${code})`];
+  if (CLIENT_CERTIFICATE.test(code)) return [`${host} does not take the client certificate`, `${certificateFix(hasCert, names)} (${code})`];
   if (code.endsWith('ALERT_HANDSHAKE_FAILURE'))
-    return [`${host} refused the TLS handshake`, `if it wants a client certificate, check ${names.cert} and ${names.key}`];
+    return [`${host} refused the TLS handshake`, `if it wants a client certificate, ${certificateFix(hasCert, names)}`];
   if (/WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST/.test(code))
     return [`${host} does not speak TLS`, `write http:// in ${names.url}, or the port that does`];
   return undefined;
 }
 
 /** With TLS 1.3 many servers say no more than this to a client without the certificate that they want. */
-function closedProblem(error: unknown, host: string, { cert, key }: SettingNames): Explained {
+function closedProblem(error: unknown, host: string, hasCert: boolean, names: SettingNames): Explained {
   return [
     `${host} closed the connection without an answer, ${messageOf(error)}`,
-    `if it wants a client certificate, check ${cert} and ${key}`,
+    `if it wants a client certificate, ${certificateFix(hasCert, names)}`,
   ];
 }
 

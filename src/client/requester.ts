@@ -39,6 +39,8 @@ export interface RequesterOptions {
   readonly orgId: string | undefined;
   readonly headerPrefix: string;
   readonly names: SettingNames;
+  /** A client certificate is configured. */
+  readonly hasCert: boolean;
   readonly timeoutMs: number;
   readonly timing: Timing;
   readonly onRetry: ((retry: Retry) => void) | undefined;
@@ -129,9 +131,9 @@ function parsed(text: string): unknown {
 }
 
 /** The error of a request without an answer. */
-function connectionError(cause: unknown, method: string, url: string, { names, timeoutMs }: RequesterOptions): ClientError {
+function connectionError(cause: unknown, method: string, url: string, { names, timeoutMs, hasCert }: RequesterOptions): ClientError {
   const timedOut = cause instanceof Error && cause.name === 'TimeoutError';
-  const { code: systemCode, message } = describeFailure(cause, new URL(url).origin, names);
+  const { code: systemCode, message } = describeFailure(cause, new URL(url).origin, hasCert, names);
   const code: ClientErrorCode = timedOut ? 'E_TIMEOUT' : cause instanceof RangeError ? 'E_BAD_ANSWER' : 'E_CONNECTION';
   const { host, hostname } = new URL(url);
   const fix =

@@ -59,7 +59,7 @@ export type Encoding = 'gzip' | 'zstd' | 'identity';
  * - `delivered`: the service has stored every event.
  * - `partial`: it has stored all but `failed` events, some or all of which `failures` names.
  * - `retry`: try again after a backoff, or after `afterMs` where the service asked for it; `fix`: what a person can do, where that is known (`detail` ends with it).
- * - `pause`: send nothing of this dataset until a probe succeeds.
+ * - `pause`: send nothing of this dataset until a probe succeeds; `isFinal`: none will, as long as this process lives.
  * - `halve`: the request is too large; its halves may not be.
  * - `uncompress`: the service does not take this compression.
  * - `bisect`: something in the request is refused; halves find out what.
@@ -74,7 +74,7 @@ export type Outcome =
       readonly afterMs?: number;
       readonly fix?: string | undefined;
     }
-  | { readonly kind: 'pause'; readonly reason: PauseReason; readonly detail: string; readonly fix: string }
+  | { readonly kind: 'pause'; readonly reason: PauseReason; readonly detail: string; readonly fix: string; readonly isFinal?: boolean }
   | { readonly kind: 'halve' | 'uncompress' | 'bisect'; readonly detail: string };
 
 /** `token_changed` and `dataset_created`: resend at once, the token or dataset is available now. */
@@ -88,6 +88,8 @@ export interface SendResult {
   readonly elapsedMs: number;
   /** Why nothing was sent: there was nothing to sign it with, or no connection to send it on. Absent where it was. */
   readonly unsent?: 'unsigned' | 'unconnected';
+  /** No answer came, and the service may have stored the events. */
+  readonly mayBeStored?: boolean;
 }
 
 export interface Sink {

@@ -137,6 +137,21 @@ test('delivery backs off longer and longer up to the maximum, and says so now an
 });
 
 // Symptom: the last word of the log about an outage was that a batch is sent again, long after all was stored. Cause: nothing said the end.
+// Symptom: "batch was not stored" stood in the log of a batch that was. Fix: that is said only where the service cannot have all of it.
+test.for([
+  ['a connection that broke behind the request', 'network', 0, true, 'not known'],
+  ['a connection that broke before', 'network', 0, false, 'was not stored'],
+  ['a gateway that gave up', 'server_error', 504, false, 'not known'],
+  ['a service that is away', 'server_error', 503, false, 'was not stored'],
+  ['an answer that was torn', 'bad_answer', 200, false, 'not known'],
+] as const)('delivery says after %s what is known of the batch', async ([, reason, status, mayBeStored, said]) => {
+  const rig = new DeliveryRig();
+  rig.respond = () => ({ outcome: retry(reason), status, mayBeStored });
+  rig.seal('a');
+  await until('it is said', () => rig.log.find('warn', 'it is sent again').length > 0);
+  expect(rig.log.find('warn', said)).toHaveLength(1);
+});
+
 test('delivery says once that an outage is over, and nothing of a request that failed now and then', async () => {
   const rig = new DeliveryRig({ random: () => 0.9999 });
   rig.respond = () => ({ outcome: retry('network'), status: 0 });

@@ -40,6 +40,7 @@ interface Reply {
   readonly outcome: Outcome;
   readonly status?: number;
   readonly unsent?: 'unsigned' | 'unconnected';
+  readonly mayBeStored?: boolean;
 }
 
 export class SinkRig {

@@ -62,6 +62,18 @@ test('events that a reader left unread come with the next start', async ({ confi
   expect(missingOf([...numbersIn(first.stdout()), ...numbersIn(second.stdout())])).toEqual([]);
 });
 
+// Symptom: `tailrace run | head` hung until a signal came. Cause: a reader that is gone counted as a service that is away. Fix: the agent ends as any program
+// in a pipeline.
+test('an agent whose reader goes away ends by itself, and what was not read comes with the next start', async ({ config }) => {
+  const first = startCommand('sh', ['-c', `{ ${BINARY} run --config ${config}; echo "ended with $?" >&2; } | head -n 5`]);
+  await first.exited;
+  expect(first.stderr()).toContain('ended with 0');
+  expect(first.stderr()).toContain('"reason":"unwritable","answer":"cannot write to standard output');
+  const second = startProgram(['run', '--once', '--config', config]);
+  expect(await second.exited, second.stderr()).toBe(0);
+  expect(missingOf([...numbersIn(first.stdout()), ...numbersIn(second.stdout())])).toEqual([]);
+});
+
 test('a kill loses nothing', async ({ config, folder }) => {
   writeFileSync(join(folder, 'first'), '');
   const script = `exec ${BINARY} run --config ${config} >> ${folder}/first`;

@@ -151,7 +151,8 @@ export class Dispatch {
     }
   }
 
-  async #act(shipment: Shipment, part: Part, { outcome, status, elapsedMs }: SendResult): Promise<boolean> {
+  async #act(shipment: Shipment, part: Part, sent: SendResult): Promise<boolean> {
+    const { outcome, status, elapsedMs } = sent;
     const { clock, sink, log, refusals, stats } = this.#options;
     const { batch } = shipment;
     const isStored = outcome.kind === 'delivered' || outcome.kind === 'partial';
@@ -160,7 +161,7 @@ export class Dispatch {
       stats.lastStoredMs = clock.now();
       this.lastFailure = undefined;
     } else this.failedAtMs = clock.monotonic();
-    if (outcome.kind === 'retry') return this.#retry(shipment, part, outcome, status);
+    if (outcome.kind === 'retry') return this.#retry(shipment, part, outcome, sent);
     this.#badAnswers.delete(batch.dataset);
     switch (outcome.kind) {
       case 'delivered':
@@ -191,7 +192,12 @@ export class Dispatch {
     }
   }
 
-  async #retry(shipment: Shipment, part: Part, outcome: Extract<Outcome, { kind: 'retry' }>, status: number): Promise<boolean> {
+  async #retry(
+    shipment: Shipment,
+    part: Part,
+    outcome: Extract<Outcome, { kind: 'retry' }>,
+    { status, mayBeStored = false }: SendResult,
+  ): Promise<boolean> {
     const { clock, retry, log, sink, signal, stats, refusals } = this.#options;
     const { batch } = shipment;
     const { reason, detail, fix: remedy } = outcome;
@@ -217,6 +223,9 @@ export class Dispatch {
       const facts = { sink: sink.id, dataset: batch.dataset, reason, answer: detail, attempt: batch.attempts, waitMs: Math.round(waitMs) };
       if (reason === 'dataset_created' || reason === 'token_changed')
         log.info(facts, 'resending the batch: the token or dataset is available now');
+      // A gateway may have passed it on, and a torn answer come after it.
+      else if (mayBeStored || (status >= 200 && status < 300) || (status >= 500 && status !== 503))
+        log.warn(facts, 'it is not known whether the batch was stored; it is sent again under the same key');
       else log.warn(facts, 'batch was not stored; it is sent again');
     }
     await clock.sleep(waitMs, signal);

@@ -10,6 +10,8 @@ export interface Pause {
   readonly reason: string;
   readonly detail: string;
   readonly fix: string;
+  /** It does not end in this process: nothing is asked again. */
+  readonly isFinal?: boolean;
 }
 
 export interface PausesOptions extends Pick<DeliveryOptions, 'sink' | 'log' | 'clock' | 'random' | 'retry' | 'paused'> {
@@ -42,17 +44,17 @@ export class Pauses {
   }
 
   /** Stops sending to the dataset. Said in the log once for each reason. */
-  begin(dataset: string, { reason, detail, fix }: Pause): void {
+  begin(dataset: string, { reason, detail, fix, isFinal = false }: Pause): void {
     const { log, sink } = this.#options;
     if (this.#paused.get(dataset)?.reason !== reason) {
       log.error(
         { sink: sink.id, dataset, reason, answer: detail, fix },
-        'delivery is paused; nothing is dropped, and the service is asked again',
+        isFinal ? 'delivery ends; nothing is dropped' : 'delivery is paused; nothing is dropped, and the service is asked again',
       );
     }
-    this.#paused.set(dataset, { reason, detail, fix });
+    this.#paused.set(dataset, { reason, detail, fix, ...(isFinal ? { isFinal } : {}) });
     this.#options.paused(dataset);
-    this.#schedule(dataset);
+    if (!isFinal) this.#schedule(dataset);
   }
 
   /** The service took events of the dataset; true when it was paused. */

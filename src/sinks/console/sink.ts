@@ -30,7 +30,8 @@ export function createConsoleSink({ id, style }: ConsoleSinkConfig, clock: Clock
         signal.throwIfAborted();
         const fix = 'start the agent again with a reader: what was not written is sent then';
         const detail = `cannot write to standard output: ${messageOf(error)}`;
-        return { ...result({ kind: 'pause', reason: 'unwritable', detail, fix }, 0), unsent: 'unconnected' };
+        const isFinal = codeOf(error) === 'EPIPE';
+        return { ...result({ kind: 'pause', reason: 'unwritable', detail, fix, isFinal }, 0), unsent: 'unconnected' };
       }
       return result(delivered(events, body.byteLength), 200);
     },

@@ -12,6 +12,11 @@ export type Answer =
 const TOKEN_FIX = 'check that the token is an API token that may ingest into this dataset';
 const PAGE_FIX = 'a page answered, not the service: look whether a proxy or a firewall in front of it refuses the content of an event';
 
+/** What nginx, Go and Apache say to a plain request on a port for TLS. */
+const PLAIN_TO_TLS =
+  /plain HTTP request was sent to HTTPS port|sent an HTTP request to an HTTPS server|speaking plain HTTP to an SSL-enabled/;
+const PLAIN_FIX = 'write https:// in url';
+
 /** The outcome of an answer to a request with `events` events. `nowMs` is the wall clock, for dates in headers. */
 export function classify(answer: Answer, events: number, compressed: boolean, nowMs: number): Outcome {
   if (answer.kind === 'failure') {
@@ -31,6 +36,9 @@ export function classify(answer: Answer, events: number, compressed: boolean, no
   if (status === 403 && isPage(answer.body)) return pause('unauthorized', detail, `${PAGE_FIX}; or ${TOKEN_FIX}`);
   if (status === 401 || status === 403) return pause('unauthorized', detail, TOKEN_FIX);
   if (status === 404) return pause('not_found', detail, 'create the dataset (or set create_dataset: true), or correct dataset and url');
+  // Nothing is wrong with the events.
+  if (status === 400 && PLAIN_TO_TLS.test(answer.body.slice(0, 1000)))
+    return { kind: 'retry', reason: 'bad_answer', detail: `${detail}: ${PLAIN_FIX}`, fix: PLAIN_FIX };
   if (status === 413) return { kind: 'halve', detail };
   if (status === 415 && compressed) return { kind: 'uncompress', detail };
   if (status >= 400) return { kind: 'bisect', detail };

@@ -11,12 +11,16 @@ export interface Request {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
+  /** A client certificate is configured. */
+  readonly hasCert?: boolean;
 }
 
 export interface Exchanged {
   readonly answer: Answer;
   /** False when no connection took the request. */
   readonly started: boolean;
+  /** No answer came, and the service may have the whole request. */
+  readonly mayBeStored: boolean;
 }
 
 /** Posts the request. Rejects only when `signal` aborts; every failure is an answer of its own. */
@@ -36,7 +40,8 @@ export function exchange(dispatcher: Dispatcher, request: Request, timeoutMs: nu
     };
     const answer = (given: Answer): void => {
       end();
-      resolve({ answer: given, started: controller !== undefined });
+      const mayBeStored = given.kind === 'failure' && controller !== undefined && controller.isSent !== false;
+      resolve({ answer: given, started: controller !== undefined, mayBeStored });
     };
     const answerSoFar = () => {
       const plain = unpack(body.subarray(0, length), headers['content-encoding'], MAX_ANSWER_BYTES);
@@ -82,13 +87,13 @@ export function exchange(dispatcher: Dispatcher, request: Request, timeoutMs: nu
       },
       onResponseEnd: answerSoFar,
       onResponseError(_controller, error) {
-        answer({ kind: 'failure', ...describeFailure(error, request.origin) });
+        answer({ kind: 'failure', ...describeFailure(error, request.origin, request.hasCert) });
       },
     };
     try {
       dispatcher.dispatch({ ...request, method: 'POST' }, handler);
     } catch (error) {
-      answer({ kind: 'failure', ...describeFailure(error, request.origin) });
+      answer({ kind: 'failure', ...describeFailure(error, request.origin, request.hasCert) });
     }
   });
 }

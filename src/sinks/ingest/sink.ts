@@ -53,14 +53,14 @@ export function createIngestSink(config: IngestSinkConfig, clock: Clock, log: Lo
       const form = parcel.form ?? config;
       const all = { ...headers, ...parcelHeaders(config, parcel, form), ...authorization(secret) };
       const request = { path: path(parcel.dataset, form), headers: all, body: parcel.body };
-      const { answer, started: isSent } = await transport.post(request, signal);
+      const { answer, started: isSent, mayBeStored } = await transport.post(request, signal);
       const status = answer.kind === 'answer' ? answer.status : 0;
       const elapsedMs = clock.monotonic() - started;
       let outcome = classify(withoutToken(answer, secret), parcel.events, parcel.encoding !== 'identity', clock.now());
       if (status === 401 || status === 403) outcome = afterRefusal(outcome, token, secret);
       if (status === 404 && config.createDataset)
         outcome = await creator.handle({ dataset: parcel.dataset, sentAtMs: started, secret }, outcome, signal);
-      return { outcome, status, elapsedMs, ...(isSent ? {} : { unsent: 'unconnected' }) };
+      return { outcome, status, elapsedMs, ...(isSent ? {} : { unsent: 'unconnected' }), ...(mayBeStored ? { mayBeStored } : {}) };
     },
     ...(token && config.token?.kind === 'file' ? { tokenChange: (signal) => waitForChange(token, clock, signal) } : {}),
     missing() {

@@ -60,10 +60,11 @@ export class Transport {
     } catch (error) {
       if (!(error instanceof TailraceError)) throw error;
       const message = error.fix === undefined ? error.message : `${error.message}: ${error.fix}`;
-      return { answer: { kind: 'failure', code: error.code, message, fix: error.fix }, started: false };
+      return { answer: { kind: 'failure', code: error.code, message, fix: error.fix }, started: false, mayBeStored: false };
     }
-    const { timeoutMs } = this.#options;
-    const exchanged = await exchange(generation.dispatcher, { ...request, origin: this.#origin }, timeoutMs, signal);
+    const { timeoutMs, tls } = this.#options;
+    const whole = { ...request, origin: this.#origin, hasCert: tls.cert !== undefined };
+    const exchanged = await exchange(generation.dispatcher, whole, timeoutMs, signal);
     const { answer, started } = exchanged;
     if (answer.kind === 'failure' && !started && answer.code === 'E_TIMEOUT') this.#retire(generation);
     return exchanged;

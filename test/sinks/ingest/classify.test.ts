@@ -71,6 +71,18 @@ const rows: [name: string, answer: Answer, compressed: boolean, expected: object
   ['401', answer(401), true, { kind: 'pause', reason: 'unauthorized' }],
   ['403', answer(403), true, { kind: 'pause', reason: 'unauthorized' }],
   ['404', answer(404), true, { kind: 'pause', reason: 'not_found' }],
+  [
+    '400 of nginx to a plain request on a port for TLS',
+    answer(400, '<html><head><title>400 The plain HTTP request was sent to HTTPS port</title></head></html>'),
+    true,
+    { kind: 'retry', reason: 'bad_answer', fix: 'write https:// in url' },
+  ],
+  [
+    '400 of Go to the same',
+    answer(400, 'Client sent an HTTP request to an HTTPS server.\n'),
+    true,
+    { kind: 'retry', reason: 'bad_answer' },
+  ],
   ['413', answer(413), true, { kind: 'halve' }],
   ['415 with compression on', answer(415), true, { kind: 'uncompress' }],
   ['415 without compression', answer(415), false, { kind: 'bisect' }],

@@ -93,6 +93,16 @@ describe.skipIf(!hasOpenssl)('ingest sink over TLS (needs: apt-get install opens
     });
   });
 
+  // Symptom: "read ECONNRESET" was all that http:// at a port for TLS gave.
+  test('says of a plain address whose port speaks TLS that https:// is meant', async ({ service }) => {
+    const outcome = await send(makeSink(service.url.replace('https:', 'http:'), {}));
+    expect(outcome).toMatchObject({
+      kind: 'retry',
+      reason: 'network',
+      detail: expect.stringMatching(/speaks TLS.*write https:\/\/ in url/),
+    });
+  });
+
   test('shows its own certificate, and says when the service wants one or takes another', async () => {
     const client = makeCertificate(folder, 'client', authority, { names: 'DNS:agent' });
     const stranger = makeCertificate(folder, 'stranger', other, { names: 'DNS:agent' });
@@ -105,14 +115,17 @@ describe.skipIf(!hasOpenssl)('ingest sink over TLS (needs: apt-get install opens
       rejectUnauthorized: true,
     });
     expect(await send(makeSink(service.url, { ca: authority.cert, ...client }))).toMatchObject({ kind: 'delivered' });
-    for (const shown of [{}, stranger]) {
-      expect(await send(makeSink(service.url, { ca: authority.cert, ...shown }))).toMatchObject({
-        kind: 'retry',
-        detail: expect.stringMatching(
-          /(does not take the client certificate|closed the connection without an answer, .*: if it wants a client certificate)[:,] check tls\.cert and tls\.key/,
-        ),
-      });
-    }
+    expect(await send(makeSink(service.url, { ca: authority.cert, ...stranger }))).toMatchObject({
+      kind: 'retry',
+      detail: expect.stringMatching(
+        /(does not take the client certificate|closed the connection without an answer, .*: if it wants a client certificate)[:,] check tls\.cert and tls\.key/,
+      ),
+    });
+    // Nothing is said of a certificate that is not there.
+    expect(await send(makeSink(service.url, { ca: authority.cert }))).toMatchObject({
+      kind: 'retry',
+      detail: expect.stringMatching(/wants a client certificate[:,] none is configured: set tls\.cert and tls\.key/),
+    });
     expect(service.requests).toHaveLength(1);
   });
 
@@ -125,10 +138,14 @@ describe.skipIf(!hasOpenssl)('ingest sink over TLS (needs: apt-get install opens
     child.stdout.setEncoding('utf8').on('data', (text: string) => (printed += text));
     await until('openssl listens', () => /ACCEPT [\d.]+:\d+/.test(printed));
     const url = `https://127.0.0.1:${/ACCEPT [\d.]+:(\d+)/.exec(printed)![1]}`;
-    for (const shown of [{}, stranger]) {
+    const cases = [
+      [{}, /none is configured: set tls\.cert and tls\.key \(\S+\)/],
+      [stranger, /check tls\.cert and tls\.key \(\S+\)/],
+    ] as const;
+    for (const [shown, reason] of cases) {
       const outcome = await send(makeSink(url, { ca: authority.cert, ...shown }));
       // TLS 1.3 tells after the handshake, and its last word may be lost with the connection.
-      expect(outcome).toMatchObject({ kind: 'retry', detail: expect.stringMatching(/check tls\.cert and tls\.key \(\S+\)/) });
+      expect(outcome).toMatchObject({ kind: 'retry', detail: expect.stringMatching(reason) });
     }
   });
 

@@ -38,6 +38,8 @@ export class Connection {
   #idleMs = 0;
   #freeUntilMs = 0;
   #isGone = false;
+  /** Of the request that is under way. */
+  isSent = false;
 
   constructor(options: ConnectionOptions) {
     this.#options = options;
@@ -88,7 +90,11 @@ export class Connection {
     const socket = this.#socket!;
     socket.cork();
     socket.write(head, 'latin1');
-    socket.write(request.body);
+    this.isSent = false;
+    socket.write(request.body, (error) => {
+      // Those of a former request are through: it ended only once they were, or with the connection.
+      if (!error) this.isSent = true;
+    });
     socket.uncork();
   }
 

@@ -14,6 +14,8 @@ export interface DispatchRequest {
 export interface DispatchController {
   /** Ends it at once, and the connection with it. */
   abort(reason: Error): void;
+  /** False while the system has not taken all of the request; undefined where nobody knows. */
+  readonly isSent?: boolean;
 }
 
 export interface DispatchHandler {
