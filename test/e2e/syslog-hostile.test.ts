@@ -1,10 +1,12 @@
 /**
  * Hostile syslog peers beside a good one, against the real binary: idle connections, bytes that drip, a gibibyte without a newline,
- * garbage for a TLS handshake, storms of connections. Memory stays flat, and every message of the good peer arrives.
+ * garbage for a TLS handshake, storms of connections, wrong octet counts, times that cannot be. Memory stays flat, and every message of the
+ * good peer arrives.
  */
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
+import { join } from 'node:path';
 import { connect as connectTls } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hasOpenssl, makeAuthority, makeCertificate, readCertificate } from '../support/certificates.ts';
@@ -25,6 +27,7 @@ describe.skipIf(!hasOpenssl)('hostile syslog peers (apt-get install openssl)', (
   const folder = suiteFolder();
   let agent: Program;
   let ports: { readonly tcp: number; readonly tls: number };
+  const unixPath = join(folder, 'syslog.sock');
   let authority: Buffer;
   let good: Socket;
   let sent = 0;
@@ -37,7 +40,7 @@ describe.skipIf(!hasOpenssl)('hostile syslog peers (apt-get install openssl)', (
     authority = readCertificate(signer).cert;
     ports = { tcp: await freePort(), tls: await freePort() };
     service = await FaultService.start();
-    const net = `{type: syslog, listen: ["tcp://127.0.0.1:${ports.tcp}", "tls://127.0.0.1:${ports.tls}"], tls: {cert: ${cert}, key: ${key}}, max_connections: 2000}`;
+    const net = `{type: syslog, listen: ["tcp://127.0.0.1:${ports.tcp}", "tls://127.0.0.1:${ports.tls}", "unix://${unixPath}"], tls: {cert: ${cert}, key: ${key}}, max_connections: 2000}`;
     agent = startShipping({ folder, url: service.url }, { sources: { net }, sink: 'batch: {max_age: 50ms}' });
     await agent.says('tailrace runs');
     good = await open(ports.tcp);
@@ -130,6 +133,48 @@ describe.skipIf(!hasOpenssl)('hostile syslog peers (apt-get install openssl)', (
     );
     absurd.end();
     await until('the absurd one, too', () => service.stored.some((event) => event.includes('"original_bytes":9999999999')), patience, 50);
+  });
+
+  test('40 long unfinished messages: a long message of another waits and arrives whole', { timeout: patience }, async () => {
+    const hogs = await Promise.all(Array.from({ length: 40 }, () => open(ports.tcp)));
+    for (const hog of hogs) hog.write(`<13>1 - hog app - - - ${'x'.repeat(300_000)}`);
+    await until('the hogs fill the room', () => service.stored.some((event) => event.includes('"host":"hog"')), patience, 50);
+    const long = await open(ports.tcp);
+    const text = `<13>1 - long app - - - ${'y'.repeat(900_000)}`;
+    for (let at = 0; at < text.length; at += 30_000) await write(long, text.slice(at, at + 30_000));
+    long.write('\n');
+    const own = (): string[] => service.stored.filter((event) => event.includes('"host":"long"'));
+    await until('the long message arrives', () => own().length > 0, patience, 50);
+    expect(own()).toHaveLength(1);
+    expect(JSON.parse(own()[0]!)).toMatchObject({ message: 'y'.repeat(900_000) });
+    expect(own()[0]).not.toContain('"truncated"');
+    await isUnharmed();
+    for (const socket of [...hogs, long]) socket.destroy();
+  });
+
+  test('wrong octet counts and times that cannot be, over TCP, TLS and unix sockets', { timeout: patience }, async () => {
+    const secured = connectTls({ port: ports.tls, host: '127.0.0.1', ca: authority, servername: 'localhost' });
+    const unix = connect(unixPath);
+    await Promise.all([once(secured, 'secureConnect'), once(unix, 'connect')]);
+    for (const [name, socket] of [
+      ['over-tcp', await open(ports.tcp)],
+      ['over-tls', secured],
+      ['over-unix', unix],
+    ] as const) {
+      const bad = `<13>1 - ${name} app - - - é é é`;
+      const counted = Array.from({ length: 20_000 }, (_, n) => `<13>1 0001-01-01T00:00:00Z ${name} app - - - number ${n}`).map(
+        (text) => `${text.length} ${text}`,
+      );
+      await write(socket, `${bad.length} ${bad}${counted.join('')}`);
+      const own = (): string[] => service.stored.filter((event) => event.includes(name));
+      await until(`all of ${name} arrives`, () => own().length === 20_001, patience, 50);
+      const all = own().map((event) => JSON.parse(event) as Record<string, unknown>);
+      expect(all.filter((event) => event['parse_error'] !== undefined).map((event) => event['message'])).toEqual([bad]);
+      expect(all.filter((event) => event['time_error'] === '0001-01-01T00:00:00Z')).toHaveLength(20_000);
+      expect(all.every((event) => Math.abs(Date.parse(String(event['_time'])) - Date.now()) < 24 * 3_600_000)).toBe(true);
+      socket.destroy();
+    }
+    await isUnharmed();
   });
 
   test('garbage, silence and half a hello in place of a TLS handshake', { timeout: patience }, async () => {

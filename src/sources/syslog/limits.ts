@@ -17,6 +17,8 @@ export const SYSLOG_LOOK_MS = 500;
 export const SYSLOG_IDLE_MS = 60_000;
 /** Bytes of a read of a connection that brings little, and connections that may read more at once. */
 export const SYSLOG_SMALL_READ_BYTES = 4 * 1024;
+/** So many small reads in a row make it one that brings little. */
+export const SYSLOG_SMALL_READS = 64;
 export const MAX_SYSLOG_LARGE_READERS = 128;
 /** Digits of an octet count; a longer number is text. */
 export const MAX_OCTET_COUNT_DIGITS = 10;

@@ -9,7 +9,7 @@ import { systemClock } from '../../../src/core/time/clock.ts';
 import { Flow } from '../../../src/sources/syslog/intake/flow.ts';
 import * as bounds from '../../../src/sources/syslog/limits.ts';
 import { serveConnection, type Connection } from '../../../src/sources/syslog/receive/connection.ts';
-import { Unfinished, UNFINISHED_LIMITS, type UnfinishedLimits } from '../../../src/sources/syslog/receive/unfinished.ts';
+import { type Holder, Unfinished, UNFINISHED_LIMITS, type UnfinishedLimits } from '../../../src/sources/syslog/receive/unfinished.ts';
 import { createTestContext } from '../source-context.ts';
 import { createRig, type Rig } from './rig.ts';
 import { events, messages, patience, start, tcp } from './started.ts';
@@ -103,14 +103,65 @@ describe.each([
     expect((await hall.events()).map(({ message }) => message)).toEqual(['short']);
     expect(hall.look()).toBe(0);
     hall.time.advance(bounds.SYSLOG_SLOW_MS * (1 + 5004 / bounds.SYSLOG_SLOW_BYTES) + 1);
-    expect(hall.look()).toBe(2);
+    // Then there is room, and the other hog may go on.
+    expect(hall.look()).toBe(1);
     await hasRead(9004 + 5 + 9);
     expect(await hall.events()).toMatchObject([
       { message: 'a'.repeat(5000), truncated: true, original_bytes: 5004 },
-      { message: 'b'.repeat(5000), truncated: true, original_bytes: 5004 },
       { message: 'h'.repeat(9000) },
       { message: 'end' },
     ]);
+  });
+
+  test('the time that a sender waits for room, or for the window, is not its message’s', async () => {
+    const hall = new Hall(isPlain);
+    for (const letter of 'ab') {
+      const [hog, hasRead] = await hall.enter();
+      hog.write(body(letter, 5000));
+      await hasRead(5004);
+    }
+    const [honest, hasRead, connection] = await hall.enter();
+    honest.write(body('h', 3000));
+    await hasRead(3004);
+    await expect.poll(() => connection.isPaused, patience).toBe(true);
+    hall.time.advance(10 * bounds.SYSLOG_UNFINISHED_MS);
+    expect(hall.look()).toBe(2);
+    expect(hall.look()).toBe(0);
+    hall.rig.lane.hold();
+    const [flood, floodHasRead, floodConnection] = await hall.enter();
+    flood.write(`<13>${'x'.repeat(995)}\n`.repeat(3000));
+    await floodHasRead(1);
+    await expect.poll(() => floodConnection.isPaused, patience).toBe(true);
+    hall.time.advance(10 * bounds.SYSLOG_UNFINISHED_MS);
+    expect(hall.look()).toBe(0);
+    hall.rig.lane.release();
+    await floodHasRead(3_000_000);
+    honest.write('\n');
+    await hasRead(3005);
+    const all = await hall.events();
+    expect(all.filter(({ truncated }) => truncated === true)).toHaveLength(2);
+    expect(all).toContainEqual(expect.objectContaining({ message: 'h'.repeat(3000) }));
+  });
+
+  test('more messages whose time is over than the window holds all come', async () => {
+    const hall = new Hall(isPlain);
+    const senders = await Promise.all(Array.from({ length: 100 }, () => hall.enter()));
+    hall.rig.lane.hold();
+    for (const [client, hasRead] of senders) {
+      client.write(`9000 <13>${'\u0001'.repeat(1000)}`);
+      await hasRead(1009);
+    }
+    hall.time.advance(2 * bounds.SYSLOG_UNFINISHED_MS);
+    let late = hall.look();
+    expect(late).toBeLessThan(100);
+    hall.rig.lane.release();
+    await expect
+      .poll(() => {
+        hall.time.advance(2 * bounds.SYSLOG_UNFINISHED_MS);
+        return (late += hall.look());
+      }, patience)
+      .toBe(100);
+    expect(await hall.events()).toHaveLength(100);
   });
 
   test('many long messages at once all come whole, each in its turn', async () => {
@@ -199,6 +250,39 @@ describe.each([
     await hall.open[0]!.done;
     expect((await hall.events()).at(-1)).toMatchObject({ message: 'h'.repeat(9000) });
   });
+});
+
+test('a message that fills the window when its time is over gives its room to those who wait', () => {
+  const { clock, advance } = stopped();
+  const unfinished = new Unfinished(clock, SMALL);
+  let isFull = false;
+  const holders = Array.from({ length: 3 }, () => {
+    let heldBytes = 5000;
+    let isHeldBack = false;
+    const holder: Holder = {
+      get heldBytes() {
+        return heldBytes;
+      },
+      get isReading() {
+        return !isHeldBack && !isFull;
+      },
+      setHeldBack: (is) => void (isHeldBack = is),
+      expire() {
+        heldBytes = 0;
+        isFull = true;
+      },
+      messageBytes: 5000,
+      mostBytes: 11_000,
+      sinceMs: clock.monotonic(),
+      isOutOfStep: false,
+    };
+    unfinished.note(holder);
+    return { holder, isHeldBack: () => isHeldBack };
+  });
+  expect(holders.map(({ isHeldBack }) => isHeldBack())).toEqual([false, false, true]);
+  advance(bounds.SYSLOG_UNFINISHED_MS);
+  expect(unfinished.look(holders.map(({ holder }) => holder))).toBe(1);
+  expect(holders.map(({ isHeldBack }) => isHeldBack())).toEqual([false, false, false]);
 });
 
 describe('where as many connections as allowed are open', () => {

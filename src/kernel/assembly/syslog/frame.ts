@@ -14,8 +14,15 @@ const MAX_DIGITS: usize = 10;
 /** Between two messages. */
 const MAX_TRAILERS: usize = 8;
 
+/** The count that stands behind the last message, so that it is read once: where, where its text begins, and how long that is. */
+let knownAt: usize = 0;
+let knownText: usize = 0;
+let knownOctets: u64 = 0;
+
+/** Begins other bytes. */
 export function setCounting(value: bool): void {
   isCounting = value;
+  knownAt = 0;
 }
 
 /** Behind the CR, LF and NUL at `p`. */
@@ -53,44 +60,45 @@ function delimiter(p: usize, end: usize): usize {
   return end;
 }
 
+/** The number that `countEnd` read. */
+let octets: u64 = 0;
+
+/** Behind the number at `p` and its space; `end` where they do not end before it, 0 where there is none. */
+function countEnd(p: usize, end: usize): usize {
+  octets = 0;
+  let at = p;
+  while (at < end) {
+    const digit = <u32>load<u8>(at) - 0x30;
+    if (digit > 9) break;
+    if (at - p == MAX_DIGITS) return 0;
+    octets = octets * 10 + <u64>digit;
+    at++;
+  }
+  if (at == end) return end;
+  return load<u8>(at) == 0x20 && octets > 0 ? at + 1 : 0;
+}
+
 /** Finds the message that begins at `p`, which is no trailer; false when it is not whole, or what is here makes its count doubtful. */
 export function nextFrame(p: usize, end: usize): bool {
+  if (p == knownAt) return countedFrame(knownText, knownOctets, end);
   if (<u32>load<u8>(p) - 0x30 < 10) {
-    let count: u64 = 0;
-    let at = p;
-    while (at < end) {
-      const digit = <u32>load<u8>(at) - 0x30;
-      if (digit > 9) break;
-      if (at - p == MAX_DIGITS) return lineFrame(p, end);
-      count = count * 10 + <u64>digit;
-      at++;
-    }
-    if (at == end) return false;
-    if (load<u8>(at) == 0x20 && count > 0) {
-      if (!isCounting) {
-        if (at + 1 == end) return false;
-        if (load<u8>(at, 1) != 0x3c) return lineFrame(p, end);
-      }
-      at++;
-      if (count > <u64>(end - at) || !isFollowed(at + <usize>count, end)) return false;
-      isCounting = true;
-      frameAt = at;
-      behindFrame = at + <usize>count;
-      frameEnd = trim(at, behindFrame);
-      return true;
-    }
+    const text = countEnd(p, end);
+    if (text == 0) return lineFrame(p, end);
+    if (text == end || (!isCounting && load<u8>(text) != 0x3c)) return text != end && lineFrame(p, end);
+    return countedFrame(text, octets, end);
   }
   return lineFrame(p, end);
 }
 
-/** Behind the number at `p` and its space; `end` where they do not end before it, 0 where there is none. */
-function countEnd(p: usize, end: usize): usize {
-  if (<u32>load<u8>(p) - 0x31 > 8) return 0;
-  let at = p + 1;
-  while (at < end && <u32>load<u8>(at) - 0x30 < 10) at++;
-  if (at - p > MAX_DIGITS) return 0;
-  if (at == end) return end;
-  return load<u8>(at) == 0x20 ? at + 1 : 0;
+function countedFrame(text: usize, length: u64, end: usize): bool {
+  if (length > <u64>(end - text)) return false;
+  const behind = text + <usize>length;
+  if (!isFollowed(behind, end)) return false;
+  isCounting = true;
+  frameAt = text;
+  behindFrame = behind;
+  frameEnd = trim(text, behind);
+  return true;
 }
 
 /** Behind the few CR, LF and NUL at `p`. */
@@ -107,11 +115,11 @@ function isFollowed(p: usize, end: usize): bool {
   let priority = text + 1;
   while (priority < end && priority - text < 4 && <u32>load<u8>(priority) - 0x30 < 10) priority++;
   if (priority == text + 1 || priority >= end || load<u8>(priority) != 0x3e) return false;
+  knownAt = at;
+  knownText = text;
+  knownOctets = octets;
   // The message may end within the number: then that number must fit, too.
-  if (<u32>load<u8>(at - 1) - 0x30 > 9) return true;
-  let octets: u64 = 0;
-  for (let digit = at; digit < text - 1; digit++) octets = octets * 10 + <u64>(<u32>load<u8>(digit) - 0x30);
-  if (octets >= <u64>(end - text)) return true;
+  if (<u32>load<u8>(at - 1) - 0x30 > 9 || octets >= <u64>(end - text)) return true;
   const next = skipSome(text + <usize>octets, end);
   return next == end || countEnd(next, end) != 0;
 }

@@ -55,7 +55,7 @@ export function setUpSyslog(resultsAt: usize, wordsAt: usize, prioritiesAt: usiz
  */
 export function useSyslogSource(timesAt: usize, nowAt: usize, nowSecond: f64, longest: usize, json: u32, charset: bool): void {
   useTimes(timesAt);
-  setReceipt(<i64>nowSecond);
+  setReceipt(nowAt, <i64>nowSecond);
   jsonMode = json;
   hasCharset = charset;
   now = nowAt;

@@ -14,8 +14,11 @@ let times: usize = 0;
 const EARLIEST: i64 = -2_208_988_800;
 const DAY: i64 = 86_400;
 let latest: i64 = 0;
+/** The time of receipt as text. */
+let now: usize = 0;
 
-export function setReceipt(second: i64): void {
+export function setReceipt(at: usize, second: i64): void {
+  now = at;
   latest = second + DAY;
 }
 
@@ -36,20 +39,12 @@ export function fractionEnd(p: usize): usize {
 /** Behind the RFC 3339 time at `p`, as RFC 5424 wants it, on a date that exists and in the bounds, or 0. Ends before `end`, which is 0 or a space. */
 export function timestampEnd(p: usize, end: usize): usize {
   if (end - p < 20) return 0;
-  const century = pair(p);
-  const rest = pair(p + 2);
-  if (century > 99 || rest > 99) return 0;
-  const year = century * 100 + rest;
-  const month = pair(p + 5);
-  const day = pair(p + 8);
-  if (load<u8>(p, 4) != 0x2d || load<u8>(p, 7) != 0x2d || load<u8>(p, 10) != 0x54) return 0;
-  if (load<u8>(p, 13) != 0x3a || load<u8>(p, 16) != 0x3a) return 0;
-  if (year == 0 || month - 1 > 11 || day - 1 >= daysOf(year, month)) return 0;
-  const hour = pair(p + 11);
-  const minute = pair(p + 14);
-  const second = pair(p + 17);
-  if (hour > 23 || minute > 59 || second > 59) return 0;
-  const wall = <i64>daysSince1970(year, month, day) * DAY + <i64>(hour * 3600 + minute * 60 + second);
+  // The date of the receipt needs no look at the calendar.
+  const isToday = load<u64>(p) == load<u64>(now) && load<u16>(p, 8) == load<u16>(now, 8);
+  if (!isToday && !isDate(p)) return 0;
+  if (load<u8>(p, 10) != 0x54 || load<u8>(p, 13) != 0x3a || load<u8>(p, 16) != 0x3a) return 0;
+  if (pair(p + 11) > 23 || pair(p + 14) > 59 || pair(p + 17) > 59) return 0;
+  const from = p;
   p += 19;
   let c = <u32>load<u8>(p);
   if (c == 0x2e) {
@@ -57,16 +52,33 @@ export function timestampEnd(p: usize, end: usize): usize {
     if (p == 0) return 0;
     c = load<u8>(p);
   }
-  if (c == 0x5a) return p < end && isTaken(wall) ? p + 1 : 0;
+  if (c == 0x5a) return p < end && (isToday || isTaken(from, 0)) ? p + 1 : 0;
   if (c != 0x2b && c != 0x2d) return 0;
   const hours = pair(p + 1);
   const minutes = pair(p + 4);
   if (end < p + 6 || load<u8>(p, 3) != 0x3a || hours > 23 || minutes > 59) return 0;
   const offset = <i64>(hours * 3600 + minutes * 60);
-  return isTaken(c == 0x2d ? wall + offset : wall - offset) ? p + 6 : 0;
+  return (c == 0x2b ? isToday || isTaken(from, offset) : isTaken(from, -offset)) ? p + 6 : 0;
 }
 
-function isTaken(second: i64): bool {
+function yearOf(p: usize): u32 {
+  const century = pair(p);
+  const rest = pair(p + 2);
+  return century > 99 || rest > 99 ? 0 : century * 100 + rest;
+}
+
+/** Whether a date that exists stands at `p`. */
+function isDate(p: usize): bool {
+  const year = yearOf(p);
+  const month = pair(p + 5);
+  if (year == 0 || load<u8>(p, 4) != 0x2d || load<u8>(p, 7) != 0x2d) return false;
+  return month - 1 < 12 && pair(p + 8) - 1 < daysOf(year, month);
+}
+
+/** Whether the date and clock at `p`, which are valid, with this offset in seconds, are in the bounds. */
+function isTaken(p: usize, offset: i64): bool {
+  const days = <i64>daysSince1970(yearOf(p), pair(p + 5), pair(p + 8));
+  const second = days * DAY + <i64>(pair(p + 11) * 3600 + pair(p + 14) * 60 + pair(p + 17)) - offset;
   return second >= EARLIEST && second <= latest;
 }
 

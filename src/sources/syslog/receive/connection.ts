@@ -7,7 +7,7 @@ import type { Region } from '../../../core/block.ts';
 import type { Flow, Reader } from '../intake/flow.ts';
 import type { Clock } from '../../../core/time/clock.ts';
 import type { MessageStream } from './message-stream.ts';
-import { SYSLOG_SMALL_READ_BYTES } from '../limits.ts';
+import { SYSLOG_SMALL_READ_BYTES, SYSLOG_SMALL_READS } from '../limits.ts';
 import { moveToSharedRead } from './shared-read.ts';
 import type { Holder, Unfinished } from './unfinished.ts';
 
@@ -50,15 +50,17 @@ export function serveConnection(options: ConnectionOptions): Connection {
   const smallInput = input.bytes.subarray(0, SYSLOG_SMALL_READ_BYTES);
   let lastLength = 0;
   let isLarge = false;
+  /** Reads in a row that a small one would have held. */
+  let smallReads = 0;
+  let isHeldBack = false;
+  let isDone = false;
   const shared = options.isPlain ? moveToSharedRead(options.socket, nextInput, take) : undefined;
   const socket = shared ?? options.socket;
   let broken: Error | undefined;
   let reads = 0;
   let readAtMs = clock.monotonic();
   let isPaused = false;
-  let isHeldBack = false;
   let isEnded = false;
-  let isDone = false;
 
   const reader: Reader = {
     get isWaiting() {
@@ -73,6 +75,7 @@ export function serveConnection(options: ConnectionOptions): Connection {
       if (messages.isWaiting) return;
       if (isEnded) return finish();
       isPaused = false;
+      messages.restartTime();
       unfinished.note(holder);
       if (!isHeldBack) socket.resume();
     },
@@ -80,7 +83,7 @@ export function serveConnection(options: ConnectionOptions): Connection {
 
   const holder: Holder = {
     get heldBytes() {
-      return messages.heldBytes;
+      return isDone ? 0 : messages.heldBytes;
     },
     get messageBytes() {
       return messages.messageBytes;
@@ -95,12 +98,13 @@ export function serveConnection(options: ConnectionOptions): Connection {
       return messages.isOutOfStep;
     },
     get isReading() {
-      return !isPaused && !isEnded && !flow.isFull;
+      return !isPaused && !isDone && !isEnded && !flow.isFull;
     },
     setHeldBack(is) {
       isHeldBack = is;
-      if (is) socket.pause();
-      else if (!isPaused) socket.resume();
+      if (is) return void socket.pause();
+      messages.restartTime();
+      if (!isPaused) socket.resume();
     },
     expire() {
       attempt(() => messages.end('late'));
@@ -120,12 +124,12 @@ export function serveConnection(options: ConnectionOptions): Connection {
 
   /** Where the next read goes: a sender that fills a small one may bring more, while not too many do. */
   function nextInput(): Buffer {
-    const isFilled = lastLength >= SYSLOG_SMALL_READ_BYTES && !isHeldBack && !isDone;
-    if (isFilled && !isLarge && largeReaders.left > 0) {
+    smallReads = lastLength < SYSLOG_SMALL_READ_BYTES ? smallReads + 1 : 0;
+    if (isHeldBack || isDone || smallReads >= SYSLOG_SMALL_READS) {
+      leaveLarge();
+    } else if (smallReads === 0 && !isLarge && largeReaders.left > 0) {
       isLarge = true;
       largeReaders.left -= 1;
-    } else if (!isFilled) {
-      leaveLarge();
     }
     return isLarge ? input.bytes : smallInput;
   }

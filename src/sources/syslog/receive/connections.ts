@@ -55,15 +55,16 @@ export class Connections {
   readonly #unfinished: Unfinished;
   readonly #largeReaders = { left: MAX_SYSLOG_LARGE_READERS };
   readonly #idle = new IdleWatch();
-  readonly #timers: NodeJS.Timeout[] = [];
+  readonly #idleTimer: NodeJS.Timeout | undefined;
+  /** Only while connections are open. */
+  #lookTimer: NodeJS.Timeout | undefined;
   readonly #noticeLimit = new LogLimit(1, SYSLOG_NOTICE_MS);
 
   constructor(options: ConnectionsOptions) {
     const { idleTimeoutMs, clock } = options;
     this.#options = options;
     this.#unfinished = new Unfinished(clock);
-    this.#timers.push(setInterval(() => this.look(), SYSLOG_LOOK_MS).unref());
-    if (idleTimeoutMs < Infinity) this.#timers.push(setInterval(() => this.closeIdle(), idleTimeoutMs).unref());
+    if (idleTimeoutMs < Infinity) this.#idleTimer = setInterval(() => this.closeIdle(), idleTimeoutMs).unref();
   }
 
   get size(): number {
@@ -102,6 +103,7 @@ export class Connections {
     const held = { unfinished: this.#unfinished, largeReaders: this.#largeReaders };
     const connection = serveConnection({ socket, isPlain, messages, flow, clock, ...held, input, received, ...(ahead && { ahead }) });
     this.#open.add(connection);
+    this.#lookTimer ??= setInterval(() => this.look(), SYSLOG_LOOK_MS).unref();
     this.#options.changed(this.#open.size);
     connection.done.then(
       (error) => this.#forget(connection, messages, origin, error),
@@ -121,7 +123,7 @@ export class Connections {
 
   /** Closes all; resolves once everything that was received is taken. */
   async close(): Promise<void> {
-    for (const timer of this.#timers) clearInterval(timer);
+    clearInterval(this.#idleTimer);
     const open = [...this.#open];
     for (const connection of open) connection.close();
     await Promise.allSettled(open.map(({ done }) => done));
@@ -145,6 +147,10 @@ export class Connections {
     messages.release();
     this.#open.delete(connection);
     this.#closing.delete(connection);
+    if (this.#open.size === 0) {
+      clearInterval(this.#lookTimer);
+      this.#lookTimer = undefined;
+    }
     changed(this.#open.size);
     const { stream } = messages;
     if (stream !== undefined && this.#closedStreams.length < MAX_CLOSED_STREAMS) this.#closedStreams.push(stream);

@@ -4,6 +4,8 @@
  */
 const EMPTY = Buffer.alloc(0);
 const LEAST_BYTES = 256;
+/** From here on, space is made for all that may come: what is not written to takes no memory. */
+const LARGE_BYTES = 32 * 1024;
 
 export class HeldBytes {
   #buffer: Buffer = EMPTY;
@@ -65,7 +67,9 @@ export class HeldBytes {
     const { length } = this;
     if (this.#isOwn && this.#end + more <= this.#buffer.length) return;
     // Bytes that were given are not written to again.
-    const larger = Buffer.allocUnsafeSlow(Math.max(LEAST_BYTES, length + more, this.#isOwn ? Math.min(2 * length, this.#mostBytes) : 0));
+    const larger = Buffer.allocUnsafeSlow(
+      Math.max(LEAST_BYTES, length + more, this.#isOwn ? (length < LARGE_BYTES ? 2 * length : this.#mostBytes) : 0),
+    );
     this.#buffer.copy(larger, 0, this.#at, this.#end);
     this.#buffer = larger;
     this.#isOwn = true;

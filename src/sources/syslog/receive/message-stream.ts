@@ -47,6 +47,11 @@ export class MessageStream {
     return this.#options.framer.isInside ? this.#sinceMs : undefined;
   }
 
+  /** The sender waited for us: that time is not its message's. */
+  restartTime(): void {
+    this.#sinceMs = this.#options.clock.monotonic();
+  }
+
   get heldBytes(): number {
     return this.#options.framer.heldBytes;
   }

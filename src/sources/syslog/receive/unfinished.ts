@@ -87,12 +87,15 @@ export class Unfinished {
   /** Ends the messages of these connections whose time is over; returns how many. */
   look(holders: Iterable<Holder>): number {
     const now = this.#clock.monotonic();
-    const over = [...holders].filter((holder) => holder.isReading && now >= this.#endOf(holder));
-    for (const holder of over) {
+    let over = 0;
+    for (const holder of holders) {
+      // Those before it may have filled the window.
+      if (!holder.isReading || now < this.#endOf(holder)) continue;
+      over += 1;
       holder.expire();
       this.note(holder);
     }
-    return over.length;
+    return over;
   }
 
   #endOf(holder: Holder): number {
