@@ -18,7 +18,7 @@ export class Holdings {
   readonly deleted = new Set<TrackedFile>();
   /** Those under a matching path. */
   readonly #byPath = new Map<string, TrackedFile>();
-  /** The same by their paths without symbolic links, where these are others. */
+  /** By paths without symbolic links, where these are others: the same, and those whose link was removed. */
   readonly #byRealPath = new Map<string, TrackedFile>();
   readonly #byInode = new Map<string, TrackedFile>();
   /** By folder: those that are, or were last, in it. */
@@ -67,7 +67,7 @@ export class Holdings {
     return this.#byPath.get(path);
   }
 
-  /** The same; the path may also be the one that the matching path leads to. */
+  /** The same; the path may also be the one that the matching path leads to, or led to. */
   leadingTo(path: string): TrackedFile | undefined {
     return this.#byPath.get(path) ?? this.#byRealPath.get(path);
   }
@@ -133,6 +133,8 @@ export class Holdings {
     if (realPath === undefined || realPath === file.disk.realPath) return;
     this.#unindexRealPath(file);
     file.disk.realPath = realPath;
+    // A file that was renamed keeps the real path of its first one: rotation began there.
+    if (file.disk.path === file.stream.firstPath) file.stream.realPath = realPath;
     if (this.files.has(file)) this.#indexRealPath(file);
   }
 
@@ -190,12 +192,18 @@ export class Holdings {
   }
 
   #indexRealPath(file: TrackedFile): void {
-    const { place, path, realPath } = file.disk;
-    if (place === 'matched' && realPath !== undefined && realPath !== path) this.#byRealPath.set(realPath, file);
+    const realPath = realPathOf(file);
+    if (realPath !== undefined) this.#byRealPath.set(realPath, file);
   }
 
   #unindexRealPath(file: TrackedFile): void {
-    const { realPath } = file.disk;
+    const realPath = realPathOf(file);
     if (realPath !== undefined && this.#byRealPath.get(realPath) === file) this.#byRealPath.delete(realPath);
   }
+}
+
+/** Where the matching path of the file leads, or led until its link was removed; undefined where that is the path itself, or the file was renamed. */
+function realPathOf({ disk: { place, path, realPath }, stream }: TrackedFile): string | undefined {
+  if (place === 'matched') return realPath === path ? undefined : realPath;
+  return place === 'aside' && path === stream.realPath ? path : undefined;
 }

@@ -76,10 +76,8 @@ export class StreamIdentities {
   }
 }
 
-/** The identity with the file's present paths. A file that was renamed keeps the real path of its first one: rotation began there. */
+/** The identity with the file's present paths. */
 function locatedIdentity({ disk, stream: { firstPath, realPath, identity } }: TrackedFile): FileIdentity {
   const { path: _, realPath: __, ...rest } = identity;
-  const isFirst = disk.path === firstPath;
-  const real = (isFirst ? disk.realPath : undefined) ?? realPath;
-  return { ...rest, ...(isFirst ? {} : { path: disk.path }), ...(real === firstPath ? {} : { realPath: real }) };
+  return { ...rest, ...(disk.path === firstPath ? {} : { path: disk.path }), ...(realPath === firstPath ? {} : { realPath }) };
 }

@@ -34,6 +34,8 @@ export const NO_NULS: NulRange = { from: 0, to: 0, isFinal: false };
 export class Stream {
   /** The path under which it was first matched: the events' `file`. */
   readonly firstPath: string;
+  /** The same without symbolic links, as it last led to the file: copies and rotated files lie beside both. */
+  realPath: string;
   readonly shape: EventShape;
   /** Undefined until there is a first byte to read. */
   id: string | undefined;
@@ -61,7 +63,7 @@ export class Stream {
   #sum = new ContentSum(0, 0);
 
   constructor(firstPath: string, shape: EventShape, identity: FileIdentity) {
-    this.firstPath = firstPath;
+    this.firstPath = this.realPath = firstPath;
     this.shape = shape;
     this.identity = identity;
   }
@@ -79,11 +81,6 @@ export class Stream {
   /** Where the copy that it is read in is shorter than what was read: the end of what was accepted of the original, beyond `offset`. */
   get takenTo(): number {
     return this.#takenTo;
-  }
-
-  /** `firstPath` without symbolic links, as it last led to the file: copies and rotated files lie beside both. */
-  get realPath(): string {
-    return this.identity.realPath ?? this.firstPath;
   }
 
   /** Of the bytes just before `offset`. */
@@ -118,6 +115,7 @@ export class Stream {
     this.id = id;
     this.createdMs = createdMs;
     if (identity) this.identity = identity;
+    this.realPath = identity?.realPath ?? this.firstPath;
     this.#startAt = startAt;
     this.#moveTo(resumeAt, tail, new ContentSum(resumeAt, contentSum, contentPoints));
   }

@@ -279,7 +279,7 @@ export class Generations {
 
   #newFile(path: string, stat: FileStat, realPath = path, shape = this.#options.shapeOf(path)): TrackedFile {
     const file = newTrackedFile(path, stat, shape, this.now, this.scan);
-    if (realPath !== path) file.stream.identity = { ...file.stream.identity, realPath };
+    file.stream.realPath = realPath;
     return file;
   }
 

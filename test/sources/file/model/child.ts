@@ -9,7 +9,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import zlib from 'node:zlib';
 import * as fc from 'fast-check';
 import { withCallbacks, withGunzip, withPromises } from './at-once.ts';
-import { Coverage, schedules } from './events.ts';
+import { Coverage, schedulesOf } from './events.ts';
 import { found } from './found.ts';
 import { play } from './play.ts';
 
@@ -21,7 +21,7 @@ syncBuiltinESMExports();
 
 const [runs = '200', seed = '1', include = '*.log', parent = '/tmp', first] = process.argv.slice(2);
 const coverage = new Coverage();
-const property = fc.asyncProperty(schedules, async (schedule) => {
+const property = fc.asyncProperty(schedulesOf(include), async (schedule) => {
   coverage.add(schedule);
   await play(schedule, include, parent);
 });

@@ -4,6 +4,8 @@ import type { Mood } from './store.ts';
 
 /** What applications, logrotate and people do to a file; one that is not there is written first. `file` is its number. */
 const FILE_EVENTS = ['partial', 'late append', 'rename', 'regrow', 'truncate', 'delete', 'recreate', 'compress'] as const;
+/** The link through which a file is read is pointed to another file, or removed; what happens to the file goes on where it led last. */
+const LINK_EVENTS = ['retarget', 'unlink'] as const;
 /** What is done with the agent; one that is not running is started first. */
 const AGENT_EVENTS = ['scan', 'wait', 'deliver', 'save', 'stop', 'restart'] as const;
 
@@ -14,7 +16,7 @@ const AGENT_EVENTS = ['scan', 'wait', 'deliver', 'save', 'stop', 'restart'] as c
 const TOLD = ['all', 'first', 'again', 'nothing', 'overflow'] as const;
 
 export type Event =
-  | { readonly kind: (typeof FILE_EVENTS)[number]; readonly file: number }
+  | { readonly kind: (typeof FILE_EVENTS)[number] | (typeof LINK_EVENTS)[number]; readonly file: number }
   | { readonly kind: 'append'; readonly file: number; readonly lines: number }
   /** So many lines are written between the copy and the truncation. */
   | { readonly kind: 'copytruncate'; readonly file: number; readonly lines: number }
@@ -27,11 +29,24 @@ export type Event =
   | { readonly kind: Mood };
 
 const MOODS: readonly Mood[] = ['answer', 'refuse', 'hang', 'lose replies', 'refuse half'];
-const KINDS: readonly Event['kind'][] = ['append', ...FILE_EVENTS, 'copytruncate', ...AGENT_EVENTS, 'wake', 'kill', ...MOODS];
+const KINDS: readonly Event['kind'][] = [
+  'append',
+  ...FILE_EVENTS,
+  'copytruncate',
+  ...LINK_EVENTS,
+  ...AGENT_EVENTS,
+  'wake',
+  'kill',
+  ...MOODS,
+];
+
+/** The globs of a schedule: names, or for all names with what is in compressed files, or links that lead to another folder. */
+export const COMPRESSED = 'compressed';
+export const LINKS = 'links';
 
 const file = fc.nat({ max: 1 });
 const of = <const K extends string>(...kinds: K[]): fc.Arbitrary<K> => fc.constantFrom(...kinds);
-const event: fc.Arbitrary<Event> = fc.oneof(
+const events: readonly { readonly weight: number; readonly arbitrary: fc.Arbitrary<Event> }[] = [
   {
     weight: 4,
     arbitrary: fc.record({ kind: of('append'), file, lines: fc.oneof(fc.integer({ min: 1, max: 4 }), fc.integer({ min: 1, max: 150 })) }),
@@ -42,9 +57,14 @@ const event: fc.Arbitrary<Event> = fc.oneof(
   { weight: 4, arbitrary: fc.record({ kind: of('wake'), told: fc.constantFrom(...TOLD, 'all' as const) }) },
   { weight: 2, arbitrary: fc.record({ kind: of('kill'), after: fc.oneof(fc.constant(0), fc.nat({ max: 60 })) }) },
   { weight: 5, arbitrary: fc.record({ kind: of(...MOODS) }) },
-);
+];
+const linkEvents = { weight: 5, arbitrary: fc.record({ kind: of(...LINK_EVENTS, 'retarget'), file }) };
 
-export const schedules: fc.Arbitrary<readonly Event[]> = fc.array(event, { minLength: 1, maxLength: 40, size: 'max' });
+/** With the events of links where files are read through these. */
+export function schedulesOf(include: string): fc.Arbitrary<readonly Event[]> {
+  const event = fc.oneof(...events, ...(include === LINKS ? [linkEvents] : []));
+  return fc.array(event, { minLength: 1, maxLength: 40, size: 'max' });
+}
 
 /** How often each kind of event came right after each other one. */
 export class Coverage {

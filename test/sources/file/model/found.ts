@@ -1,5 +1,5 @@
 /** What the model test found, each as the smallest schedule that showed it; the name says what was wrong. */
-import type { Event } from './events.ts';
+import { type Event, LINKS } from './events.ts';
 
 interface Found {
   readonly name: string;
@@ -14,6 +14,7 @@ const [scan, wait, deliver, restart, kill] = [
   { kind: 'restart' },
   { kind: 'kill', after: 0 },
 ] as const;
+const one = { kind: 'append', file: 0, lines: 1 } as const;
 /** More than the sink takes while it hangs. */
 const flood = [{ kind: 'hang' }, { kind: 'append', file: 0, lines: 150 }, { kind: 'append', file: 0, lines: 150 }, scan] as const;
 
@@ -552,6 +553,59 @@ export const found: readonly Found[] = [
       { kind: 'copytruncate', file: 0, lines: 0 },
       { kind: 'copytruncate', file: 0, lines: 0 },
       { kind: 'wake', told: 'first' },
+    ],
+  },
+  {
+    name: 'end of a log behind a link that was renamed in the folder of its target while no agent ran was lost',
+    include: LINKS,
+    schedule: [one, wait, kill, one, { kind: 'rename', file: 0 }, one, scan],
+  },
+  {
+    name: 'end of a log behind a link that was copied and truncated in the folder of its target while no agent ran was lost',
+    include: LINKS,
+    schedule: [one, wait, kill, one, { kind: 'copytruncate', file: 0, lines: 0 }, one, scan],
+  },
+  {
+    name: 'end of a target was lost whose link was removed while no agent ran',
+    include: LINKS,
+    schedule: [one, wait, kill, one, { kind: 'unlink', file: 0 }, scan],
+  },
+  {
+    name: 'end of a target was lost whose link was pointed elsewhere while no agent ran',
+    include: LINKS,
+    schedule: [one, wait, { kind: 'stop' }, one, { kind: 'retarget', file: 0 }, one, scan],
+  },
+  {
+    name: 'log behind a link that was rotated twice between two looks was not read',
+    include: LINKS,
+    schedule: [one, wait, { kind: 'rename', file: 0 }, one, { kind: 'rename', file: 0 }, one, scan],
+  },
+  {
+    name: 'copy of a target whose link was removed was read as a file of its own, and its original counted as lost',
+    include: LINKS,
+    schedule: [
+      { kind: 'partial', file: 1 },
+      scan,
+      { kind: 'unlink', file: 1 },
+      scan,
+      { kind: 'regrow', file: 1 },
+      { kind: 'wake', told: 'all' },
+      { kind: 'partial', file: 0 },
+    ],
+  },
+  {
+    name: 'target that was empty when its link was removed had no real path after a restart, and its copy was read again',
+    include: LINKS,
+    schedule: [
+      { kind: 'wake', told: 'all' },
+      { kind: 'late append', file: 1 },
+      { kind: 'truncate', file: 1 },
+      { kind: 'wake', told: 'all' },
+      { kind: 'unlink', file: 1 },
+      { kind: 'append', file: 1, lines: 1 },
+      restart,
+      { kind: 'copytruncate', file: 1, lines: 0 },
+      { kind: 'partial', file: 0 },
     ],
   },
 ];

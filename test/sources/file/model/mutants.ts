@@ -2,6 +2,8 @@
  * Faults that somebody could make, each as a change of one place in the source. The model test must find every one of them;
  * `find` has to be there exactly once, so that a mutant cannot go stale unseen.
  */
+import { LINKS } from './events.ts';
+
 export interface Mutant {
   readonly name: string;
   /** Under `src`. */
@@ -62,8 +64,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a file that was rotated away unseen is not looked for',
     file: 'sources/file/match/left-paths.ts',
-    find: "if (disk.place !== 'matched' || nextBornMs === undefined) return;",
-    replace: 'if (disk.path !== "") return;',
+    find: "if (place !== 'matched' || nextBornMs === undefined) return;",
+    replace: 'if (path !== "") return;',
     include: alone,
   },
   {
@@ -77,8 +79,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a file that left its path is not looked for beside it',
     file: 'sources/file/scan/locate.ts',
-    find: 'for (const path of [openPath, file.realPath])',
-    replace: 'return undefined;\n  for (const path of [openPath, file.realPath])',
+    find: 'for (const path of known) if',
+    replace: 'return undefined;\n  for (const path of known) if',
     include: alone,
   },
   {
@@ -218,8 +220,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'the copy of a renamed file is looked for under its present name only',
     file: 'sources/file/match/copy-matcher.ts',
-    find: 'return path.startsWith(firstPath) ? [firstPath] : [firstPath, path];',
-    replace: 'return firstPath === undefined ? [] : [path];',
+    find: 'return first.some((base) => path.startsWith(base)) ? first : [...first, path];',
+    replace: 'return first.length === 0 ? [] : [path];',
     include: withRotated,
   },
   {
@@ -277,5 +279,33 @@ export const mutants: readonly Mutant[] = [
     find: 'if (isAtGap(read) && readByte(fileSystem, fd, read.startAt) === 0) return false;',
     replace: '',
     include: alone,
+  },
+  {
+    name: 'after a restart a target is looked for beside its link alone',
+    file: 'sources/file/match/saved-files.ts',
+    find: 'const paths = [last.path, record.path, record.identity.realPath, fileSystem.realPath(record.path)];',
+    replace: 'const paths = [last.path, record.path];',
+    include: LINKS,
+  },
+  {
+    name: 'copies of a target are looked for beside its link alone',
+    file: 'sources/file/match/copy-matcher.ts',
+    find: 'const first = realPath === firstPath ? [firstPath] : [firstPath, realPath];',
+    replace: 'const first = realPath === "" ? [realPath] : [firstPath];',
+    include: LINKS,
+  },
+  {
+    name: 'targets that were rotated away unseen are looked for beside the link alone',
+    file: 'sources/file/scan/rotated-names.ts',
+    find: 'const bases = new Set([firstPath, realPath, present ?? firstPath]);',
+    replace: 'const bases = new Set([firstPath]);',
+    include: LINKS,
+  },
+  {
+    name: 'a target is no original of copies once its link was removed',
+    file: 'sources/file/known/holdings.ts',
+    find: "return place === 'aside' && path === stream.realPath ? path : undefined;",
+    replace: 'return path === "" ? stream.realPath : undefined;',
+    include: LINKS,
   },
 ];

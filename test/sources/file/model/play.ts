@@ -3,8 +3,9 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, 
 import { join } from 'node:path';
 import { until } from '../../../support/until.ts';
 import { ModelAgent, spoolFolder } from './agent.ts';
-import type { Event } from './events.ts';
+import { COMPRESSED, type Event, LINKS } from './events.ts';
 import { beginsAlike, Files } from './files.ts';
+import { ModelLinks } from './links.ts';
 import { Promised } from './promise.ts';
 import { ModelStore } from './store.ts';
 
@@ -12,10 +13,8 @@ import { ModelStore } from './store.ts';
 const A_WHILE_SECONDS = 12;
 /** As long as the plain form of a compressed file may come back, and is then kept. */
 const COMPRESSED_WAITS_SECONDS = 130;
-/** For all names, with what is in compressed files. */
-const COMPRESSED = 'compressed';
 
-/** Plays on a fresh folder under `parent`; throws where the promise does not hold. `include` is about names, or `compressed`. */
+/** Plays on a fresh folder under `parent`; throws where the promise does not hold. `include` is about names, `compressed`, or `links`. */
 export async function play(schedule: readonly Event[], include: string, parent: string): Promise<void> {
   const folder = realpathSync(mkdtempSync(join(parent, 'tailrace-model-')));
   const game = new Play(folder, include);
@@ -38,6 +37,8 @@ class Play {
   readonly #store = new ModelStore();
   readonly #promised: Promised;
   readonly #files: Files;
+  /** Where files are read through links. */
+  readonly #links: ModelLinks | undefined;
   #agent: ModelAgent | undefined;
   /** What the watches have not told of yet, and what they told of last: names, and whether these came or went. */
   #untold: Change[] = [];
@@ -52,11 +53,12 @@ class Play {
   constructor(folder: string, include: string) {
     this.#folder = folder;
     this.#readsCompressed = include === COMPRESSED;
-    this.#include = this.#readsCompressed ? '*.log*' : include;
+    this.#links = include === LINKS ? new ModelLinks(folder) : undefined;
+    this.#include = this.#links ? 'links/*.log' : join('logs', this.#readsCompressed ? '*.log*' : include);
     mkdirSync(join(folder, 'logs'));
     mkdirSync(join(folder, 'data'));
     this.#promised = new Promised({
-      isFollowed: (path) => this.#include.endsWith('*') || path.endsWith('.log'),
+      isFollowed: (path) => this.#links?.leadsTo(path) ?? (this.#include.endsWith('*') || path.endsWith('.log')),
       beginsAlike,
       hasArrived: ({ name }) => this.#store.stored.has(name),
       hasAnswered: ({ name }) => this.#store.answered.has(name),
@@ -66,7 +68,7 @@ class Play {
 
   async do(event: Event): Promise<void> {
     this.log.push(`- ${JSON.stringify(event)}`);
-    if ('file' in event) this.#watch(() => this.#write(event, join(this.#folder, 'logs', `app${event.file}.log`)));
+    if ('file' in event) this.#watch(() => this.#write(event, this.#pathOf(event.file)));
     else if (event.kind === 'wake') await this.#wake(event.told);
     else if (event.kind === 'kill') await this.#kill(event.after);
     else if (isMood(event)) await this.#setMood(event.kind);
@@ -81,7 +83,10 @@ class Play {
     await this.#settle();
     this.#judge();
     // And it goes on.
-    for (const file of [0, 1]) this.#files.append(join(this.#folder, 'logs', `app${file}.log`), 1);
+    for (const file of [0, 1]) {
+      if (this.#links && !this.#links.leadsTo(this.#pathOf(file))) this.#links.retarget(file);
+      this.#files.append(this.#pathOf(file), 1);
+    }
     await this.#settle();
     this.#judge();
     // All but the compressed files that a start looks at are closed by now.
@@ -95,8 +100,19 @@ class Play {
     await this.#agent?.kill();
   }
 
+  /** Where the file is, or was last, that the agent is to read. */
+  #pathOf(file: number): string {
+    return this.#links?.targetOf(file) ?? join(this.#folder, 'logs', `app${file}.log`);
+  }
+
   #write(event: Extract<Event, { file: number }>, path: string): void {
     const files = this.#files;
+    if (event.kind === 'unlink' || event.kind === 'retarget') {
+      if (!this.#links) return;
+      this.#promised.unlink(path);
+      this.#links[event.kind](event.file);
+      return this.#promised.link(this.#pathOf(event.file));
+    }
     if (event.kind === 'append') return files.append(path, event.lines);
     if (event.kind === 'partial') return files.append(path, 0, true);
     if (!this.#promised.has(path)) files.append(path, 1);
@@ -207,7 +223,7 @@ class Play {
   #begin(calls?: number): ModelAgent {
     this.#promised.started();
     this.#untold = [];
-    const include = join(this.#folder, 'logs', this.#include);
+    const include = join(this.#folder, this.#include);
     return new ModelAgent(
       { folder: join(this.#folder, 'data'), include, readCompressed: this.#readsCompressed, store: this.#store },
       calls,

@@ -11,7 +11,8 @@
  * - its file was truncated before any of it was read, and began as before: such a file cannot be told from one that grew, and nothing
  *   leads to the copies that were made of it since, where the source does not follow their names. All that is known of a file of which
  *   nothing was read behind its NUL gap is where that ends: it began as before where the next gap ends in the same place.
- * - it was in a compressed file that was deleted before it had arrived.
+ * - it was in a compressed file that was deleted before it had arrived;
+ * - the source follows links, and none had led to it before it was seen, or the one that did led elsewhere before a scan had seen it.
  * It may come twice only if the agent did not know of its delivery, or had not saved that, when something was destroyed
  * that may have been under way with it: a batch that cannot be made again has no key any more.
  */
@@ -63,7 +64,7 @@ export class Promised {
   readonly tokens: Token[] = [];
   readonly #around: Surroundings;
   readonly #files = new Map<string, Content>();
-  /** Paths under which the last scan saw a file with bytes, which no look since saw without. */
+  /** Followed paths under which the last scan saw a file with bytes, which no look since saw without. */
   readonly #seenPaths = new Set<string>();
   /** Destroyed, known to the agent, and not brought to safety yet: the scans that takes at most. */
   readonly #atRisk = new Map<Token, number>();
@@ -97,10 +98,22 @@ export class Promised {
 
   write(path: string, name: string, bytes: number): void {
     let file = this.#files.get(path);
-    if (!file) this.#files.set(path, (file = newContent()));
+    if (!file) this.#files.set(path, (file = { ...newContent(), isHidden: !this.#around.isFollowed(path) }));
     const token = { name, bytes, isRead: false, isSaved: false, mayMiss: file.isHidden, mayRepeat: false, isCounted: false };
     file.tokens.push(token);
     this.tokens.push(token);
+  }
+
+  /** No link leads to the path any more: what was seen there is read on, and what was not need not be. */
+  unlink(path: string): void {
+    const file = this.#files.get(path);
+    if (file?.seen === 0) hide(file);
+  }
+
+  /** A link leads to the path now: what is written there from now on is read. */
+  link(path: string): void {
+    const file = this.#files.get(path);
+    if (file && this.#around.isFollowed(path)) file.isHidden = false;
   }
 
   /** `of` is the path that rotation began with. */
@@ -113,14 +126,15 @@ export class Promised {
   }
 
   copy(from: string, to: string): void {
-    this.#files.set(to, { ...newContent(), tokens: [...this.#files.get(from)!.tokens] });
+    const { tokens, isHidden } = this.#files.get(from)!;
+    this.#files.set(to, { ...newContent(), tokens: [...tokens], isHidden });
   }
 
   /** The file is cut off; what `copy` has of it lives on there. */
   truncate(path: string, copy?: string): void {
     const file = this.#files.get(path)!;
     const copied = copy === undefined ? undefined : this.#files.get(copy);
-    this.#files.set(path, newContent());
+    this.#files.set(path, { ...newContent(), isHidden: file.isHidden });
     const kept = copied?.tokens.length ?? 0;
     const gone = file.tokens.slice(kept);
     const isNoticed = file.tokens[0]?.isRead === true || !this.#around.beginsAlike(path);
@@ -166,9 +180,10 @@ export class Promised {
     this.#seenPaths.clear();
     this.#unreadGaps.clear();
     for (const [path, file] of this.#files) {
+      if (file.isHidden) continue;
       file.seen = file.tokens.length;
       file.isLookedAt = true;
-      if (file.seen > 0) this.#seenPaths.add(path);
+      if (file.seen > 0 && this.#around.isFollowed(path)) this.#seenPaths.add(path);
     }
     this.#isBroken = false;
     for (const [token, scans] of this.#atRisk)
