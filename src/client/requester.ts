@@ -1,5 +1,6 @@
 /** One request of the API: where it goes, who asks, how often it is tried, and its answer as JSON or a `ClientError`. */
 import { messageOf } from '../core/errors.ts';
+import { hideSecretsIn } from '../core/hide-secrets.ts';
 import { CLIENT_MAX_ASKED_WAIT_MS } from './limits.ts';
 import { version } from '../core/version.ts';
 import { askedDelayMs, describeAnswer } from './answer.ts';
@@ -57,6 +58,8 @@ export function createRequester(options: RequesterOptions) {
     ...(orgId !== undefined && prefixHeaders(headerPrefix, { 'org-id': orgId })),
   };
   const answered = new Set<string>();
+  /** A service may repeat what it was sent. */
+  const hide = (text: string): string => hideSecretsIn(text, token === undefined ? [] : [token]);
 
   const attempt = async (url: string, { method, headers, body, signal }: ApiRequest): Promise<HttpAnswer | ClientError> => {
     try {
@@ -78,7 +81,7 @@ export function createRequester(options: RequesterOptions) {
     for (let count = 1; ; count++) {
       const given = await attempt(url, request);
       if (!(given instanceof ClientError) && given.status >= 200 && given.status < 300) return given.text;
-      const error = given instanceof ClientError ? given : refusal(given, method, url);
+      const error = given instanceof ClientError ? given : refusal(given, method, url, hide);
       const askedMs = given instanceof ClientError ? undefined : askedDelayMs(given.headers, timing.now());
       const isLast = count === tries || (askedMs ?? 0) > CLIENT_MAX_ASKED_WAIT_MS;
       if (isLast || !isRetriable(error, repeatable, answered.has(new URL(url).origin))) throw error;
@@ -102,7 +105,7 @@ export function createRequester(options: RequesterOptions) {
       } catch (error) {
         reason = ` (${messageOf(error)})`;
       }
-      const begins = text.trim() === '' ? 'is empty' : `begins ${JSON.stringify(text.trim().slice(0, 60))}`;
+      const begins = text.trim() === '' ? 'is empty' : `begins ${JSON.stringify(hide(text.trim().slice(0, 60)))}`;
       const { code, fix } = codeOfStatus(200);
       throw new ClientError(code, `the answer is not ${wanted}, it ${begins}${reason}`, {
         method: request.method,
@@ -115,11 +118,17 @@ export function createRequester(options: RequesterOptions) {
 }
 
 /** The error of an answer that is no 2xx. */
-function refusal({ status, headers, text }: HttpAnswer, method: string, url: string): ClientError {
+function refusal(
+  { status, headers, text: received }: HttpAnswer,
+  method: string,
+  url: string,
+  hide: (text: string) => string,
+): ClientError {
+  const text = hide(received);
   const { code, fix } = codeOfStatus(status);
   const target = status >= 300 && status < 400 ? headers['location'] : undefined;
   const what = target === undefined ? describeAnswer(status, text) : `HTTP ${status}, which leads to ${target}; redirects are not followed`;
-  return new ClientError(code, what, { method, url, status, body: parsed(text), fix });
+  return new ClientError(code, hide(what), { method, url, status, body: parsed(text), fix });
 }
 
 function parsed(text: string): unknown {

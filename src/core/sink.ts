@@ -98,6 +98,8 @@ export interface Sink {
   send(parcel: Parcel, signal: AbortSignal): Promise<SendResult>;
   /** Resolves when the token file changed since the last request, or when `signal` aborts. Absent where the token is in no file. */
   tokenChange?(signal: AbortSignal): Promise<void>;
+  /** Its tokens and passwords, those of late included: nothing that is shown may hold them. */
+  secrets?(): readonly string[];
   /** A missing precondition of sending, such as a token. */
   missing?(): { readonly detail: string; readonly fix: string } | undefined;
   close(): Promise<void>;

@@ -1,6 +1,6 @@
 /** Takes secrets out of what the status page shows. */
+import { HIDDEN } from '../core/hide-secrets.ts';
 
-const HIDDEN = '(hidden)';
 const SECRET_NAME = /token|secret|password|passwd|credential|authorization|api_?key|private/i;
 const USER_IN_ADDRESS = /:\/\/[^\s/@"]+@/g;
 
@@ -14,11 +14,4 @@ export function hideSecrets(value: unknown, name = ''): unknown {
   if (SECRET_NAME.test(name) && kind === 'file' && typeof path === 'string') return { file: path };
   if (SECRET_NAME.test(name)) return HIDDEN;
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, hideSecrets(each, key)]));
-}
-
-/** The text without these values, wherever they stand: an answer of a service may repeat a token. */
-export function hideValues(text: string, secrets: readonly string[]): string {
-  return secrets
-    .filter((secret) => secret.length >= 4)
-    .reduce((rest, secret) => rest.replaceAll(JSON.stringify(secret).slice(1, -1), HIDDEN), text);
 }

@@ -6,7 +6,8 @@ import type { IncomingMessage } from 'node:http';
 import { type PageFileKind, PAGE_HEADERS, readPageFile } from '../web/page-files.ts';
 import { isOwnHost } from '../web/host-check.ts';
 import { codeOf, messageOf } from '../core/errors.ts';
-import { hideSecrets, hideValues } from './hide-secrets.ts';
+import { hideSecretsIn } from '../core/hide-secrets.ts';
+import { hideSecrets } from './hide-secrets.ts';
 import type { History } from './history.ts';
 import type { Observed } from './observed.ts';
 import type { ReplyCache } from './reply-cache.ts';
@@ -77,7 +78,7 @@ export async function answerStatusPage(path: string, request: IncomingMessage, o
   if (file !== undefined) return fileReply(file as PageFileKind);
   if (path === '/tail.json') return tailReply(request, options);
   const key = path === '/explain.json' ? (request.url ?? '') : '';
-  return jsonReply(options.cache.get(path, key, () => hideValues(JSON.stringify(dataOf(path, request, options)), options.secrets)));
+  return jsonReply(options.cache.get(path, key, () => hideSecretsIn(JSON.stringify(dataOf(path, request, options)), options.secrets)));
 }
 
 function jsonReply(body: string): PageReply {
@@ -89,7 +90,7 @@ async function tailReply(request: IncomingMessage, { tail, secrets }: StatusPage
   const source = new URLSearchParams(request.url?.split('?', 2)[1]).get('source') ?? '';
   if (source === '') return refuse(400, 'name a source, such as /tail.json?source=app');
   try {
-    return jsonReply(hideValues(JSON.stringify(await tail(source)), secrets));
+    return jsonReply(hideSecretsIn(JSON.stringify(await tail(source)), secrets));
   } catch (error) {
     if (codeOf(error) !== 'E_TAP') throw error;
     return refuse(409, messageOf(error));

@@ -1,5 +1,6 @@
 /** A sink whose address, token and the like a reload replaces while it is used: a request under way ends on the old one. */
 import type { Sink } from '../../core/sink.ts';
+import { MAX_FORMER_SECRETS } from '../limits.ts';
 
 export interface SwappableSink extends Sink {
   /** Later requests use `next`; requests that wait for another token retry at once. */
@@ -14,6 +15,7 @@ interface Use {
 
 export function createSwappableSink(first: Sink): SwappableSink {
   let current: Use = { sink: first, requests: 0, isOld: false };
+  let formerSecrets: readonly string[] = [];
   let swapped = Promise.withResolvers<void>();
 
   async function closeUnused(use: Use): Promise<void> {
@@ -36,10 +38,13 @@ export function createSwappableSink(first: Sink): SwappableSink {
       const changed = current.sink.tokenChange?.(signal) ?? new Promise<void>(() => {});
       await Promise.race([changed, swapped.promise]);
     },
+    secrets: () => [...formerSecrets, ...(current.sink.secrets?.() ?? [])],
     missing: () => current.sink.missing?.(),
     swap(next) {
       const old = current;
       old.isOld = true;
+      // What the service answered about them may still be shown.
+      formerSecrets = [...(old.sink.secrets?.() ?? []), ...formerSecrets].slice(0, MAX_FORMER_SECRETS);
       current = { sink: next, requests: 0, isOld: false };
       void closeUnused(old);
       swapped.resolve();

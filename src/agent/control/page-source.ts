@@ -39,7 +39,7 @@ export function pageSourceOf(
       return inForce.config;
     },
     get secrets() {
-      return secretsOf(inForce.config);
+      return [...components.sinks.values()].flatMap(({ sink }) => sink.secrets?.() ?? []);
     },
     listFiles: (limit) =>
       [...components.sources.values()].flatMap(({ source }) => {
@@ -80,20 +80,4 @@ function readOrNone(deadLetters: DeadLetters, id: string) {
   } catch {
     return [];
   }
-}
-
-function secretsOf({ sinks }: Config): string[] {
-  return sinks.flatMap((sink) =>
-    sink.type !== 'ingest'
-      ? []
-      : [
-          ...(sink.token?.kind === 'value' ? [sink.token.value] : []),
-          ...[sink.proxy, sink.apiProxy].flatMap((address) => (address === undefined ? [] : passwordsOf(address))),
-        ],
-  );
-}
-
-function passwordsOf(address: string): string[] {
-  const { password } = new URL(address);
-  return password === '' ? [] : [password, decodeURIComponent(password)];
 }

@@ -1,6 +1,6 @@
 /** Reads a token where it is used, so that a file that changes takes effect. Promises: no message ever holds the secret. */
 import { TailraceError } from '../../core/errors.ts';
-import { MAX_SECRET_BYTES } from '../limits.ts';
+import { MAX_KNOWN_SECRETS, MAX_SECRET_BYTES } from '../limits.ts';
 import type { Secret } from '../model.ts';
 import { readSmallFile, stampOf } from './small-file.ts';
 
@@ -38,6 +38,8 @@ function readSecretFile(path: string): string {
 /** Reads a secret again only when its file has changed. */
 export class SecretReader {
   readonly #secret: Secret;
+  /** Values of late, the newest last. */
+  readonly #values = new Set<string>();
   #known: { readonly stamp: string; readonly value: string } | undefined;
   /** Of the file when it was last read, or could not be. */
   #seenStamp = '';
@@ -55,7 +57,15 @@ export class SecretReader {
     this.#seenStamp = stamp;
     const value = readSecret(this.#secret);
     this.#known = { stamp, value };
+    this.#values.delete(value);
+    this.#values.add(value);
+    if (this.#values.size > MAX_KNOWN_SECRETS) this.#values.delete(this.#values.values().next().value!);
     return value;
+  }
+
+  /** The value and those before it, as far as they were read. */
+  get known(): ReadonlySet<string> {
+    return this.#values;
   }
 
   /** True when the file is another one than at the last `read`, also behind symbolic links; false for a secret in no file. Costs a stat. */

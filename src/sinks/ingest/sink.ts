@@ -8,11 +8,11 @@ import type { IngestSinkConfig } from '../../config/model.ts';
 import { SecretReader } from '../../config/connect/secrets.ts';
 import type { Clock } from '../../core/time/clock.ts';
 import { messageOf, TailraceError } from '../../core/errors.ts';
+import { hideSecretsIn, secretsInAddress } from '../../core/hide-secrets.ts';
 import { type Log, silentLog } from '../../core/log.ts';
 import type { BodyForm, Outcome, Parcel, SendResult, Sink } from '../../core/sink.ts';
 import { version } from '../../core/version.ts';
-import { hideValues } from '../../telemetry/hide-secrets.ts';
-import { type Answer, classify } from './classify.ts';
+import { classify } from './classify.ts';
 import { DatasetCreator } from './create-dataset.ts';
 import { contentTypeOf, formHeadersOf } from './encode/encoder.ts';
 import { Transport } from './transport.ts';
@@ -40,28 +40,36 @@ export function createIngestSink(config: IngestSinkConfig, clock: Clock, log: Lo
     },
   });
 
+  /** Of all tokens of late: an answer may be about one that was replaced meanwhile. */
+  const secrets = (): string[] => [...(token?.known ?? []), ...secretsInAddress(proxy), ...secretsInAddress(apiProxy)];
+  const sendOnce = async (parcel: Parcel, signal: AbortSignal): Promise<SendResult> => {
+    const started = clock.monotonic();
+    let secret: string | undefined;
+    try {
+      secret = token?.read();
+    } catch (error) {
+      return { outcome: unreadable(error), status: 0, elapsedMs: 0, unsent: 'unsigned' };
+    }
+    const form = parcel.form ?? config;
+    const all = { ...headers, ...parcelHeaders(config, parcel, form), ...authorization(secret) };
+    const request = { path: path(parcel.dataset, form), headers: all, body: parcel.body };
+    const { answer, started: isSent, mayBeStored } = await transport.post(request, signal);
+    const status = answer.kind === 'answer' ? answer.status : 0;
+    const elapsedMs = clock.monotonic() - started;
+    let outcome = classify(answer, parcel.events, parcel.encoding !== 'identity', clock.now());
+    if (status === 401 || status === 403) outcome = afterRefusal(outcome, token, secret);
+    if (status === 404 && config.createDataset)
+      outcome = await creator.handle({ dataset: parcel.dataset, sentAtMs: started, secret }, outcome, signal);
+    return { outcome, status, elapsedMs, ...(isSent ? {} : { unsent: 'unconnected' }), ...(mayBeStored ? { mayBeStored } : {}) };
+  };
+
   return {
     id,
     async send(parcel, signal): Promise<SendResult> {
-      const started = clock.monotonic();
-      let secret: string | undefined;
-      try {
-        secret = token?.read();
-      } catch (error) {
-        return { outcome: unreadable(error), status: 0, elapsedMs: 0, unsent: 'unsigned' };
-      }
-      const form = parcel.form ?? config;
-      const all = { ...headers, ...parcelHeaders(config, parcel, form), ...authorization(secret) };
-      const request = { path: path(parcel.dataset, form), headers: all, body: parcel.body };
-      const { answer, started: isSent, mayBeStored } = await transport.post(request, signal);
-      const status = answer.kind === 'answer' ? answer.status : 0;
-      const elapsedMs = clock.monotonic() - started;
-      let outcome = classify(withoutToken(answer, secret), parcel.events, parcel.encoding !== 'identity', clock.now());
-      if (status === 401 || status === 403) outcome = afterRefusal(outcome, token, secret);
-      if (status === 404 && config.createDataset)
-        outcome = await creator.handle({ dataset: parcel.dataset, sentAtMs: started, secret }, outcome, signal);
-      return { outcome, status, elapsedMs, ...(isSent ? {} : { unsent: 'unconnected' }), ...(mayBeStored ? { mayBeStored } : {}) };
+      const result = await sendOnce(parcel, signal);
+      return { ...result, outcome: hideSecretsOf(result.outcome, secrets()) };
     },
+    secrets,
     ...(token && config.token?.kind === 'file' ? { tokenChange: (signal) => waitForChange(token, clock, signal) } : {}),
     missing() {
       try {
@@ -78,9 +86,17 @@ export function createIngestSink(config: IngestSinkConfig, clock: Clock, log: Lo
   };
 }
 
-/** An answer is quoted in the log and in dead letters, and may repeat the request's headers. */
-function withoutToken(answer: Answer, secret: string | undefined): Answer {
-  return answer.kind === 'failure' || secret === undefined ? answer : { ...answer, body: hideValues(answer.body, [secret]) };
+/** The only way from an answer's text to logs, pages, metrics and dead letters. */
+function hideSecretsOf(outcome: Outcome, secrets: readonly string[]): Outcome {
+  if (outcome.kind === 'delivered') return outcome;
+  const hide = (text: string): string => hideSecretsIn(text, secrets);
+  const { detail } = outcome;
+  if (outcome.kind === 'partial') {
+    const failures = outcome.failures.map((failure) => ({ ...failure, timestamp: hide(failure.timestamp), error: hide(failure.error) }));
+    return { ...outcome, detail: hide(detail), failures };
+  }
+  if (outcome.kind === 'retry' && outcome.fix !== undefined) return { ...outcome, detail: hide(detail), fix: hide(outcome.fix) };
+  return { ...outcome, detail: hide(detail) };
 }
 
 /** Retries at once with a token that was replaced during the request; the same token would be refused again. */
