@@ -3,6 +3,7 @@ import { isSea } from 'node:sea';
 import { Script } from 'node:vm';
 import { CommanderError } from 'commander';
 import { withoutVainHelp } from './cli/help.ts';
+import { plural, say, sayError } from './cli/client/output/print.ts';
 import { createProgram } from './cli/program.ts';
 import { ConfigError, formatProblem } from './config/config-error.ts';
 import { codeOf, messageOf, TailraceError, UsageError } from './core/errors.ts';
@@ -18,7 +19,7 @@ function outliveReader(isLasting: boolean): void {
     stream.on('error', (error) => {
       if (isLasting) return;
       if (codeOf(error) === 'EPIPE') process.exit();
-      if (stream === process.stdout) process.stderr.write(`tailrace: cannot write to standard output: ${messageOf(error)}\n`);
+      if (stream === process.stdout) say(`tailrace: cannot write to standard output: ${messageOf(error)}`);
       process.exit(1);
     });
   }
@@ -54,17 +55,15 @@ async function main(): Promise<void> {
 function report(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
   if (error instanceof ConfigError) {
-    process.stderr.write(
-      `${error.problems.map((problem) => `${formatProblem(problem)}\n`).join('')}tailrace: the configuration has ${error.problems.length} problem${error.problems.length === 1 ? '' : 's'}; nothing was started\n`,
-    );
+    const { length } = error.problems;
+    say(...error.problems.map(formatProblem), `tailrace: the configuration has ${plural(length, 'problem')}; nothing was started`);
     return 2;
   }
   if (error instanceof TailraceError) {
-    process.stderr.write(`tailrace: ${error.message}\n${error.fix === undefined ? '' : `  fix: ${error.fix}\n`}`);
+    sayError('tailrace', error);
     return error instanceof UsageError ? 2 : 1;
   }
-  process.stderr.write(
-    `tailrace: this is a fault of Tailrace itself, please report it: ${messageOf(error)}\n${error instanceof Error ? (error.stack ?? '') : ''}\n`,
-  );
+  const stack = error instanceof Error ? (error.stack ?? '') : '';
+  say(`tailrace: this is a fault of Tailrace itself, please report it: ${messageOf(error)}`, ...stack.split('\n'));
   return 1;
 }

@@ -7,7 +7,7 @@ import { findAbandoned } from '../state/spool/abandoned.ts';
 import { makeFolder } from '../state/keep-owner.ts';
 import { listFolder } from '../state/list-folder.ts';
 import { decodeSpoolFile, type SpoolContent } from '../state/spool/spool-file.ts';
-import { plural } from './client/output/print.ts';
+import { plural, say } from './client/output/print.ts';
 import { type ConfigArguments, configOf } from './agent/config-arguments.ts';
 
 /** Resolves with 0 when every file can be trusted (`repair`: can be now), else 1. */
@@ -37,7 +37,7 @@ export function buffer(action: string, args: ConfigArguments): number {
         process.stdout.write(
           `${JSON.stringify({ sink: id, file: name, ok: content.ok, ...(content.ok ? { events: content.header.events } : { reason: content.reason }) })}\n`,
         );
-      if (!content.ok) process.stderr.write(`${join(folder, name)}: ${content.reason}\n`);
+      if (!content.ok) say(`${join(folder, name)}: ${content.reason}`);
       if (action !== 'repair' || content.ok || content.isUnread === true) continue;
       moveAside(folder, name);
       setAside += 1;

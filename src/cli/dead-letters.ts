@@ -15,7 +15,7 @@ import { whenAborted } from '../core/time/clock.ts';
 import { DeadLetters, formatLetter, type Letter } from '../state/dead-letters.ts';
 import { lockFolder } from '../state/lock.ts';
 import { createLog } from '../telemetry/log.ts';
-import { plural } from './client/output/print.ts';
+import { plural, say } from './client/output/print.ts';
 import type { ConfigArguments } from './agent/config-arguments.ts';
 
 export interface DeadLettersArguments extends ConfigArguments {
@@ -76,10 +76,10 @@ function list(config: Config, ids: readonly string[], json: boolean): number {
   }
   const none =
     ids.length > 0 ? 'No dead letters with these ids; tailrace dead-letters list shows those that are there.' : 'No dead letters.';
-  if (events + unread === 0 && (!json || ids.length > 0)) process.stderr.write(`${none}\n`);
+  if (events + unread === 0 && (!json || ids.length > 0)) say(none);
   else if (!json || unread > 0) {
     const missing = unread > 0 ? `, and ${plural(unread, 'file')} of dead letters could not be read` : '';
-    process.stderr.write(`${plural(events, 'dead letter')}${missing}; replay sends them again, drop removes them for good.\n`);
+    say(`${plural(events, 'dead letter')}${missing}; replay sends them again, drop removes them for good.`);
   }
   return unread > 0 || (ids.length > 0 && events === 0) ? 1 : 0;
 }
@@ -89,8 +89,8 @@ function read(letters: DeadLetters, id: string): readonly Letter[] | undefined {
   try {
     return letters.read(id) ?? [];
   } catch (error) {
-    process.stderr.write(`${messageOf(error)}\n`);
-    if (error instanceof TailraceError && error.fix !== undefined) process.stderr.write(`  fix: ${error.fix}\n`);
+    say(messageOf(error));
+    if (error instanceof TailraceError && error.fix !== undefined) say(`  fix: ${error.fix}`);
     return undefined;
   }
 }
@@ -133,7 +133,7 @@ async function replayAlone(config: Config, ids: readonly string[], sink: string 
   } finally {
     deadline.abort();
     const { failure } = await agent.stop(deadline.signal);
-    if (failure !== undefined) process.stderr.write(`tailrace: ${failure}; the dead letters are kept\n`);
+    if (failure !== undefined) say(`tailrace: ${failure}; the dead letters are kept`);
   }
 }
 
@@ -141,8 +141,7 @@ async function drop(config: Config, ids: readonly string[]): Promise<number> {
   const letters = lettersOf(config);
   const known = new Set(letters.files().map(({ id }) => id));
   for (const id of ids)
-    if (!known.has(id))
-      process.stderr.write(`tailrace: no dead letter has the id ${JSON.stringify(id)}\n  fix: tailrace dead-letters list shows the ids\n`);
+    if (!known.has(id)) say(`tailrace: no dead letter has the id ${JSON.stringify(id)}`, '  fix: tailrace dead-letters list shows the ids');
   const answer = await askAgent(config.dataDir, { command: 'drop', args: ids });
   const wanted = ids.length > 0 ? ids : [...known];
   const removed = answer ? (answer.result as { removed: number }).removed : dropAlone(config, letters, wanted);

@@ -1,4 +1,5 @@
 /** `tailrace migrate`: moves a data folder's events from the embedded engine to ClickHouse, with progress on stderr. */
+import { printable } from '../config/quote.ts';
 import { resolve } from 'node:path';
 import { silentLog } from '../core/log.ts';
 import { refuseForeignFolder } from '../state/keep-owner.ts';
@@ -30,13 +31,13 @@ export async function migrate({ data = 'tailrace-service', to, sync = false, jso
 const showNothing = (): void => undefined;
 const showInPlace = ({ dataset, rows, total }: MoveProgress): void => {
   const percent = total === 0 ? 100 : Math.floor((rows / total) * 100);
-  process.stderr.write(`\r\u001B[K${dataset}: ${rows} of ${total} events, ${percent} %`);
+  process.stderr.write(`\r\u001B[K${printable(dataset)}: ${rows} of ${total} events, ${percent} %`);
 };
 /** Not a terminal: a line for each tenth of a dataset. */
 function showEachDataset(): (progress: MoveProgress) => void {
   let last = '';
   return ({ dataset, rows, total }) => {
-    const line = `${dataset}: ${total === 0 ? 100 : Math.floor((rows / total) * 10) * 10} %`;
+    const line = `${printable(dataset)}: ${total === 0 ? 100 : Math.floor((rows / total) * 10) * 10} %`;
     if (line !== last) process.stderr.write(`${line}\n`);
     last = line;
   };

@@ -1,5 +1,6 @@
 /** The command line's table: every command with its arguments, options and help. Each command is loaded only when it is the one asked for. */
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { printableLines } from '../config/quote.ts';
 import { UsageError } from '../core/errors.ts';
 import { version } from '../core/version.ts';
 import type { CheckArguments } from './check/check.ts';
@@ -18,7 +19,8 @@ import type { TapArguments } from './agent/tap.ts';
 import type { TopArguments } from './top/top.ts';
 
 const collect = (value: string, before: readonly string[] = []): readonly string[] => [...before, value];
-const asOurs = (error: string): string => error.replace(/^error: /, 'tailrace: ');
+/** Also the hints of lines of their own. */
+const asOurs = (error: string): string => printableLines(error.replace(/^error: /, 'tailrace: '));
 
 type Exit = (code: Promise<number>) => Promise<void>;
 

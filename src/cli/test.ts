@@ -90,12 +90,12 @@ function ignoredFields({ sources }: Config, { source: id }: TestConfig): Readonl
 function toText({ file, line, column, source, differences, expected, found, unsent }: Result): string {
   const paint = (style: 'red' | 'green' | 'bold', text: string) => styleText(style, text, { stream: process.stdout });
   const title = formatProblem({ file, line, column, message: `the test of source "${quote(source)}" fails (- expected, + found)` });
-  const lines = [paint('bold', title)];
+  const lines = [paint('bold', printable(title))];
   for (const [index, { event, field }] of differences.entries()) {
     if (differences[index - 1]?.event !== event) lines.push(`  event ${event + 1}`);
     const [wanted, got] = [valueAt(expected[event], field), valueAt(found[event], field)];
-    if (wanted !== undefined) lines.push(paint('red', `  - ${wanted}`));
-    if (got !== undefined) lines.push(paint('green', `  + ${got}`));
+    if (wanted !== undefined) lines.push(paint('red', `  - ${printable(wanted)}`));
+    if (got !== undefined) lines.push(paint('green', `  + ${printable(got)}`));
   }
   for (const reason of unsent) lines.push(paint('red', `  ✗ ${printable(reason)}`));
   return `${lines.join('\n')}\n`;

@@ -1,6 +1,6 @@
 /** One request of the API: where it goes, who asks, how often it is tried, and its answer as JSON or a `ClientError`. */
 import { messageOf } from '../core/errors.ts';
-import { hideSecretsIn } from '../core/hide-secrets.ts';
+import { hideSecretsIn } from '../core/text/hide-secrets.ts';
 import { CLIENT_MAX_ASKED_WAIT_MS } from './limits.ts';
 import { version } from '../core/version.ts';
 import { askedDelayMs, describeAnswer } from './answer.ts';

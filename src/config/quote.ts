@@ -2,18 +2,30 @@
 
 const MAX_SHOWN = 60;
 /** Up to the last `@`: a password may hold one, and in an address that is no address, anything. */
-const USER_IN_ADDRESS = /([a-z][a-z0-9+.-]*:\/\/)\S*@/gi;
+const USER_IN_ADDRESS = /:\/\/\S*@/g;
+/** Characters that are looked at: no key takes more. */
+const MAX_READ = 4096;
 
-/** Control and formatting characters (line breaks, escape sequences, reversed writing) as `\u001b`. */
+/** Control and formatting characters, line and paragraph separators, halves of characters. */
+const OBEYED = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
+
+/** What a terminal obeys (line breaks, escape sequences, reversed writing) as `\u001b`: for whatever others have written, on one line. */
 export function printable(text: string): string {
-  return text.replaceAll(
-    /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,
-    (character) => `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`,
-  );
+  // A character of two halves is written as both, as JSON does: what was JSON stays that.
+  return text.replaceAll(OBEYED, (character) => character.split('').map(escapeUnit).join(''));
+}
+
+function escapeUnit(unit: string): string {
+  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}
+
+/** The same for a text of several lines. */
+export function printableLines(text: string): string {
+  return text.split('\n').map(printable).join('\n');
 }
 
 export function quote(value: unknown, maxShown = MAX_SHOWN): string {
   const text = typeof value === 'string' ? value : JSON.stringify(value);
-  const shown = text.replaceAll(USER_IN_ADDRESS, '$1(hidden)@');
+  const shown = text.slice(0, MAX_READ).replaceAll(USER_IN_ADDRESS, '://(hidden)@');
   return printable(shown.length > maxShown ? `${shown.slice(0, maxShown)}…` : shown);
 }

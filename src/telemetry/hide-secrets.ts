@@ -1,5 +1,5 @@
 /** Takes secrets out of what the status page shows. */
-import { HIDDEN } from '../core/hide-secrets.ts';
+import { HIDDEN } from '../core/text/hide-secrets.ts';
 
 const SECRET_NAME = /token|secret|password|passwd|credential|authorization|api_?key|private/i;
 const USER_IN_ADDRESS = /:\/\/[^\s/@"]+@/g;

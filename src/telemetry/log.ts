@@ -2,6 +2,7 @@
  * The log: pino behind core/log. On a terminal it is readable lines, otherwise JSON, one object a line; always on stderr.
  */
 import { pino, type Logger } from 'pino';
+import { printable, printableLines } from '../config/quote.ts';
 import type { Log } from '../core/log.ts';
 
 /** A log whose least level a reload changes. */
@@ -24,7 +25,11 @@ export async function createLog(options: LogOptions): Promise<LevelLog> {
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (level: string) => ({ level }) },
   };
-  if (!readable) return adapt(pino(settings, pino.destination({ fd: 2, sync: true })));
+  if (!readable) {
+    const stderr = pino.destination({ fd: 2, sync: true });
+    // What a terminal obeys may only stand in the texts of a line of JSON, where it has another spelling.
+    return adapt(pino(settings, { write: (line) => void stderr.write(printableLines(line)) }));
+  }
   const { default: pretty } = await import('pino-pretty');
   const stream = pretty({
     colorize: process.stderr.isTTY && !process.env['NO_COLOR'],
@@ -33,15 +38,27 @@ export async function createLog(options: LogOptions): Promise<LevelLog> {
     destination: 2,
     singleLine: true,
   });
-  return adapt(pino(settings, stream));
+  return adapt(pino(settings, stream), printableTexts);
 }
 
-function adapt(logger: Logger): LevelLog {
+/** `clean`: applied to what is logged. */
+function adapt(logger: Logger, clean: <T>(value: T) => T = (value) => value): LevelLog {
+  const write = (level: 'debug' | 'info' | 'warn' | 'error') => (fields: object, message: string) => {
+    if (logger.isLevelEnabled(level)) logger[level](clean(fields), clean(message));
+  };
   return {
     setLevel: (level) => void (logger.level = level),
-    debug: (fields, message) => logger.debug(fields, message),
-    info: (fields, message) => logger.info(fields, message),
-    warn: (fields, message) => logger.warn(fields, message),
-    error: (fields, message) => logger.error(fields, message),
+    debug: write('debug'),
+    info: write('info'),
+    warn: write('warn'),
+    error: write('error'),
   };
+}
+
+/** A copy of plain data in which no text holds what a terminal obeys. */
+function printableTexts<T>(value: T): T {
+  if (typeof value === 'string') return printable(value) as T;
+  if (Array.isArray(value)) return value.map(printableTexts) as T;
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [printable(name), printableTexts<unknown>(each)])) as T;
 }

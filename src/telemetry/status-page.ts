@@ -6,7 +6,7 @@ import type { IncomingMessage } from 'node:http';
 import { type PageFileKind, PAGE_HEADERS, readPageFile } from '../web/page-files.ts';
 import { isOwnHost } from '../web/host-check.ts';
 import { codeOf, messageOf } from '../core/errors.ts';
-import { hideSecretsIn } from '../core/hide-secrets.ts';
+import { hideSecretsIn } from '../core/text/hide-secrets.ts';
 import { hideSecrets } from './hide-secrets.ts';
 import type { History } from './history.ts';
 import type { Observed } from './observed.ts';

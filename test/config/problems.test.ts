@@ -223,3 +223,19 @@ describe('a file', () => {
     ]);
   });
 });
+
+test('a message about an address holds no user and no password, whatever is wrong with it', () => {
+  const wrong = [
+    'http://me:geheim@host/',
+    'http://me:geh@eim@host',
+    'http://me:gehe/im@host:99999',
+    'ftp://me:geheim@host',
+    'http://me:geheim@ho st',
+  ];
+  for (const address of wrong) {
+    const [problem, ...others] = problemsOf(configWith({ sink: `edge_url: "${address}"` }));
+    expect(others).toEqual([]);
+    expect(problem).toContain('://(hidden)@ho');
+    expect(problem).not.toMatch(/geh|eim|me:/);
+  }
+});

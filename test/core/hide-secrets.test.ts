@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { hideSecretsIn, secretsInAddress } from '../../src/core/hide-secrets.ts';
+import { hideSecretsIn, secretsInAddress } from '../../src/core/text/hide-secrets.ts';
 
 const TOKEN = 'xaat-a/b+c"d<e&f';
 

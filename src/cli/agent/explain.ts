@@ -4,9 +4,11 @@ import { askAgent } from '../../agent/control/control.ts';
 import { explainAlone } from '../../agent/control/explain-alone.ts';
 import type { Delay } from '../../agent/control/observe.ts';
 import { fileSources } from '../../config/model.ts';
+import { printable } from '../../config/quote.ts';
 import { TailraceError } from '../../core/errors.ts';
 import type { FileExplanation } from '../../sources/file/explanation.ts';
 import { createLog } from '../../telemetry/log.ts';
+import { say } from '../client/output/print.ts';
 import { type ConfigArguments, configOf } from './config-arguments.ts';
 
 type Explained = FileExplanation & Delay & { readonly source: string };
@@ -18,10 +20,10 @@ export async function explain(given: string, args: ConfigArguments): Promise<num
     throw new TailraceError('E_NO_FILES', 'the configuration has no source that reads files', { fix: 'add a source with type: file' });
   const path = resolve(given);
   const answer = await askAgent(config.dataDir, { command: 'explain', args: [path] });
-  if (!answer && !args.json) process.stderr.write(`no agent runs on "${config.dataDir}": this is what one that starts will do\n`);
+  if (!answer && !args.json) say(`no agent runs on "${config.dataDir}": this is what one that starts will do`);
   const explained = answer ? (answer.result as Explained[]) : explainAlone(config, path, await createLog({ level: 'warn' }));
   process.stdout.write(
-    args.json ? explained.map((each) => `${JSON.stringify(each)}\n`).join('') : `${path}\n${explained.map(toText).join('')}`,
+    args.json ? explained.map((each) => `${JSON.stringify(each)}\n`).join('') : printableText([path, ...explained.flatMap(toLines)]),
   );
   return explained.some(({ isRead }) => isRead) ? 0 : 1;
 }
@@ -49,7 +51,11 @@ const CHANGES: Readonly<Record<string, string>> = {
   new: 'none: it is new to the agent',
 };
 
-function toText(each: Explained): string {
+function printableText(lines: readonly string[]): string {
+  return lines.map((line) => `${printable(line)}\n`).join('');
+}
+
+function toLines(each: Explained): string[] {
   const { offset, savedOffset, deliveredOffset, headBytes = 0, headHash = '', firstPath, currentPath } = each;
   const at = offset ?? savedOffset;
   const facts: Record<string, string | undefined> = {
@@ -70,18 +76,18 @@ function toText(each: Explained): string {
     fingerprint: headBytes === 0 ? undefined : `SHA-256 of the first ${headBytes} bytes: ${headHash}`,
     stream: each.stream,
   };
-  const lines = Object.entries(facts).flatMap(([name, value]) => (value === undefined ? [] : [`    ${name.padEnd(13)}${value}\n`]));
+  const lines = Object.entries(facts).flatMap(([name, value]) => (value === undefined ? [] : [`    ${name.padEnd(13)}${value}`]));
   const { waiting, paused = [] } = each;
   if (waiting) {
     const { sink, dataset, reason, seconds, failure } = waiting;
     const why = failure === undefined ? reason : `${reason}; ${failure}`;
-    lines.push(`    ${'waits'.padEnd(13)}${Math.round(seconds)} s for sink "${sink}", dataset "${dataset}": ${why}\n`);
+    lines.push(`    ${'waits'.padEnd(13)}${Math.round(seconds)} s for sink "${sink}", dataset "${dataset}": ${why}`);
   }
   for (const { sink, dataset, detail, fix } of paused)
-    lines.push(`    ${'paused'.padEnd(13)}sink "${sink}", dataset "${dataset}": ${detail}; ${fix}\n`);
+    lines.push(`    ${'paused'.padEnd(13)}sink "${sink}", dataset "${dataset}": ${detail}; ${fix}`);
   for (const beside of each.related ?? []) {
     const position = beside.offset === undefined ? `${beside.size} bytes` : `${beside.offset} of ${beside.size} bytes`;
-    lines.push(`    ${'beside it'.padEnd(13)}${beside.path}: ${beside.state}, ${position}\n`);
+    lines.push(`    ${'beside it'.padEnd(13)}${beside.path}: ${beside.state}, ${position}`);
   }
-  return `  source ${each.source} ${each.isRead ? 'reads it' : 'does not read it'}: ${each.reason}\n${lines.join('')}`;
+  return [`  source ${each.source} ${each.isRead ? 'reads it' : 'does not read it'}: ${each.reason}`, ...lines];
 }

@@ -5,6 +5,7 @@ import type { ComponentChanges, ConfigChanges } from '../../config/compare.ts';
 import { formatProblem, type Problem } from '../../config/config-error.ts';
 import { findConfig } from '../../config/load/find.ts';
 import { readConfig } from '../../config/load/load.ts';
+import { printableLines } from '../../config/quote.ts';
 import { TailraceError } from '../../core/errors.ts';
 import { plural } from '../client/output/print.ts';
 import type { ConfigArguments } from './config-arguments.ts';
@@ -24,8 +25,8 @@ export async function reload(args: ConfigArguments): Promise<number> {
 
 function print(report: ReloadReport, { json }: ConfigArguments): number {
   if (json === true) process.stdout.write(`${JSON.stringify(report)}\n`);
-  else if (report.ok) process.stdout.write(describeChanges(report.changes, report.restarted));
-  else process.stderr.write('problems' in report ? describeProblems(report.problems) : describeFailure(report));
+  else if (report.ok) process.stdout.write(printableLines(describeChanges(report.changes, report.restarted)));
+  else process.stderr.write(printableLines('problems' in report ? describeProblems(report.problems) : describeFailure(report)));
   return report.ok ? 0 : 'problems' in report ? 2 : 1;
 }
 

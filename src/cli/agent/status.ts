@@ -29,10 +29,10 @@ export function renderStatus(found: Status, colours: boolean): string {
     `tailrace ${version}, process ${pid}, up ${formatUptime(uptimeSeconds)}`,
     `configuration ${printable(config.file)} (${config.hash})`,
     paint(accounting.balanced, accounting.balanced ? 'accounting balances: every accepted event is accounted for' : 'accounting is off'),
-    ...accounting.problems.map((problem) => `  ${problem}`),
+    ...accounting.problems.map((problem) => `  ${printable(problem)}`),
     ...(found.unsaved === undefined ? [] : [paint(false, `positions cannot be saved: ${printable(found.unsaved)}`)]),
     '',
-    ...found.sources.flatMap(sourceLines),
+    ...found.sources.flatMap(sourceLines).map(printable),
     '',
     ...found.sinks.flatMap((sink) => sinkLines(sink, paint)),
     '',
@@ -78,7 +78,7 @@ function sinkLines(sink: SinkStatus, paint: (good: boolean, text: string) => str
     ...Object.entries(deadLetters).map(([why, count]) => `${count} ${lettersOf(count)} (${why})`),
   ];
   return [
-    `sink ${id}: ${paint(state === 'delivering', describeState(sink))}; ${facts.join('; ')}`,
+    `sink ${id}: ${paint(state === 'delivering', describeState(sink))}; ${printable(facts.join('; '))}`,
     ...(reason === undefined ? [] : [`  ${printable(reason)}`]),
     ...(fix === undefined ? [] : [`  fix: ${printable(fix)}`]),
   ];

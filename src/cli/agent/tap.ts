@@ -1,5 +1,6 @@
 /** `tailrace tap [SOURCE]`: a bounded sample of the events that a running agent takes, before and after their transforms. */
 import type { TappedEvent } from '../../agent/control/tap.ts';
+import { printable } from '../../config/quote.ts';
 import { suggest } from '../../config/nearest.ts';
 import { UsageError } from '../../core/errors.ts';
 import { flush, say, write } from '../client/output/print.ts';
@@ -43,5 +44,5 @@ function toJsonLine({ source, before, events, datasets, refusals }: TappedEvent)
 }
 
 function toText({ source, before, events, datasets, refusals }: TappedEvent): string {
-  return [source, ...eventChange(before, events, datasets), ...fates(events, refusals, false), ''].join('\n');
+  return [printable(source), ...eventChange(before, events, datasets), ...fates(events, refusals, false), ''].join('\n');
 }

@@ -6,6 +6,7 @@ import { styleText } from 'node:util';
 import type { Problem } from '../../config/config-error.ts';
 import { findConfig } from '../../config/load/find.ts';
 import { type ReadConfig, readConfig } from '../../config/load/load.ts';
+import { printable } from '../../config/quote.ts';
 import type { Config } from '../../config/model.ts';
 import { UsageError } from '../../core/errors.ts';
 import { checkMachine, type Locate } from './check-machine.ts';
@@ -97,8 +98,8 @@ function printReadable(
 ): void {
   const paint = (style: 'red' | 'yellow' | 'bold', text: string) => (colours ? styleText(style, text, { validateStream: false }) : text);
   const say = ({ file, line, column, message, fix }: Problem, mark: string) => {
-    error(`${paint('bold', `${file}:${line}:${column}:`)} ${mark}${message}`);
-    if (fix !== undefined) error(`  ${fix}`);
+    error(`${paint('bold', `${printable(file)}:${line}:${column}:`)} ${mark}${printable(message)}`);
+    if (fix !== undefined) error(`  ${printable(fix)}`);
   };
   for (const warning of warnings) say(warning, `${paint('yellow', 'warning:')} `);
   for (const problem of problems) say(problem, colours ? paint('red', 'error: ') : '');
@@ -107,7 +108,7 @@ function printReadable(
     const sources = `${plural(config.sources.length, 'source')} (${config.sources.map(({ id }) => id).join(', ')})`;
     const sinks = `${plural(config.sinks.length, 'sink')} (${config.sinks.map(({ id }) => id).join(', ')})`;
     const answer = isOnline && warnings.length === 0 ? '; every service takes its events' : '';
-    out(`${named} is valid: would run ${sources} and ${sinks}${answer}`);
+    out(`${printable(named)} is valid: would run ${sources} and ${sinks}${answer}`);
   }
 }
 

@@ -7,7 +7,12 @@ import { parseDuration } from '../../config/fields/units.ts';
 import { type Client, createClient } from '../../client/client.ts';
 import { parseExactJson } from '../../client/exact-json.ts';
 import type { Retry } from '../../client/requester.ts';
+import { quote } from '../../config/quote.ts';
+import { say } from './output/print.ts';
 import { UsageError } from '../../core/errors.ts';
+
+/** Characters of an address in a message. */
+const MAX_SHOWN = 200;
 
 /** The options that every client command takes. */
 export interface ConnectionArguments {
@@ -64,14 +69,16 @@ export function openConnection(args: ConnectionArguments, env: Environment): Con
 }
 
 function sayRetry({ error, waitMs, attempt, tries }: Retry): void {
-  process.stderr.write(`tailrace: ${error.message}; trying again in ${(waitMs / 1000).toFixed(1)} s (${attempt} of ${tries})\n`);
+  say(`tailrace: ${error.message}; trying again in ${(waitMs / 1000).toFixed(1)} s (${attempt} of ${tries})`);
 }
 
 function addressOf(text: string | undefined, name: string): string | undefined {
   if (text === undefined || text === '') return undefined;
   const parsed = parseBaseUrl(text);
   if ('value' in parsed) return parsed.value;
-  throw new UsageError('E_USAGE', `${name}: "${text}" ${parsed.message}`, { fix: parsed.fix.replace('`token`', '--token') });
+  throw new UsageError('E_USAGE', `${name}: "${quote(text, MAX_SHOWN)}" ${parsed.message}`, {
+    fix: parsed.fix.replace('`token`', '--token'),
+  });
 }
 
 function tokenOf({ token, tokenFile }: ConnectionArguments, env: Environment): { token: string; tokenFrom: string } {
@@ -95,7 +102,7 @@ function edgeOf(text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
   const parsed = parseBaseUrl(text.includes('://') ? text : `https://${text}`);
   if ('value' in parsed) return text;
-  throw new UsageError('E_USAGE', `the edge domain "${text}" ${parsed.message}`, {
+  throw new UsageError('E_USAGE', `the edge domain "${quote(text, MAX_SHOWN)}" ${parsed.message}`, {
     fix: 'write it as `edge.example.com` or as an address',
   });
 }

@@ -191,7 +191,7 @@ function pointAt(text: string, body: unknown): void {
   const line = text.split('\n')[detail.line - 1];
   if (line === undefined) return;
   const place = Math.max(0, detail.column - 1);
-  say(`${printable(line)}\n${' '.repeat(printable(line.slice(0, place)).length)}^`);
+  say(line, `${' '.repeat(printable(line.slice(0, place)).length)}^`);
 }
 
 /** A message to hide: this command documents that a missing end means now. */

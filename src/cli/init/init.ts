@@ -3,6 +3,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { loadConfigText } from '../../config/load/load.ts';
 import type { Config } from '../../config/model.ts';
+import { printableLines } from '../../config/quote.ts';
 import { codeOf, messageOf, TailraceError, UsageError } from '../../core/errors.ts';
 import { flush, plural, say, write } from '../client/output/print.ts';
 import { hasOnlyJournal, JOURNAL_STEPS, JOURNAL_TEXT } from './journal.ts';
@@ -58,7 +59,7 @@ export async function init(paths: readonly string[], args: InitArguments): Promi
   else {
     const texts = [...described.map(({ source, examples }) => sourceText(source, examples)), ...(hasJournal ? [JOURNAL_TEXT] : [])];
     if (args.yes === true) await write(`${texts.join('\n')}${skippedText(planned, found)}`);
-    await write(nextSteps(file, chosen.length, answers));
+    await write(printableLines(nextSteps(file, chosen.length, answers)));
   }
   await flush();
   return 0;
@@ -88,7 +89,8 @@ async function sayNothing(planned: Plan, found: Candidates, { json }: InitArgume
   else await write(skippedText(planned, found));
   await flush();
   say(
-    'tailrace: found no logs that could be shipped; nothing was written\n  fix: name files, or folders that hold some: tailrace init /path/to/logs',
+    'tailrace: found no logs that could be shipped; nothing was written',
+    '  fix: name files, or folders that hold some: tailrace init /path/to/logs',
   );
   return 1;
 }

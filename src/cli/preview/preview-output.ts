@@ -26,7 +26,7 @@ export function datasetsMember(datasets: readonly string[] | undefined): string 
 
 /** The input line, and below it what becomes of it. */
 export function toText({ text, sent, datasets, refusals, isDropped }: PreviewedEvent): string {
-  const events = routed(sent, datasets).map((event) => `  ${paint('green', '→')} ${event}`);
+  const events = routed(sent, datasets).map((event) => `  ${paint('green', '→')} ${printable(event)}`);
   return lines([...inputLines(text), ...events, ...fates(sent, refusals, isDropped)]);
 }
 
@@ -38,8 +38,11 @@ export function toDiff({ text, sent, datasets, before, refusals, isDropped }: Pr
 /** An event before and after its transforms. */
 export function eventChange(before: string | undefined, sent: readonly string[], datasets?: readonly string[]): string[] {
   const events = routed(sent, datasets);
-  if (sent.length === 1 && sent[0] === before) return [`  = ${events[0]}`];
-  return [...(before === undefined ? [] : [paint('red', `  - ${before}`)]), ...events.map((event) => paint('green', `  + ${event}`))];
+  if (sent.length === 1 && sent[0] === before) return [`  = ${printable(events[0]!)}`];
+  return [
+    ...(before === undefined ? [] : [paint('red', `  - ${printable(before)}`)]),
+    ...events.map((event) => paint('green', `  + ${printable(event)}`)),
+  ];
 }
 
 /** Each with the name of the dataset that it goes to. */

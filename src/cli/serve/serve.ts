@@ -1,6 +1,8 @@
 /** `tailrace serve`: runs the local service until SIGTERM or SIGINT. What a script reads goes to stdout, everything else to stderr. */
 import { resolve } from 'node:path';
 import { styleText } from 'node:util';
+import { sayError } from '../client/output/print.ts';
+import { printable, printableLines } from '../../config/quote.ts';
 import { messageOf, TailraceError, UsageError } from '../../core/errors.ts';
 import { SERVICE_MOST_BODY_BYTES, SERVICE_MOST_FIELDS } from '../../service/limits.ts';
 import type { Log } from '../../core/log.ts';
@@ -65,13 +67,13 @@ export async function serve(args: ServeArgs, log: Log = stderrLog): Promise<numb
       ...(args.headerPrefix !== undefined && { headerPrefix: args.headerPrefix }),
       sync: args.sync ?? false,
       personalIngest: args.acceptPersonalTokensForIngest ?? false,
-      ...(args.accessLog === true && { accessLog: (line: string) => void process.stderr.write(line) }),
+      ...(args.accessLog === true && { accessLog: (line: string) => void process.stderr.write(printableLines(line)) }),
       limits: readLimits(args),
       log,
     });
   } catch (error) {
     if (!(error instanceof TailraceError)) throw error;
-    process.stderr.write(`tailrace serve: ${error.message}\n${error.fix === undefined ? '' : `  fix: ${error.fix}\n`}`);
+    sayError('tailrace serve', error);
     return error instanceof UsageError ? 2 : 1;
   }
   announce(service, data, args.json ?? false);
@@ -183,7 +185,7 @@ function nextSignal(): Promise<NodeJS.Signals> {
 const write = (level: 'info' | 'warn' | 'error', colour: 'dim' | 'yellow' | 'red') => (fields: object, message: string) => {
   const facts = Object.entries(fields).map(([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`);
   const label = styleText(colour, level, { stream: process.stderr });
-  process.stderr.write(`${new Date().toISOString()} ${label} ${message}${facts.length > 0 ? ` ${facts.join(' ')}` : ''}\n`);
+  process.stderr.write(`${new Date().toISOString()} ${label} ${printable(`${message}${facts.length > 0 ? ` ${facts.join(' ')}` : ''}`)}\n`);
 };
 
 /** Lines on stderr, for when no other log is given. */

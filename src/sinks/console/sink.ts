@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import { isatty } from 'node:tty';
 import type { ConsoleSinkConfig } from '../../config/model.ts';
 import type { Clock } from '../../core/time/clock.ts';
+import { printable } from '../../config/quote.ts';
 import { codeOf, messageOf } from '../../core/errors.ts';
 import type { Outcome, SendResult, Sink } from '../../core/sink.ts';
 
@@ -62,10 +63,12 @@ const PLAIN = '\u001b[0m';
 /** The first of these that an event has is shown as its message. */
 const MESSAGES = ['message', 'msg', 'body'];
 
-// oxlint-disable-next-line no-control-regex -- what a terminal would obey
-const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
+/** Line breaks and tabs stay: a stack trace is read as it was written. */
 const visible = (text: string): string =>
-  text.replaceAll(CONTROL, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`).replaceAll('\n', '\n    ');
+  text
+    .split('\n')
+    .map((line) => line.split('\t').map(printable).join('\t'))
+    .join('\n    ');
 
 /** A batch of NDJSON as lines; with `hasColour` dim times and names. */
 function prettyLines(body: Uint8Array, hasColour: boolean): string {

@@ -8,7 +8,7 @@ import type { IngestSinkConfig } from '../../config/model.ts';
 import { SecretReader } from '../../config/connect/secrets.ts';
 import type { Clock } from '../../core/time/clock.ts';
 import { messageOf, TailraceError } from '../../core/errors.ts';
-import { hideSecretsIn, secretsInAddress } from '../../core/hide-secrets.ts';
+import { hideSecretsIn, secretsInAddress } from '../../core/text/hide-secrets.ts';
 import { type Log, silentLog } from '../../core/log.ts';
 import type { BodyForm, Outcome, Parcel, SendResult, Sink } from '../../core/sink.ts';
 import { version } from '../../core/version.ts';

@@ -1,6 +1,7 @@
 /** Data for people (tables) and for scripts (JSON) on stdout. Promises: nothing is lost when the reader is slow. */
 import { once } from 'node:events';
 import { styleText } from 'node:util';
+import { printable } from '../../../config/quote.ts';
 import { cellText, fitWidths, renderRow, type Cell } from './table.ts';
 
 /** Writes, and waits while the reader is behind. */
@@ -55,12 +56,19 @@ export async function printRecord(item: object, json: boolean | undefined): Prom
   if (json) return write(`${JSON.stringify(item)}\n`);
   const entries = Object.entries(item).filter(([, value]) => value !== undefined && value !== null);
   const width = Math.max(...entries.map(([key]) => key.length));
-  await writeLines(entries.map(([key, value]) => `${heading(key)}${' '.repeat(width - key.length)}  ${cellText(value)}`.trimEnd()));
+  await writeLines(
+    entries.map(([key, value]) => `${heading(printable(key))}${' '.repeat(width - key.length)}  ${cellText(value)}`.trimEnd()),
+  );
 }
 
-/** A remark for people, on stderr, where no script reads it. */
-export function say(text: string): void {
-  process.stderr.write(`${text}\n`);
+/** Remarks for people, on stderr, where no script reads them: a line each, whatever stands in it. */
+export function say(...lines: readonly string[]): void {
+  process.stderr.write(lines.map((line) => `${printable(line)}\n`).join(''));
+}
+
+/** What went wrong, and what to do. `who`: the program, as it names itself. */
+export function sayError(who: string, { message, fix }: { readonly message: string; readonly fix?: string | undefined }): void {
+  say(`${who}: ${message}`, ...(fix === undefined ? [] : [`  fix: ${fix}`]));
 }
 
 export function plural(count: number, noun: string): string {

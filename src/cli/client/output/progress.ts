@@ -1,5 +1,7 @@
 /** One line on the terminal that is written over while something long is under way; nothing where stderr is no terminal. */
 
+import { printable } from '../../../config/quote.ts';
+
 const REDRAW_MS = 100;
 
 export type Progress = ReturnType<typeof startProgress>;
@@ -19,13 +21,13 @@ export function startProgress() {
       drawnAt = performance.now();
       clear();
       // A terminal without a size reports 0.
-      stderr.write(text().slice(0, (stderr.columns || 80) - 1));
+      stderr.write(printable(text()).slice(0, (stderr.columns || 80) - 1));
       isShown = true;
     },
     /** Writes a line above it. */
     say(line: string): void {
       clear();
-      stderr.write(`${line}\n`);
+      stderr.write(`${printable(line)}\n`);
     },
     end: clear,
   };

@@ -3,7 +3,8 @@
 export const HIDDEN = '(hidden)';
 /** Shorter ones are words that stand for themselves. */
 const MIN_SECRET = 4;
-const USER_IN_ADDRESS = /([a-z][a-z0-9+.-]*:\/\/)[^\s/@"']+@/gi;
+/** Begins at the colon: a run of letters before it is read once. */
+const USER_IN_ADDRESS = /:\/\/[^\s/@"']+@/g;
 /** Where a text was cut. */
 const CUT = '…';
 
@@ -16,7 +17,7 @@ export function hideSecretsIn(text: string, secrets: Iterable<string>): string {
     (a, b) => b.length - a.length,
   );
   const plain = forms.reduce((rest, form) => rest.replaceAll(form, HIDDEN), text);
-  return hideCut(plain, forms).replaceAll(USER_IN_ADDRESS, `$1${HIDDEN}@`);
+  return hideCut(plain, forms).replaceAll(USER_IN_ADDRESS, `://${HIDDEN}@`);
 }
 
 function formsOf(secret: string): string[] {
