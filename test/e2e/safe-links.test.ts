@@ -34,6 +34,7 @@ test('what another user links to is not shipped, nor a token, and log, status, m
   expect(explained.stdout()).not.toContain('etc/secret');
   expect((await command(site, 'explain', path('logs/token.log'))).stdout()).toContain('it is the token_file of sink "store"');
   expect((await command(site, 'preview', path('logs/token.log'))).stderr()).toContain('never read as a log');
+  expect((await command(site, 'audit')).stdout()).not.toMatch(/token\.log|stolen\.log|data\.log\.d/);
   expect(await agent.end('SIGTERM')).toBe(0);
   const log = agent.stderr().split('\n');
   for (const name of ['stolen.log', 'token.log', 'data.log.d'])

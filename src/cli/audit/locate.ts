@@ -1,7 +1,10 @@
 /** Where the file of each stream is now, and how far it goes. Checks names, sizes and first bytes. */
 import { readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { FileSourceConfig } from '../../config/model.ts';
+import type { Config, FileSourceConfig } from '../../config/model.ts';
+import type { PrivateFiles } from '../../core/source.ts';
+import { systemClock } from '../../core/time/clock.ts';
+import { ListedPrivateFiles } from '../../sources/file/scan/private-files.ts';
 import { hasFingerprint } from '../../sources/file/known/content.ts';
 import { readHead, withOpenIfReadable } from '../../sources/file/scan/peek.ts';
 import { type FileStat, inodeKey, nodeFileSystem } from '../../sources/file/scan/file-system.ts';
@@ -22,12 +25,17 @@ interface Place {
 }
 
 export class Locator {
+  readonly #privateFiles: PrivateFiles;
   readonly #matched = new Map<string, Place>();
   readonly #folders = new Map<string, ReadonlyMap<string, Place>>();
 
-  /** Every file that the source's patterns match, by path. */
+  constructor(config: Config) {
+    this.#privateFiles = new ListedPrivateFiles(() => config, systemClock);
+  }
+
+  /** Every file that the source reads or will, by path. */
   async find(source: FileSourceConfig): Promise<Place[]> {
-    const found = [...(await findFiles(source, undefined)).found.values()];
+    const found = [...(await findFiles(source, this.#privateFiles)).found.values()];
     for (const place of found) this.#matched.set(inodeKey(place.stat), place);
     return found;
   }

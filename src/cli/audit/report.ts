@@ -73,7 +73,7 @@ export async function makeReport(config: Config, isRunning: boolean): Promise<Re
   const rows = readAuditRows(dataDir);
   const spool = readSpoolHeaders(join(dataDir, 'spool'));
   const letters = collectLetters(join(dataDir, 'dead-letters'));
-  const locator = new Locator();
+  const locator = new Locator(config);
   const found: Found = { config, letters, locator, isRunning, spooled: new Set(spool.headers.map(({ key }) => key)) };
   const known = new Set(rows.flatMap(({ identity }) => (identity ? [inodeKey(identity)] : [])));
   const unread: StreamAudit[] = [];

@@ -272,6 +272,54 @@ test('nothing else is read when the file is replaced by a link between the listi
   expect(rig.texts).toEqual([]);
 });
 
+// Cost: a trace takes three system calls a name, and links are few.
+test('files and folders without links are never traced, neither by scans nor when they are opened', async ({ rig }) => {
+  for (const name of ['a.log', 'x/b.log', 'x/y/c.log']) file(rig, `logs/${name}`, MALLORY);
+  const trace = (): never => {
+    throw new Error('must not be traced');
+  };
+  await rig.start({ glob: 'logs/**/*.log', fileSystem: failingFileSystem(() => ({ ...freshFolders, trace })) });
+  await rig.pass(30);
+  writeFileSync(rig.path('logs/a.log'), 'more\n', { flag: 'a' });
+  await rig.drain();
+  expect(rig.texts.toSorted()).toEqual(['logs/a.log', 'logs/x/b.log', 'logs/x/y/c.log', 'more']);
+});
+
+test('a link that is followed is traced when it is found and opened, and then only every half minute', async ({ rig }) => {
+  file(rig, 'far/a.log');
+  link(rig, 'logs/a.log', '../far/a.log');
+  let traces = 0;
+  const fileSystem = failingFileSystem((real) => ({ ...freshFolders, trace: (path, base) => ((traces += 1), real.trace(path, base)) }));
+  await rig.start({ glob: 'logs/*.log', fileSystem });
+  await rig.drain();
+  const opened = traces;
+  await rig.pass(60);
+  expect(traces - opened).toBeLessThanOrEqual(3);
+});
+
+test('a rotation behind a link while it is judged is no refusal, and its files are read', async ({ rig }) => {
+  file(rig, 'far/a.log');
+  link(rig, 'logs/a.log', '../far/a.log');
+  let isDue = true;
+  const fileSystem = failingFileSystem((real) => ({
+    ...freshFolders,
+    trace(path, base) {
+      if (isDue) {
+        isDue = false;
+        renameSync(rig.path('far/a.log'), rig.path('far/a.log.1'));
+        file(rig, 'far/a.log');
+      }
+      return real.trace(path, base);
+    },
+  }));
+  await rig.start({ glob: 'logs/*.log', fileSystem });
+  await rig.drain();
+  await rig.pass(3);
+  expect(rig.texts).toContain('far/a.log');
+  expect(rig.source.stats.refused).toEqual({ links: 0 });
+  expect(rig.said(/not followed|cannot/)).toEqual([]);
+});
+
 test('links are trusted by user number: root’s, the agent’s, and the target’s', () => {
   const judge = (owner: number, targetOwner: number | undefined, follow: boolean | 'safe' = 'safe', user: number | undefined = 500) =>
     judgeTrace({ links: [{ path: '/a', owner, targetOwner }], end: undefined }, follow, user) === undefined;

@@ -242,7 +242,7 @@ export class Finder {
     try {
       return this.#options.refusals.refuses(path, stat, isLink);
     } catch (error) {
-      this.#sayUnreadable(path, error);
+      if (codeOf(error) !== 'ENOENT') this.#sayUnreadable(path, error);
       return true;
     }
   }

@@ -48,7 +48,7 @@ export class Links {
     this.#options = { user: process.geteuid?.(), ...options };
   }
 
-  /** Why a path that a search came to by links is not read. `stat`: what it leads to. Throws system errors. */
+  /** Why a path that a search came to by links is not read. `stat`: what it leads to. Throws system errors, also where that changes meanwhile. */
   refusalOf(path: string, stat: FileId | undefined): RefusedPath | undefined {
     const { followLinks, clock } = this.#options;
     if (followLinks === true) return undefined;
@@ -58,8 +58,7 @@ export class Links {
     this.#followed.delete(path);
     const { refusal, end } = this.#judge(path);
     if (refusal) return refusal;
-    // Somebody changes links at this moment: the next search sees which.
-    if (stat && !(end && isSameFile(end, stat))) return changing(path);
+    if (stat && !(end && isSameFile(end, stat))) throw changedError(path);
     if (end) this.#followed.set(path, { ...end, judgedAtMs: now });
     return undefined;
   }
@@ -71,7 +70,7 @@ export class Links {
     if (refusal) throw refusedError(refusal);
     // Deleted or renamed since it was opened: a search has judged it.
     const expected = end ?? this.#followed.get(path);
-    if (!expected || !isSameFile(expected, opened)) throw Object.assign(new Error(changing(path).reason), { code: 'ENOENT' });
+    if (!expected || !isSameFile(expected, opened)) throw changedError(path);
   }
 
   /** Forgets all paths but those that a search found. */
@@ -94,8 +93,9 @@ export class Links {
   }
 }
 
-function changing(path: string): RefusedPath {
-  return { path, reason: 'what it leads to changed while it was looked at', fix: 'nothing to do: the next scan looks again', isLink: true };
+/** A rotation at this moment, as a rule: the next search sees what is there. */
+function changedError(path: string): Error {
+  return Object.assign(new Error(`what "${path}" leads to changed while it was looked at`), { code: 'ENOENT' });
 }
 
 const REFUSED = 'E_REFUSED';
