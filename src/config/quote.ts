@@ -1,10 +1,6 @@
 /** What stands in a file as a message may show it: on one line, cut where it is long, nothing that a terminal obeys. */
 
 const MAX_SHOWN = 60;
-/** Up to the last `@`: a password may hold one, and in an address that is no address, anything. */
-const USER_IN_ADDRESS = /:\/\/\S*@/g;
-/** Characters that are looked at: no key takes more. */
-const MAX_READ = 4096;
 
 /** Control and formatting characters, line and paragraph separators, halves of characters. */
 const OBEYED = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
@@ -26,6 +22,12 @@ export function printableLines(text: string): string {
 
 export function quote(value: unknown, maxShown = MAX_SHOWN): string {
   const text = typeof value === 'string' ? value : JSON.stringify(value);
-  const shown = text.slice(0, MAX_READ).replaceAll(USER_IN_ADDRESS, '://(hidden)@');
+  const shown = text.replaceAll(/\S+/g, hideUser);
   return printable(shown.length > maxShown ? `${shown.slice(0, maxShown)}…` : shown);
+}
+
+/** Of an address, up to the last `@`: a password may hold one, and in an address that is no address, anything. */
+function hideUser(word: string): string {
+  const [from, to] = [word.indexOf('://'), word.lastIndexOf('@')];
+  return from < 0 || to < from ? word : `${word.slice(0, from)}://(hidden)${word.slice(to)}`;
 }

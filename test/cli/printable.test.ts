@@ -24,7 +24,7 @@ const FILE = `a${HOSTILE}.log`;
 
 function expectHarmless(...outputs: string[]): void {
   const seen = outputs.join('\n');
-  const found = [...seen.replaceAll('\n', '')].filter((character) => OBEYED.includes(character) || /\p{Cs}/u.test(character));
+  const found = Array.from(seen.replaceAll('\n', '')).filter((character) => OBEYED.includes(character) || /\p{Cs}/u.test(character));
   expect(found.map((character) => character.codePointAt(0)!.toString(16))).toEqual([]);
   expect(seen).not.toMatch(/^FORGED/m);
   expect(seen).not.toContain('\ufffd\ufffd');
