@@ -39,7 +39,10 @@ test('datasets are made, listed, read, changed and deleted', async () => {
   expect((await tailrace(['datasets', 'list', '--json'])).json().map(({ name }) => name)).toContain('shop-1');
   expect((await tailrace(['datasets', 'update', 'shop-1', '--description', 'new'])).stdout).toMatch(/^description +new$/m);
   expect((await tailrace(['datasets', 'get', 'shop-1'])).stdout).toMatch(/^description +new$/m);
-  expect(await tailrace(['datasets', 'delete', 'shop-1', '--json'])).toMatchObject({ code: 0, stdout: '{"deleted":"shop-1"}\n' });
+  expect(await tailrace(['datasets', 'delete', 'shop-1', '--json'], { env: personal })).toMatchObject({
+    code: 0,
+    stdout: '{"deleted":"shop-1"}\n',
+  });
   const gone = await tailrace(['datasets', 'get', 'shop-1']);
   expect(gone).toMatchObject({ code: 1, stdout: '' });
   expect(gone.stderr).toContain(`tailrace: GET ${service.url}/v1/datasets/shop-1: HTTP 404`);
@@ -54,7 +57,7 @@ test('datasets get prints no blanks at the ends of its lines', async () => {
 
 test('an unknown dataset is made where events go into it, not where it is to be deleted', async () => {
   for (const args of [['get'], ['delete'], ['trim'], ['update', '--description', 'x']]) {
-    const { stderr } = await tailrace(['datasets', args[0]!, 'nope', ...(args[0] === 'trim' ? ['1d'] : args.slice(1))]);
+    const { stderr } = await tailrace(['datasets', args[0]!, 'nope', ...(args[0] === 'trim' ? ['1d'] : args.slice(1))], { env: personal });
     expect(stderr).toContain('`tailrace datasets list` shows those that are there');
     expect(stderr).not.toContain('datasets create');
   }

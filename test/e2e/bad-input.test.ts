@@ -193,7 +193,8 @@ describe('files', () => {
       writeConfig();
       const inLogs = (name: string) => join(folder, 'logs', name);
       // A program: what somebody's careless glob finds first.
-      writeFileSync(inLogs('junk.log'), readFileSync(process.execPath).subarray(0, 1_000_000));
+      // It ends in a line: NULs at a file's end are no part of it.
+      writeFileSync(inLogs('junk.log'), Buffer.concat([readFileSync(process.execPath).subarray(0, 1_000_000), Buffer.from('end\n')]));
       const broken = ['ff', 'c328', 'c0af', 'eda080', 'f4908080', 'e282', 'f09f98', '80', 'efbbbf', '00', '0d', '0d0d'];
       writeFileSync(inLogs('broken.log'), Buffer.concat(broken.map((hex) => Buffer.from(`61${hex}620a${hex}0a`, 'hex'))));
       writeFileSync(inLogs('empty.log'), '');
