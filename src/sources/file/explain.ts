@@ -9,17 +9,17 @@ import { codeOf, messageOf } from '../../core/errors.ts';
 import { HEAD_BYTES } from '../../core/limits.ts';
 import { DECIDE_COPY_MS, MAX_EXPLAINED_RELATIVES } from './limits.ts';
 import type { CompressedEnd, StreamRecord, StreamStore } from '../../core/stream.ts';
-import { type FileStat, type FileSystem, isSameFile, pathIn } from './scan/file-system.ts';
+import { type FileStat, type FileSystem, inodeKey, isSameFile, pathIn } from './scan/file-system.ts';
 import { type Finder, parentOf } from './scan/finder.ts';
 import type { FileExplanation, RelatedFile } from './explanation.ts';
 import { hasFingerprint } from './known/content.ts';
 import type { Holdings } from './known/holdings.ts';
 import { mayHaveHadPath } from './match/left-paths.ts';
 import type { SavedFile } from './match/match.ts';
-import { savedAt } from './match/saved-files.ts';
+import { firstPlaceOf, savedAt } from './match/saved-files.ts';
 import type { Refusals } from './scan/refusals.ts';
 import { readHead, withOpen, withOpenIfReadable } from './scan/peek.ts';
-import { isGzipOrZstdName, isCompressedName, isRotatedName, rotatedFrom } from './scan/rotated-names.ts';
+import { type FirstPlace, isGzipOrZstdName, isCompressedName, isRotatedName, rotatedFrom } from './scan/rotated-names.ts';
 import { isDetached, isGone, lagOf, stateOf, type TrackedFile } from './known/tracked-file.ts';
 
 export interface ExplainerOptions {
@@ -55,10 +55,10 @@ export class Explainer {
     if (refusal) return { path, patterns: finder.explain(path), ...refusal };
     const linkTo = fileSystem.linkTarget(path);
     const common = { path, patterns: finder.explain(path), ...(linkTo === undefined ? {} : { linkTo }) };
-    const related = this.#relatedTo(path, file);
+    const saved = file ? undefined : this.#savedOf(path, there);
+    const related = this.#relatedTo(path, file?.stream ?? (saved && firstPlaceOf(saved.record)), 'stat' in there ? there.stat : file?.disk);
     const about = { ...(related.length > 0 ? { related } : {}) };
     if (file) return { ...common, ...this.#ofTracked(path, file), ...about };
-    const saved = this.#savedOf(path, there);
     const verdict = this.#verdict(path, there, saved);
     const size = 'stat' in there && there.stat.kind === 'file' ? { size: there.stat.size } : {};
     return { ...common, ...verdict, ...size, ...(saved ? { ...describeRecord(saved.record), lastChange: saved.kind } : {}), ...about };
@@ -168,6 +168,8 @@ export class Explainer {
   /** What an agent that starts reads of a file that no pattern matches: rotation made it of one that is read. */
   #ofRotated(path: string, there: Looked, saved: SavedFile | undefined): Verdict | undefined {
     const { finder } = this.#options;
+    if (saved?.kind === 'continued' && saved.found?.path === saved.record.path && saved.found.path !== path)
+      return { isRead: true, reason: `it is read as "${saved.record.path}", of which this is another name` };
     if (saved && finder.reaches(saved.record.path))
       return { isRead: true, reason: `it was "${saved.record.path}", is known, and is read on from the saved position` };
     if (this.#options.isOpen() || !('stat' in there) || there.stat.kind !== 'file') return undefined;
@@ -178,13 +180,18 @@ export class Explainer {
     return { isRead: true, reason: `it was made of "${base}" since an agent last read that: what was not read of it yet is read` };
   }
 
-  /** What rotation made of the file, and what it was made of: those that are followed, and those that lie beside it. */
-  #relatedTo(path: string, file: TrackedFile | undefined): RelatedFile[] {
+  /** What rotation made of the file `own`, and what it was made of: those that are followed, and those that lie beside it, also behind a link. */
+  #relatedTo(path: string, first: FirstPlace | undefined, own: Pick<FileStat, 'device' | 'inode'> | undefined): RelatedFile[] {
     const { holdings, fileSystem } = this.#options;
-    const base = file?.stream.firstPath ?? rotatedFrom(path.replace(COMPRESSION, '')) ?? path.replace(COMPRESSION, '');
+    const plain = path.replace(COMPRESSION, '');
+    const base = rotatedFrom(plain) ?? plain;
+    const bases = [...new Set(first ? [first.firstPath, first.realPath] : [base, fileSystem.realPath(base) ?? base])];
+    const isOne = (each: string): boolean => bases.some((of) => each === of || isRotatedName(each, of));
     const found = new Map<string, RelatedFile>();
+    const inodes = new Set(own ? [inodeKey(own)] : []);
     for (const each of holdings.files) {
-      if (each === file || (each.stream.firstPath !== base && each.disk.path !== base && !isRotatedName(each.disk.path, base))) continue;
+      const isOwn = own !== undefined && isSameFile(each.disk, own) && !isDetached(each);
+      if (isOwn || !(bases.includes(each.stream.firstPath) || isOne(each.disk.path))) continue;
       const state = isDetached(each) ? 'truncated, its copy is looked for' : each.isUndecided ? 'undecided' : stateOf(each);
       found.set(isDetached(each) ? `${each.disk.path} ${each.stream.id}` : each.disk.path, {
         path: each.disk.path,
@@ -192,19 +199,21 @@ export class Explainer {
         offset: each.stream.offset,
         size: each.size,
       });
+      if (!isDetached(each)) inodes.add(inodeKey(each.disk));
     }
-    const folder = parentOf(base);
-    try {
-      for (const { name } of fileSystem.readdir(folder)) {
-        const beside = pathIn(folder, name);
-        const plain = beside.replace(COMPRESSION, '');
-        if (beside === path || found.has(beside) || (plain !== base && !isRotatedName(plain, base))) continue;
-        const stat = fileSystem.stat(beside);
-        if (stat?.kind !== 'file' || (file && isSameFile(stat, file.disk))) continue;
-        found.set(beside, { path: beside, size: stat.size, ...this.#stateBeside(beside, stat) });
+    for (const folder of new Set(bases.map(parentOf))) {
+      try {
+        for (const { name } of fileSystem.readdir(folder)) {
+          const beside = pathIn(folder, name);
+          if (beside === path || found.has(beside) || !isOne(beside.replace(COMPRESSION, ''))) continue;
+          const stat = fileSystem.stat(beside);
+          if (stat?.kind !== 'file' || inodes.has(inodeKey(stat))) continue;
+          inodes.add(inodeKey(stat));
+          found.set(beside, { path: beside, size: stat.size, ...this.#stateBeside(beside, stat) });
+        }
+      } catch {
+        // What cannot be listed is not named; why it cannot is not what was asked.
       }
-    } catch {
-      // What cannot be listed is not named; why it cannot is not what was asked.
     }
     return [...found.values()].sort((a, b) => (a.path < b.path ? -1 : 1)).slice(0, MAX_EXPLAINED_RELATIVES);
   }

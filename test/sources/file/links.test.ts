@@ -3,6 +3,10 @@
  * which the log changes there, while the source runs and while it is stopped: every line once, under the path that was matched.
  */
 import { expect, test } from 'vitest';
+import { silentLog } from '../../../src/core/log.ts';
+import { createFileSource } from '../../../src/sources/file/source.ts';
+import { fileSourceConfig } from '../../support/source-config.ts';
+import { plainRegion } from '../lane-double.ts';
 import { scenarios } from './scenario.ts';
 import { playSteps } from './steps.ts';
 import { TailRig } from './tail-rig.ts';
@@ -194,6 +198,9 @@ scenarios(
     'folder of a target is renamed with the target in it, and rotated': `
       ${MADE}; start; drain; commit; append real/app.log two; mv real moved; rm links/app.log; link ../moved/app.log links/app.log
       mv moved/app.log moved/app.log.1; write moved/app.log three; start; drain; reads-any three two; lost 0`,
+    'target whose link was removed, and that was copied and truncated before a kill, is read on': `
+      ${MADE}; start; drain; commit; rm links/app.log; drain; append real/app.log two; copytruncate real/app.log; drain; reads one two; commit
+      append real/app.log three; start; drain; reads three; lost 0; commit; start; drain; reads-nothing`,
     'compressed file beside a target that is left out is named': `
       ${MADE}; start; drain; commit; append real/app.log two; scan; compress real/app.log; write real/app.log three; start once; run; reads three; lost 0
       said 1 compressed before it was read to its end`,
@@ -216,3 +223,30 @@ scenarios(
   },
   { glob: '{links,real}/*.log*' },
 );
+
+test('explain tells of a log behind a link by all of its paths, with an agent and without one', async () => {
+  const rig = new TailRig(BEHIND);
+  await playSteps(
+    rig,
+    `${MADE}; start; drain; append real/app.log two; mv real/app.log real/app.log.1; write real/app.log three; drain; commit`,
+  );
+  const [link, real, old] = ['links/app.log', 'real/app.log', 'real/app.log.1'].map((name) => rig.path(name)) as [string, string, string];
+  expect(rig.source.explain(link)).toMatchObject({ isRead: true, linkTo: '../real/app.log', currentPath: link, related: [{ path: old }] });
+  expect(rig.source.explain(real)).toMatchObject({ isRead: true, firstPath: link, currentPath: link });
+  expect(rig.source.explain(old)).toMatchObject({
+    isRead: true,
+    state: 'rotated',
+    lastChange: 'renamed',
+    firstPath: link,
+    currentPath: old,
+  });
+  // What a start would do.
+  const { streams, clock, lane } = rig;
+  const context = { streams, clock, lane, log: silentLog, hostname: 'h', reserve: plainRegion, once: false };
+  const alone = createFileSource(fileSourceConfig(rig.path(BEHIND.glob)), context);
+  expect(alone.explain(link)).toMatchObject({ isRead: true, lastChange: 'continued', related: [{ path: old, state: 'known' }] });
+  expect(alone.explain(real)).toMatchObject({ isRead: true, firstPath: link, reason: expect.stringContaining('another name') });
+  expect(alone.explain(old)).toMatchObject({ isRead: true, firstPath: link, reason: expect.stringContaining('read on') });
+  await playSteps(rig, 'rm links/app.log');
+  expect(alone.explain(real)).toMatchObject({ isRead: true, firstPath: link, reason: expect.stringContaining('read on') });
+});

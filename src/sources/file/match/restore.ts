@@ -6,10 +6,10 @@ import { setImmediate } from 'node:timers/promises';
 import type { StreamRecord } from '../../../core/stream.ts';
 import { isDetached, isRotated } from '../known/tracked-file.ts';
 import { BIRTH_SLACK_MS } from '../limits.ts';
-import { type FirstPlace, FolderNames } from '../scan/rotated-names.ts';
+import { FolderNames } from '../scan/rotated-names.ts';
 import type { Generations } from './generations.ts';
 import { matchSaved, type SavedFile } from './match.ts';
-import { SavedFiles, type SavedFilesOptions } from './saved-files.ts';
+import { firstPlaceOf, SavedFiles, type SavedFilesOptions } from './saved-files.ts';
 import type { Tracker } from './tracker.ts';
 
 export interface RestoreOptions extends SavedFilesOptions {
@@ -63,7 +63,7 @@ export async function restore(stored: readonly StreamRecord[], options: RestoreO
   // A file that is younger than its stream is a copy: what was written to its original since may have been rotated away.
   for (const file of [...holdings.files]) {
     if (isRotated(file) && file.bornMs > file.stream.createdMs - BIRTH_SLACK_MS)
-      tracker.takeBeside(file.stream, names, ({ mtimeMs }) => mtimeMs >= file.bornMs);
+      tracker.takeBeside(file.stream, names, ({ stat }) => stat.mtimeMs >= file.bornMs);
   }
   return { recognized, away, leftOut };
 }
@@ -79,8 +79,4 @@ function withRealPath(record: StreamRecord, names: FolderNames): StreamRecord {
     // The finder names folders that cannot be read.
     return record;
   }
-}
-
-function firstPlaceOf({ path, identity }: StreamRecord): FirstPlace {
-  return { firstPath: path, realPath: identity?.realPath ?? path };
 }

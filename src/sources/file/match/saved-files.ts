@@ -10,6 +10,7 @@ import { type FileStat, type FileSystem, inodeKey, isSameFile, NO_FILE } from '.
 import type { FoundFile } from '../scan/finder.ts';
 import { type FolderInodes, isMountAway, locate, statIfAt } from '../scan/locate.ts';
 import { withOpen } from '../scan/peek.ts';
+import type { FirstPlace } from '../scan/rotated-names.ts';
 import { match, type SavedFile, type Sight } from './match.ts';
 
 export interface SavedFilesOptions {
@@ -104,11 +105,16 @@ export function savedAt({ path, stat }: FoundFile, records: readonly StreamRecor
     const { identity } = record;
     if (identity?.inode !== String(stat.inode) && (options.stableInodes || record.path !== path)) continue;
     const found = files.locate(record);
-    if (found?.path !== path) continue;
+    if (!found || !isSameFile(found.stat, stat)) continue;
     const kind = match(files.sightOf(record, found, () => false));
     if (kind !== 'replaced') return { kind, record, found };
   }
   return undefined;
+}
+
+/** Where the file of a record was first. */
+export function firstPlaceOf({ path, identity }: StreamRecord): FirstPlace {
+  return { firstPath: path, realPath: identity?.realPath ?? path };
 }
 
 /** Where the file of a record was last; it has an identity. */

@@ -2,7 +2,7 @@
  * Three ways to look at files: `scan` at all that the finder found, `lookAt` at those that a watch names, `look` at those that are open or
  * gone. Each lets `match.ts` decide how the files changed, and `Apply` act on that. Only the reader's turns move positions.
  */
-import type { FileStat, FileSystem } from '../scan/file-system.ts';
+import type { FileSystem } from '../scan/file-system.ts';
 import { type FoundFile, parentOf } from '../scan/finder.ts';
 import { type FolderInodes, statIfAt } from '../scan/locate.ts';
 import { type FirstPlace, FolderNames } from '../scan/rotated-names.ts';
@@ -80,7 +80,7 @@ export class Tracker {
 
   /** An earlier process knew a file at this path: looks for what had the path since, as when a file leaves it. */
   expectAt(place: FirstPlace, nextBornMs: number, names: FolderNames): void {
-    this.takeBeside(place, names, (stat) => mayHaveHadPath(stat, nextBornMs));
+    this.takeBeside(place, names, (found, of) => mayBeLeft(found, of, nextBornMs));
     this.#left.expect(place, nextBornMs);
   }
 
@@ -89,14 +89,14 @@ export class Tracker {
     this.#left.logMissed(names);
     const search = (place: FirstPlace, nextBornMs: number): boolean =>
       (folder === undefined || parentOf(place.firstPath) === folder) &&
-      this.takeBeside(place, names, (stat) => mayHaveHadPath(stat, nextBornMs));
+      this.takeBeside(place, names, (found, of) => mayBeLeft(found, of, nextBornMs));
     this.#left.search(search, (path) => this.#generations.holdings.at(path) !== undefined);
   }
 
   /** Takes up files that rotation made of what was first at a place, and that no glob matches. False when a folder cannot be read now. */
-  takeBeside(place: FirstPlace, names: FolderNames, isTaken: (stat: FileStat) => boolean): boolean {
+  takeBeside(place: FirstPlace, names: FolderNames, isTaken: (found: FoundFile, of: FirstPlace) => boolean): boolean {
     try {
-      for (const { found, of } of names.beside(place)) if (isTaken(found.stat)) this.apply.takeRotated(found, of);
+      for (const { found, of } of names.beside(place)) if (isTaken(found, of)) this.apply.takeRotated(found, of);
       return true;
     } catch {
       return false;
@@ -132,4 +132,9 @@ export class Tracker {
     const { descriptors, holdings, copies } = this.#generations;
     return descriptors.files.size + holdings.gone.size > 0 || copies.isBusy;
   }
+}
+
+/** The file may have had the path since, or is where that led, and was written to since: then what is in it may be younger than the file. */
+function mayBeLeft({ path, stat }: FoundFile, { realPath }: FirstPlace, sinceMs: number): boolean {
+  return mayHaveHadPath(stat, sinceMs) || (path === realPath && stat.mtimeMs > sinceMs);
 }
