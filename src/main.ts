@@ -3,7 +3,7 @@ import { isSea } from 'node:sea';
 import { Script } from 'node:vm';
 import { CommanderError } from 'commander';
 import { withoutVainHelp } from './cli/help.ts';
-import { plural, say, sayError } from './cli/client/output/print.ts';
+import { plural, say, sayError } from './cli/output/say.ts';
 import { createProgram } from './cli/program.ts';
 import { ConfigError, formatProblem } from './config/config-error.ts';
 import { codeOf, messageOf, TailraceError, UsageError } from './core/errors.ts';

@@ -7,7 +7,7 @@ import { findAbandoned } from '../state/spool/abandoned.ts';
 import { makeFolder } from '../state/keep-owner.ts';
 import { listFolder } from '../state/list-folder.ts';
 import { decodeSpoolFile, type SpoolContent } from '../state/spool/spool-file.ts';
-import { plural, say } from './client/output/print.ts';
+import { plural, say } from './output/say.ts';
 import { type ConfigArguments, configOf } from './agent/config-arguments.ts';
 
 /** Resolves with 0 when every file can be trusted (`repair`: can be now), else 1. */

@@ -15,7 +15,7 @@ import { whenAborted } from '../core/time/clock.ts';
 import { DeadLetters, formatLetter, type Letter } from '../state/dead-letters.ts';
 import { lockFolder } from '../state/lock.ts';
 import { createLog } from '../telemetry/log.ts';
-import { plural, say } from './client/output/print.ts';
+import { plural, say } from './output/say.ts';
 import type { ConfigArguments } from './agent/config-arguments.ts';
 
 export interface DeadLettersArguments extends ConfigArguments {

@@ -9,7 +9,8 @@ import type { Config, TestConfig } from '../config/model.ts';
 import { printable, quote } from '../config/quote.ts';
 import { TailraceError } from '../core/errors.ts';
 import { silentLog } from '../core/log.ts';
-import { plural, say, write } from './client/output/print.ts';
+import { write } from './client/output/print.ts';
+import { plural, say } from './output/say.ts';
 import type { ConfigArguments } from './agent/config-arguments.ts';
 import type { JsonValue } from '../core/block.ts';
 

@@ -6,7 +6,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { settleTurns, until } from '../support/until.ts';
 import { DeliveryRig, type RigOptions } from './delivery-rig.ts';
-import { delivered, type OpenRequest } from './sink-rig.ts';
+import { delivered, type OpenRequest, retry } from './sink-rig.ts';
 
 const MINUTE = 60_000;
 const REFUSAL = {
@@ -89,6 +89,25 @@ test('delivery probes with the first half after a 403, then with the other half,
   }
   expect(sizes).toEqual([[0, 8], [0, 4], [4, 4], [0, 2], [2, 2], [4, 2]]); // prettier-ignore
   expect(rig.accountedFor).toBe(8);
+});
+
+// Symptom: events came twice. Cause: a 403 after a reply that was lost cut the batch, and the keys of its halves did not tell that it was stored.
+test('delivery sends a batch whole for a minute after a 403 where an earlier request may have stored it, then in halves', async () => {
+  const rig = new DeliveryRig();
+  rig.seal('a', 8);
+  const sizes: number[] = [];
+  const answer = async (reply: Parameters<OpenRequest['answer']>[0], status: number, ms: number): Promise<void> => {
+    const request = await rig.next();
+    sizes.push(request.events.length);
+    await request.answer(reply, status);
+    await rig.clock.advance(ms);
+  };
+  await answer(retry('timeout'), 0, 1000);
+  for (let probe = 0; probe < 3; probe += 1) await answer(REFUSAL.outcome, 403, 1000);
+  expect(new Set(rig.requests.map(({ parcel }) => parcel.key)).size).toBe(1);
+  await rig.clock.advance(MINUTE);
+  for (let probe = 0; probe < 2; probe += 1) await answer(REFUSAL.outcome, 403, 1000);
+  expect(sizes).toEqual([8, 8, 8, 8, 8, 4]);
 });
 
 test('delivery asks with another batch where each event of the oldest is refused, and goes on', async () => {

@@ -119,7 +119,7 @@ export class DiskBuffer {
     }
     const recovered = this.#recovered;
     this.#recovered = recovered.filter(({ isTracked }) => isTracked).sort((a, b) => a.id - b.id);
-    for (const batch of recovered) if (!batch.isTracked) this.#options.delivery.enqueue(batch, parts.get(batch));
+    for (const batch of recovered) if (!batch.isTracked) this.#options.delivery.enqueue(batch, parts.get(batch) ?? []);
     return recovered.length;
   }
 

@@ -73,7 +73,7 @@ export class Delivery {
   /** Takes a closed batch. One that was restored brings its key, and its parts where it was split. */
   enqueue(batch: Batch, parts?: readonly Part[]): void {
     this.#name(batch);
-    if (parts && parts.length > 0) this.#shipments.set(batch, new Shipment(batch, parts));
+    if (parts) this.#shipments.set(batch, new Shipment(batch, parts));
     this.#closed.push(batch);
     this.#workers.start();
   }

@@ -17,6 +17,8 @@ import type { Part, Shipment } from './shipment.ts';
 
 /** Bad answers in a row after which the dataset pauses, so that a broken service does not get endless duplicates. */
 const BAD_ANSWERS_BEFORE_PAUSE = 5;
+/** Reasons to retry behind which the service may have stored the events. */
+const MAY_HIDE_A_STORE: ReadonlySet<string> = new Set(['timeout', 'server_error', 'network', 'bad_answer']);
 /** Log the end of outages of at least this length; the log of a flaky service would fill up. */
 const LOGGED_OUTAGE_MS = 10_000;
 
@@ -161,7 +163,10 @@ export class Dispatch {
       stats.lastStoredMs = clock.now();
       this.lastFailure = undefined;
     } else this.failedAtMs = clock.monotonic();
-    if (outcome.kind === 'retry') return this.#retry(shipment, part, outcome, sent);
+    if (outcome.kind === 'retry') {
+      if (sent.unsent === undefined && MAY_HIDE_A_STORE.has(outcome.reason)) shipment.mayBeStored.add(part.key);
+      return this.#retry(shipment, part, outcome, sent);
+    }
     this.#badAnswers.delete(batch.dataset);
     switch (outcome.kind) {
       case 'delivered':

@@ -2,6 +2,7 @@
  * What to do after a 403. The token may have lost its right: then the dataset is paused and nothing is dropped. Or something between refuses the
  * content of an event (a web application firewall): then only the halves that hold it are refused. The batch is sent in halves; once
  * something of the dataset was stored, an event that is refused alone, and again a minute later while the token works, is a dead letter.
+ * A part that an earlier request may have stored is sent whole for a minute before it is cut.
  */
 import { FORBIDDEN_APART_MS, MAX_BLIND_PARTS } from '../limits.ts';
 import type { Outcome } from '../../core/sink.ts';
@@ -52,6 +53,9 @@ export class Forbidden {
     const { clock, refusals, retry } = this.#options;
     const now = clock.monotonic();
     shipment.forbiddenAtMs ??= now;
+    // Its key alone tells the service that it has these events; the keys of its halves would store them again.
+    if (part.count > 1 && shipment.mayBeStored.has(part.key) && now - shipment.forbiddenAtMs < FORBIDDEN_APART_MS)
+      return this.#pause(shipment, outcome);
     const storedAtMs = this.#options.storedAtMs(shipment.batch.dataset);
     const isContent = shipment.isPartlyDone || (storedAtMs ?? -Infinity) > shipment.forbiddenAtMs;
     if (!isContent && storedAtMs !== undefined && (await this.#isLastOfDataset(shipment))) this.#options.resume(shipment.batch.dataset);

@@ -51,9 +51,14 @@ export class Shipment {
   readonly #twins = new WeakMap<Part, Part>();
   #plain: Buffer | undefined;
 
-  constructor(batch: Batch, parts?: readonly Part[]) {
+  /** Keys of parts of which a request ended without an answer that tells whether it was stored. */
+  readonly mayBeStored: Set<string>;
+
+  /** `earlier`: the parts that an earlier process left to be sent; none where it had not split the batch. */
+  constructor(batch: Batch, earlier?: readonly Part[]) {
     this.batch = batch;
-    this.parts = parts ? [...parts] : [{ first: 0, count: batch.events, key: batch.key }];
+    this.parts = earlier && earlier.length > 0 ? [...earlier] : [{ first: 0, count: batch.events, key: batch.key }];
+    this.mayBeStored = new Set(earlier ? this.parts.map(({ key }) => key) : []);
     this.isPartlyDone = this.parts.reduce((sum, { count }) => sum + count, 0) < batch.events;
   }
 

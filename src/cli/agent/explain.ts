@@ -8,7 +8,7 @@ import { printable } from '../../config/quote.ts';
 import { TailraceError } from '../../core/errors.ts';
 import type { FileExplanation } from '../../sources/file/explanation.ts';
 import { createLog } from '../../telemetry/log.ts';
-import { say } from '../client/output/print.ts';
+import { say } from '../output/say.ts';
 import { type ConfigArguments, configOf } from './config-arguments.ts';
 
 type Explained = FileExplanation & Delay & { readonly source: string };

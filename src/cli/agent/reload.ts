@@ -7,7 +7,7 @@ import { findConfig } from '../../config/load/find.ts';
 import { readConfig } from '../../config/load/load.ts';
 import { printableLines } from '../../config/quote.ts';
 import { TailraceError } from '../../core/errors.ts';
-import { plural } from '../client/output/print.ts';
+import { plural } from '../output/say.ts';
 import type { ConfigArguments } from './config-arguments.ts';
 
 /** Resolves with 0 when it is in force, 2 when it has problems, 1 when it cannot be taken into force. Throws `TailraceError`. */

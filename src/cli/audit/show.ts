@@ -1,7 +1,7 @@
 /** The audit as a person reads it. Pure. */
 import { formatBytes } from '../../config/fields/units.ts';
 import { printable } from '../../config/quote.ts';
-import { plural } from '../client/output/print.ts';
+import { plural } from '../output/say.ts';
 import type { Range } from './ranges.ts';
 import type { Audit, AuditedAgent, AuditedSink, StreamAudit } from './report.ts';
 

@@ -14,7 +14,7 @@ import { systemClock } from '../../core/time/clock.ts';
 import { findFiles } from '../../sources/file/scan/find-files.ts';
 import { ListedPrivateFiles } from '../../sources/file/scan/private-files.ts';
 import { isGzipOrZstdName } from '../../sources/file/scan/rotated-names.ts';
-import { plural } from '../client/output/print.ts';
+import { plural } from '../output/say.ts';
 import { trimEndOf } from '../../core/text/trim-end.ts';
 
 /** The place of a configuration path such as `sources.app.include.0`. */

@@ -10,7 +10,7 @@ import { printable } from '../../config/quote.ts';
 import type { Config } from '../../config/model.ts';
 import { UsageError } from '../../core/errors.ts';
 import { checkMachine, type Locate } from './check-machine.ts';
-import { plural } from '../client/output/print.ts';
+import { plural } from '../output/say.ts';
 import type { ConfigArguments } from '../agent/config-arguments.ts';
 
 export interface CheckArguments extends ConfigArguments {

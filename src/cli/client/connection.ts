@@ -8,7 +8,7 @@ import { type Client, createClient } from '../../client/client.ts';
 import { parseExactJson } from '../../client/exact-json.ts';
 import type { Retry } from '../../client/requester.ts';
 import { quote } from '../../config/quote.ts';
-import { say } from './output/print.ts';
+import { say } from '../output/say.ts';
 import { UsageError } from '../../core/errors.ts';
 
 /** Characters of an address in a message. */

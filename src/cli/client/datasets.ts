@@ -2,7 +2,8 @@
 import { createInterface } from 'node:readline';
 import { UsageError } from '../../core/errors.ts';
 import type { ConnectionArguments } from './connection.ts';
-import { plural, printList, printRecord, say, write } from './output/print.ts';
+import { printList, printRecord, write } from './output/print.ts';
+import { plural, say } from '../output/say.ts';
 import { withClient } from './with-client.ts';
 
 export interface DatasetArguments extends ConnectionArguments {

@@ -9,7 +9,8 @@ import { systemClock } from '../../core/time/clock.ts';
 import { CLIENT_PAGE_ROWS } from '../../client/limits.ts';
 import { AplError } from '../../language/syntax/apl-error.ts';
 import { sinceStored } from '../../language/text/arrivals-text.ts';
-import { flush, plural, say } from './output/print.ts';
+import { flush } from './output/print.ts';
+import { plural, say } from '../output/say.ts';
 import { type Output, rowWriter } from './output/row-writers.ts';
 import { rowsOfTables, type Rows } from './output/rows.ts';
 

@@ -12,7 +12,8 @@ import { codeOf, messageOf, TailraceError, UsageError } from '../../core/errors.
 import { refuseForeignFolder } from '../../state/keep-owner.ts';
 import type { ConnectionArguments } from './connection.ts';
 import { confirm } from './datasets.ts';
-import { printList, say, write } from './output/print.ts';
+import { printList, write } from './output/print.ts';
+import { say } from '../output/say.ts';
 import { withClient } from './with-client.ts';
 
 export interface TokenArguments extends ConnectionArguments {

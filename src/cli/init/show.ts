@@ -6,7 +6,7 @@ import type { Config } from '../../config/model.ts';
 import { printable } from '../../config/quote.ts';
 import { TailraceError } from '../../core/errors.ts';
 import { silentLog } from '../../core/log.ts';
-import { plural } from '../client/output/print.ts';
+import { plural } from '../output/say.ts';
 import type { Candidates } from './list-candidates.ts';
 import { lookInto, type Open } from './look-into.ts';
 import type { Plan, PlannedSource } from './plan.ts';

@@ -2,7 +2,7 @@
 import type { StepCounts } from '../../agent/preview/step-counts.ts';
 import { readsLines } from '../../config/model.ts';
 import { quote } from '../../config/quote.ts';
-import { plural } from '../client/output/print.ts';
+import { plural } from '../output/say.ts';
 import type { PreviewCounts, PreviewedEvent } from '../../agent/preview/previewer.ts';
 import type { PreviewTarget } from './preview-source.ts';
 

@@ -1,7 +1,7 @@
 /** `tailrace serve`: runs the local service until SIGTERM or SIGINT. What a script reads goes to stdout, everything else to stderr. */
 import { resolve } from 'node:path';
 import { styleText } from 'node:util';
-import { sayError } from '../client/output/print.ts';
+import { sayError } from '../output/say.ts';
 import { printable, printableLines } from '../../config/quote.ts';
 import { messageOf, TailraceError, UsageError } from '../../core/errors.ts';
 import { SERVICE_MOST_BODY_BYTES, SERVICE_MOST_FIELDS } from '../../service/limits.ts';

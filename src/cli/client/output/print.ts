@@ -60,17 +60,3 @@ export async function printRecord(item: object, json: boolean | undefined): Prom
     entries.map(([key, value]) => `${heading(printable(key))}${' '.repeat(width - key.length)}  ${cellText(value)}`.trimEnd()),
   );
 }
-
-/** Remarks for people, on stderr, where no script reads them: a line each, whatever stands in it. */
-export function say(...lines: readonly string[]): void {
-  process.stderr.write(lines.map((line) => `${printable(line)}\n`).join(''));
-}
-
-/** What went wrong, and what to do. `who`: the program, as it names itself. */
-export function sayError(who: string, { message, fix }: { readonly message: string; readonly fix?: string | undefined }): void {
-  say(`${who}: ${message}`, ...(fix === undefined ? [] : [`  fix: ${fix}`]));
-}
-
-export function plural(count: number, noun: string): string {
-  return `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`;
-}

@@ -1,0 +1,16 @@
+/** Lines for people on stderr. `main` loads it for every command. */
+import { printable } from '../../config/quote.ts';
+
+/** Remarks for people, on stderr, where no script reads them: a line each, whatever stands in it. */
+export function say(...lines: readonly string[]): void {
+  process.stderr.write(lines.map((line) => `${printable(line)}\n`).join(''));
+}
+
+/** What went wrong, and what to do. `who`: the program, as it names itself. */
+export function sayError(who: string, { message, fix }: { readonly message: string; readonly fix?: string | undefined }): void {
+  say(`${who}: ${message}`, ...(fix === undefined ? [] : [`  fix: ${fix}`]));
+}
+
+export function plural(count: number, noun: string): string {
+  return `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`;
+}
