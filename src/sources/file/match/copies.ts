@@ -6,14 +6,13 @@ import type { Clock } from '../../../core/time/clock.ts';
 import { TAIL_BYTES } from '../../../core/limits.ts';
 import { FORGET_AFTER_MS } from '../limits.ts';
 import { tailOf } from '../../../core/tail.ts';
-import { addOriginal, basesOf, CopyMatcher, type CopyMatcherOptions, extendsName, type Search, type Undecided } from './copy-matcher.ts';
+import { basesOf, CopyMatcher, type CopyMatcherOptions, extendsName, isUnread, type Undecided } from './copy-matcher.ts';
 import type { CopyEnd, CopyOutcomes } from './copy-outcomes.ts';
-import { LostSizes } from './lost-sizes.ts';
 import { type FileStat, inodeKey } from '../scan/file-system.ts';
 import { type FoundFile, parentOf } from '../scan/finder.ts';
 import { readBefore } from '../scan/peek.ts';
 import { FolderNames } from '../scan/rotated-names.ts';
-import { isDetached, isGone, isUnread, type TrackedFile } from '../known/tracked-file.ts';
+import { isDetached, isGone, type TrackedFile } from '../known/tracked-file.ts';
 
 export interface CopiesOptions extends CopyMatcherOptions {
   readonly clock: Clock;
@@ -28,17 +27,23 @@ export interface CopiesOptions extends CopyMatcherOptions {
   isLost(generation: TrackedFile): void;
 }
 
+/** A rotation under way may hide a copy: only what is listed twice, under the same names, is all that is there. */
+interface Search {
+  /** Each name with its inode, as listed last; undefined where the folder could not be read. */
+  readonly listed?: string;
+  readonly isComplete: boolean;
+}
+
 export class Copies {
   readonly #options: CopiesOptions;
   readonly #undecided = new Map<TrackedFile, Undecided>();
   /** Detached streams, and how far their copies were looked for. */
   readonly #detached = new Map<TrackedFile, Search>();
-  readonly #lost = new LostSizes();
+  /** Streams without a copy, by the path that a copy's name extends: how much was seen of them, for a while. */
+  readonly #lost = new Map<string, { readonly size: number; readonly atMs: number }>();
   /** Copy candidates whose inode may still be a known file's, by path: retried with each scan. */
   readonly #unsure = new Map<string, TrackedFile>();
   readonly matcher: CopyMatcher;
-  /** A scan is under way, and may come to files yet that others are copies of. */
-  #isScanning = false;
 
   constructor(options: CopiesOptions) {
     this.#options = options;
@@ -48,16 +53,20 @@ export class Copies {
   /** True, and the file waits, when it may be a copy of a file that is known. It is open, and has bytes and no stream. */
   suspect(file: TrackedFile): boolean {
     const { holdings } = this.#options;
-    const truncated = this.#gather(file, true, this.#isScanning && file.disk.place === 'aside');
+    const truncated = this.#gather(file);
     for (const each of truncated) this.#compareWith(each);
     return file.isUndecided || holdings.in(file.disk) !== file;
   }
 
-  /** Looks for copies of detached streams. `decide` goes on: a copy may have the inode of a file that this scan has not missed yet. */
+  /**
+   * Looks for copies of detached streams. `decide` goes on where none is found at once: a copy may have the inode of a file that this
+   * scan has not missed yet.
+   */
   seek(generations: readonly TrackedFile[], names = new FolderNames(this.#options.fileSystem)): void {
     // Before any is decided: what is no copy of one may be a copy of another.
     for (const each of generations) this.#detached.set(each, { isComplete: false });
     for (const each of generations) this.#findCandidates(each, names);
+    for (const each of generations) for (const [file] of this.#candidatesOf(each)) if (file.size > 0) this.#gatherAt(each.disk.path, file);
     for (const each of generations) this.#compareWith(each);
   }
 
@@ -66,34 +75,29 @@ export class Copies {
     return this.#undecided.size + this.#unsure.size + this.#detached.size > 0;
   }
 
-  /** Until `decide`, nothing is taken for a file of its own because its original is not known. */
-  beginScan(): void {
-    this.#isScanning = true;
-  }
-
   /** Goes on with everything that is undecided, for each scan. True when it stopped at COPY_CHECK_BYTES and could go on at once. */
   decide(): boolean {
-    const isScanned = this.#isScanning;
-    this.matcher.isSpent = this.#isScanning = false;
-    this.#lost.forgetOld(this.#options.clock.monotonic());
-    for (const [file, entry] of this.#undecided) {
-      entry.wasFollowed ||= isScanned && file.disk.place === 'matched';
-      if (entry.originals.length === 0) this.#release(file, entry.compared.values().next().value ?? file);
-      if (entry.originals.length > 0) this.#decide(file, entry);
-    }
+    this.matcher.isSpent = false;
+    const now = this.#options.clock.monotonic();
+    for (const [base, { atMs }] of this.#lost) if (now - atMs >= FORGET_AFTER_MS) this.#lost.delete(base);
+    for (const [file, entry] of this.#undecided) this.#decide(file, entry);
     for (const [path, generation] of [...this.#unsure]) this.#lookAgain(path, generation);
     const names = new FolderNames(this.#options.fileSystem);
     for (const generation of this.#detached.keys()) this.#search(generation, names);
     return this.matcher.isSpent;
   }
 
-  /** Of a file that vanished unopened: the bytes, read or counted as lost, of the truncated stream that it was a copy of by its name. */
+  /**
+   * Of a file that vanished unopened: the bytes of the truncated stream that it was a copy of, by its name. They are read, or counted as
+   * lost. 0 where there is none.
+   */
   seenInOriginal(file: TrackedFile): number {
     if (file.stream.id !== undefined || file.isUndecided) return 0;
-    let bytes = this.#lost.of(file.disk.path);
+    let bytes = 0;
     for (const each of this.#detached.keys())
       if (basesOf(each).some((base) => extendsName(file.disk.path, base)))
         bytes = Math.max(bytes, each.size, each.stream.offset + each.stream.inHand);
+    for (const [base, { size }] of this.#lost) if (extendsName(file.disk.path, base)) bytes = Math.max(bytes, size);
     return bytes;
   }
 
@@ -103,38 +107,45 @@ export class Copies {
     file.isUndecided = false;
   }
 
-  #gather(file: TrackedFile, wasFollowed: boolean, isEarly: boolean): readonly TrackedFile[] {
-    const entry = { wasFollowed, originals: [], compared: new Set<TrackedFile>(), check: undefined, isShort: false, isIncomplete: true };
+  /**
+   * Collects all that the file may be a copy of, before anything is decided: what is no copy of one may be a copy of the next. Returns
+   * the streams that turned out to be truncated.
+   */
+  #gather(file: TrackedFile, wasFollowed = true): readonly TrackedFile[] {
+    const { holdings } = this.#options;
+    const entry: Undecided = { wasFollowed, originals: [], check: undefined, isShort: false, isIncomplete: true };
     this.#undecided.set(file, entry);
     file.isUndecided = true;
-    const truncated = this.#gatherInto(entry, file);
-    if (entry.originals.length === 0 && !isEarly) this.forget(file);
-    return truncated;
-  }
-
-  /** Collects all that the file may be a copy of, before anything is decided. Returns the streams that turned out to be truncated. */
-  #gatherInto(entry: Undecided, file: TrackedFile): readonly TrackedFile[] {
-    const { holdings, once } = this.#options;
-    entry.isIncomplete = true;
     const truncated: TrackedFile[] = [];
     const nameStart = parentOf(file.disk.path).length + 2;
     for (let end = file.disk.path.length - 1; end >= nameStart; end -= 1) {
-      const original = holdings.leadingTo(file.disk.path.slice(0, end));
-      if (original?.stream.id === undefined || entry.compared.has(original)) continue;
-      if (!basesOf(original).some((base) => extendsName(file.disk.path, base))) continue;
-      if (this.matcher.mayHold(original, file) && !once) this.#compare(file, original);
-      else if (isDetached(original)) truncated.push(original);
+      const original = this.#gatherAt(file.disk.path.slice(0, end), file);
+      if (original && isDetached(original)) truncated.push(original);
     }
     for (const each of [...this.#detached.keys(), ...holdings.gone])
       if (each.stream.id !== undefined && basesOf(each).some((base) => extendsName(file.disk.path, base))) this.#compare(file, each);
     entry.isIncomplete = false;
+    if (entry.originals.length === 0) this.forget(file);
     return truncated;
+  }
+
+  /** The file may be a copy of the one at this path, which is detached where it turns out to be truncated. */
+  #gatherAt(path: string, file: TrackedFile): TrackedFile | undefined {
+    const original = this.#options.holdings.leadingTo(path);
+    if (original?.stream.id === undefined || !basesOf(original).some((base) => extendsName(file.disk.path, base))) return undefined;
+    if (this.matcher.mayHold(original, file) && !this.#options.once) this.#compare(file, original);
+    return original;
   }
 
   #compare(file: TrackedFile, original: TrackedFile): void {
     const entry = this.#undecided.get(file);
     // Looking at another original may have decided it.
-    if (entry) addOriginal(entry, original);
+    if (!entry || entry.originals.includes(original)) return;
+    const { originals } = entry;
+    // An unread original is like everything that begins as it did: compared last.
+    const unread = isUnread(original) ? -1 : originals.findIndex(isUnread);
+    originals.splice(unread === -1 ? originals.length : unread, 0, original);
+    if (unread === 0) Object.assign(entry, { check: undefined, isShort: false });
   }
 
   #search(generation: TrackedFile, names: FolderNames): void {
@@ -144,7 +155,7 @@ export class Copies {
     if (search === undefined || this.#candidatesOf(generation).length > 0) return;
     if (!search.isComplete && this.#options.clock.monotonic() - generation.disk.leftAtMs < FORGET_AFTER_MS) return;
     this.#detached.delete(generation);
-    this.#lost.add(generation, this.#options.clock.monotonic());
+    for (const base of basesOf(generation)) this.#lost.set(base, { size: generation.size, atMs: this.#options.clock.monotonic() });
     this.#options.isLost(generation);
   }
 
@@ -161,7 +172,10 @@ export class Copies {
     const before = this.#detached.get(generation)?.listed;
     try {
       const files = basesOf(generation).flatMap((base) => names.extending(base));
-      const listed = String(files.map(({ path, stat }) => `${path} ${inodeKey(stat)}`).sort());
+      const listed = files
+        .map(({ path, stat }) => `${path} ${inodeKey(stat)}`)
+        .sort()
+        .join('\n');
       this.#detached.set(generation, { listed, isComplete: listed === before });
       for (const found of files) this.#consider(found, generation);
     } catch {
@@ -178,7 +192,7 @@ export class Copies {
     }
     const file = known ?? this.#options.track(found.path, found.stat, generation);
     if (this.#undecided.has(file)) return this.#compare(file, generation);
-    this.#gather(file, known !== undefined, this.#isScanning);
+    this.#gather(file, known !== undefined);
     // The stream may have another copy by now.
     if (!file.isUndecided) this.#options.outcomes.takeUp(file, generation, known !== undefined);
   }
@@ -279,12 +293,8 @@ export class Copies {
   }
 
   #release(file: TrackedFile, generation: TrackedFile): void {
-    const entry = this.#undecided.get(file);
-    if (entry && this.#isScanning) return;
-    // Its original's path may have another generation since it was gathered.
-    if (entry && file.size > 0) this.#gatherInto(entry, file);
-    if (entry && entry.originals.length > 0) return;
+    const wasFollowed = this.#undecided.get(file)?.wasFollowed === true;
     this.forget(file);
-    this.#options.outcomes.takeUp(file, generation, entry?.wasFollowed === true);
+    this.#options.outcomes.takeUp(file, generation, wasFollowed);
   }
 }

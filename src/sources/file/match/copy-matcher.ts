@@ -4,7 +4,7 @@ import type { NewChange } from '../known/change.ts';
 import { compare, CopyComparison, hasFingerprint, type Verdict } from '../known/content.ts';
 import type { Holdings } from '../known/holdings.ts';
 import type { OpenFiles } from '../known/open-files.ts';
-import { isDetached, isGone, isUnread, type TrackedFile } from '../known/tracked-file.ts';
+import { isDetached, isGone, type TrackedFile } from '../known/tracked-file.ts';
 import { COPY_CHECK_BYTES, DECIDE_COPY_MS } from '../limits.ts';
 import type { FileStat, FileSystem } from '../scan/file-system.ts';
 import { readHead, withOpenIfReadable } from '../scan/peek.ts';
@@ -26,22 +26,13 @@ export interface CopyMatcherOptions {
 /** A copy candidate: the streams to compare it with, the present one first. */
 export interface Undecided {
   /** Followed on its own account, not only as a copy candidate. */
-  wasFollowed: boolean;
+  readonly wasFollowed: boolean;
   readonly originals: TrackedFile[];
-  /** These, and those that it turned out to be no copy of. */
-  readonly compared: Set<TrackedFile>;
   check: CopyComparison | undefined;
   /** It is a copy of the first of them, made before the last of it was read. */
   isShort: boolean;
   /** Not all of them are known yet. */
   isIncomplete: boolean;
-}
-
-/** A rotation under way may hide a copy: only what is listed twice, under the same names, is all that is there. */
-export interface Search {
-  /** Names and inodes, as listed last. */
-  readonly listed?: string;
-  readonly isComplete: boolean;
 }
 
 export class CopyMatcher {
@@ -134,15 +125,9 @@ export class CopyMatcher {
   }
 }
 
-/** The candidate may be a copy of this one, too. */
-export function addOriginal(entry: Undecided, original: TrackedFile): void {
-  const { originals, compared } = entry;
-  if (compared.has(original)) return;
-  compared.add(original);
-  // An unread original is like everything that begins as it did: compared last.
-  const unread = isUnread(original) ? -1 : originals.findIndex(isUnread);
-  originals.splice(unread === -1 ? originals.length : unread, 0, original);
-  if (unread === 0) Object.assign(entry, { check: undefined, isShort: false });
+/** Nothing but its first bytes is known of it. */
+export function isUnread(file: TrackedFile): boolean {
+  return isGone(file) && file.disk.fd === undefined && file.stream.read.offset === file.stream.startAt;
 }
 
 /** What the name of a copy extends: the path that the file had first, as matched and without links, or has now, if rotation did not give it. */

@@ -74,13 +74,11 @@ export class CopyOutcomes {
     identities.mint(copy);
   }
 
-  /** The file is no copy: it is read from its beginning if it is one of the source's, or left to the next scan. */
+  /** The file is no copy: it is read from its beginning if it is one of the source's. */
   takeUp(file: TrackedFile, generation: TrackedFile, wasFollowed: boolean): void {
     const { holdings, descriptors, identities, isRotatedFrom } = this.#options;
     const isBornSince = file.bornMs > generation.stream.createdMs - BIRTH_SLACK_MS;
-    // Before a scan came to it, the file that it is a copy of may not be known either.
-    const isSeen = file.disk.place === 'matched' && file.disk.seenSize >= 0;
-    if (wasFollowed || isSeen || (isBornSince && isRotatedFrom(file.disk.path, generation.stream))) {
+    if (wasFollowed || file.disk.place === 'matched' || (isBornSince && isRotatedFrom(file.disk.path, generation.stream))) {
       if (file.disk.fd !== undefined) identities.mint(file);
       holdings.enqueue(file);
       return;

@@ -2,7 +2,6 @@
  * An agent for the model test: the real file source, lanes, batcher, delivery, disk buffer, state and restoring, wired as the
  * agent wires them, on a clock that only moves when told. A kill leaves what is on disk and nothing else.
  */
-import { fstatSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { observeSources } from '../../../../src/agent/control/observe.ts';
@@ -27,7 +26,6 @@ import { findImbalance, type Observed } from '../../../../src/telemetry/observed
 import { fileSourceConfig } from '../../../support/source-config.ts';
 import { sinkConfig } from '../../../support/sink-config.ts';
 import { SteppedClock } from '../../../support/stepped-clock.ts';
-import type { Inodes } from './inodes.ts';
 import type { ModelStore } from './store.ts';
 
 const KiB = 1024;
@@ -40,18 +38,16 @@ const DEADLINE_MS = 60_000;
 
 /** One for all agents, as they come one after the other: to make and to collect one takes longer than most schedules. */
 const shared = createKernel(MEMORY_BYTES);
-/** By their size. */
-const regions = new Map<number, Region[]>();
+const regions: Region[] = [];
 
 /** `checkAlive` throws once the agent is dead: what it had in hand is in memory that is the next one's. */
 function nextKernel(checkAlive: () => void): Kernel {
-  const taken = new Map<number, number>();
+  let next = 0;
   const reserve = (bytes: number): Region => {
-    const known = regions.get(bytes) ?? [];
-    regions.set(bytes, known);
-    const next = taken.get(bytes) ?? 0;
-    taken.set(bytes, next + 1);
-    return (known[next] ??= shared.reserve(bytes));
+    const known = regions[next];
+    const region = known?.bytes.length === bytes ? known : shared.reserve(bytes);
+    regions[next++] = region;
+    return region;
   };
   const wrap: Kernel['wrap'] = (...given) => {
     checkAlive();
@@ -66,7 +62,6 @@ export interface ModelAgentOptions {
   readonly include: string;
   readonly readCompressed: boolean;
   readonly store: ModelStore;
-  readonly inodes: Inodes;
 }
 
 export class ModelAgent {
@@ -102,10 +97,6 @@ export class ModelAgent {
   /** Descriptors that are open now. */
   get openFiles(): number {
     return this.#descriptors.size;
-  }
-
-  holds(inode: number): boolean {
-    return [...this.#descriptors].some((fd) => fstatSync(fd).ino === inode);
   }
 
   /** Batches that are not settled. */
@@ -257,15 +248,11 @@ export class ModelAgent {
         return { close: () => this.#watches.delete(changed) };
       },
       stat: alive((path: string) => {
-        const stat = this.#options.inodes.of(nodeFileSystem.stat(path));
+        const stat = nodeFileSystem.stat(path);
         return stat?.kind === 'directory' ? { ...stat, mtimeMs: Number.NaN } : stat;
       }),
-      trace: (path, base) => {
-        const trace = nodeFileSystem.trace(path, base);
-        return { ...trace, end: this.#options.inodes.of(trace.end) };
-      },
       readdir: alive((path: string) => nodeFileSystem.readdir(path)),
-      fstat: alive((fd: number) => this.#options.inodes.of(nodeFileSystem.fstat(fd))),
+      fstat: alive((fd: number) => nodeFileSystem.fstat(fd)),
       peek,
       // Never through the thread pool.
       read: peek,

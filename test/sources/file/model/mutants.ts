@@ -155,8 +155,22 @@ export const mutants: readonly Mutant[] = [
     include: withRotated,
   },
   {
+    name: 'a file that no scan has missed yet keeps its inode, whatever has it by now',
+    file: 'sources/file/match/inode-reuse.ts',
+    find: '(!isGone(file) && statIfAt(this.#fileSystem, disk.path, disk)?.bornMs === disk.bornMs)',
+    replace: '!isGone(file)',
+    include: alone,
+  },
+  {
+    name: 'a closed file is still there while something has its inode at its path',
+    file: 'sources/file/match/inode-reuse.ts',
+    find: 'statIfAt(this.#fileSystem, disk.path, disk)?.bornMs === disk.bornMs',
+    replace: 'statIfAt(this.#fileSystem, disk.path, disk) !== undefined',
+    include: withRotated,
+  },
+  {
     name: 'a stream whose first bytes the lane is taking counts as unread',
-    file: 'sources/file/known/tracked-file.ts',
+    file: 'sources/file/match/copy-matcher.ts',
     find: 'file.stream.read.offset === file.stream.startAt;',
     replace: 'file.stream.offset === file.stream.startAt;',
     include: alone,
