@@ -31,6 +31,8 @@ function makeContent(): Buffer {
     if (room > 0) add(Buffer.alloc(room, random(2) === 0 ? `${'a line of ordinary text, '.repeat(20)}\n` : 'x'));
     for (let n = 3 + random(20); n > 0; n -= 1) add(BITS[random(BITS.length)]!);
   }
+  // NULs at a file's end would be no part of it.
+  add(Buffer.from('\n'));
   return Buffer.concat(parts);
 }
 
@@ -46,7 +48,9 @@ function eventsOf(bytes: Buffer): string[] {
     const line = decoder.decode(own.subarray(at, isCut ? end - 1 : end));
     at = end + 1;
     if (line === '') continue;
-    events.push(isObject(line) ? line.replace(/^[ \t\r]+|[ \t\r]+$/g, '') : line);
+    // Files that were put together have a mark before a line.
+    const unmarked = line.replace(/^\ufeff/, '');
+    events.push(isObject(unmarked) ? unmarked.replace(/^[ \t\r]+|[ \t\r]+$/g, '') : line);
   }
   return events;
 }

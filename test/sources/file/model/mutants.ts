@@ -148,25 +148,11 @@ export const mutants: readonly Mutant[] = [
     include: alone,
   },
   {
-    name: 'a file under the inode of one that left its path is taken for that one, whatever is in it',
-    file: 'sources/file/match/sighting.ts',
-    find: '// The content cannot be compared now: the reader compares it before it reads.',
-    replace: "if (otherName) return 'same';",
-    include: withRotated,
-  },
-  {
     name: 'a file that no scan has missed yet keeps its inode, whatever has it by now',
     file: 'sources/file/match/inode-reuse.ts',
     find: '(!isGone(file) && statIfAt(this.#fileSystem, disk.path, disk)?.bornMs === disk.bornMs)',
     replace: '!isGone(file)',
     include: alone,
-  },
-  {
-    name: 'a closed file is still there while something has its inode at its path',
-    file: 'sources/file/match/inode-reuse.ts',
-    find: 'statIfAt(this.#fileSystem, disk.path, disk)?.bornMs === disk.bornMs',
-    replace: 'statIfAt(this.#fileSystem, disk.path, disk) !== undefined',
-    include: withRotated,
   },
   {
     name: 'a stream whose first bytes the lane is taking counts as unread',
