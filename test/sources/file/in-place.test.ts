@@ -93,7 +93,7 @@ test.for([
   ['-p', '0', 4096 * 60],
   ['-c', '0', 4096],
   ['-c', '0', 4096 * 40],
-] as const)('lines behind what `fallocate %s` cuts out do not come again', async ([how, from, length], { skip }) => {
+] as const)('lines behind what `fallocate %s` cuts out do not come again', async ([how, from, length]) => {
   const rig = await startRig();
   const path = rig.path('a.log');
   const lines = rows(10_000);
@@ -101,8 +101,9 @@ test.for([
   await rig.drain();
   try {
     execFileSync('fallocate', [how, '-o', from, '-l', String(length), path]);
-  } catch {
-    skip('this file system cannot cut bytes out of a file');
+  } catch (error) {
+    // On tmpfs nothing can be cut out: then the file is as it was.
+    if (how !== '-c') throw error;
   }
   for (let n = 0; n < 3; n += 1) {
     lines.push(`<Record id="late ${n}"/>`);
