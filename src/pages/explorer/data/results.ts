@@ -1,4 +1,5 @@
 /** A query's reply as rows and columns, and as text to take away. */
+import { PREFERRED_FIELDS } from '../../../core/text/event-line.ts';
 import type { QueryResult, Table, Value } from './api.ts';
 
 export interface Rows {
@@ -11,8 +12,6 @@ export interface Rows {
   readonly cursors: readonly string[] | undefined;
 }
 
-/** In this order columns are shown first, where events have them. */
-const PREFERRED = ['level', 'severity', 'service', 'message', 'msg', 'status', 'method', 'path', 'host'];
 const SHOWN_OF_EVENTS = 7;
 const SHOWN_OF_TABLES = 50;
 /** A column that the service adds. */
@@ -46,7 +45,7 @@ export function chooseColumns({ names, columns, count, areEvents }: Rows): strin
     names.map((name, index) => [name, columns[index]!.slice(0, sample).filter((value) => value !== null && value !== '').length]),
   );
   const known = (name: string) => (filled.get(name) ?? 0) > 0;
-  const first = PREFERRED.filter(known);
+  const first = PREFERRED_FIELDS.filter(known);
   const rest = names.filter((name) => known(name) && !first.includes(name) && name !== '_time' && name !== '_sysTime');
   rest.sort((a, b) => filled.get(b)! - filled.get(a)!);
   const chosen = [...first, ...rest].slice(0, SHOWN_OF_EVENTS);

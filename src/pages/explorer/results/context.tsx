@@ -1,5 +1,6 @@
 /** The events before and after one of the same file or host, in the order of their time, as an expanded event shows them. */
 import { useState } from 'preact/hooks';
+import { eventLineOf } from '../../../core/text/event-line.ts';
 import { formatTime } from '../../parts/format.ts';
 import { formatCell } from '../../parts/show-text.ts';
 import { type Api, Refused, type Value } from '../data/api.ts';
@@ -81,7 +82,7 @@ function linesOf(result: Parameters<typeof rowsOf>[0]): Line[] {
 }
 
 function lineOf(fields: ReadonlyMap<string, Value>): Line {
-  const { _time: time, _sysTime: _stored, ...rest } = Object.fromEntries([...fields].filter(([, value]) => value !== null));
-  const own = rest['message'] ?? rest['msg'];
-  return { time: formatTime(Date.parse(formatCell(time))), text: formatCell(own ?? rest, 200), isIt: false };
+  const { time, severity, message, rest } = eventLineOf(fields, (value) => formatCell(value));
+  const text = message === '' ? rest.map(([name, value]) => `${name}=${formatCell(value, 100)}`).join(' ') : message;
+  return { time: formatTime(Date.parse(time)), text: formatCell([severity, text].join(' ').trim(), 200), isIt: false };
 }

@@ -1,5 +1,6 @@
 /** Rows of which only those in sight are in the document, so that 50,000 scroll like 50. Arrows go from row to row, Enter opens one. */
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { gravityOf } from '../../../core/text/event-line.ts';
 import { formatTime } from '../../parts/format.ts';
 import { formatCell } from '../../parts/show-text.ts';
 import type { Value } from '../data/api.ts';
@@ -115,8 +116,6 @@ export function focusRow(holder: ParentNode, row: number): void {
   button?.focus({ preventScroll: true });
 }
 
-const LEVELS: Readonly<Record<string, string>> = { error: 'bad', fatal: 'bad', critical: 'bad', warn: 'warn', warning: 'warn' };
-
 function Cell({ name, value }: { readonly name: string; readonly value: Value }) {
   if (value === null) return <td class="nothing">–</td>;
   if (name === '_time' && typeof value === 'string')
@@ -125,12 +124,12 @@ function Cell({ name, value }: { readonly name: string; readonly value: Value })
         {timeOf(value)}
       </td>
     );
-  if (typeof value === 'number') return <td class="number">{String(value)}</td>;
-  const text = formatCell(value);
-  const level = name === 'level' || name === 'severity' ? LEVELS[text.toLowerCase()] : undefined;
+  const gravity = name === 'level' || name === 'severity' ? gravityOf(formatCell(value, 20)) : undefined;
+  const color = gravity === undefined ? '' : `text-${gravity}`;
+  if (typeof value === 'number') return <td class={`number ${color}`.trimEnd()}>{String(value)}</td>;
   return (
-    <td class={level === undefined ? '' : `text-${level}`}>
-      <bdi>{text}</bdi>
+    <td class={color}>
+      <bdi>{formatCell(value)}</bdi>
     </td>
   );
 }
