@@ -4,7 +4,7 @@
 #   docker build -t tailrace .
 #   docker run --rm --read-only --cap-drop all -v ./tailrace.yaml:/etc/tailrace/tailrace.yaml:ro \
 #     -v tailrace-state:/var/lib/tailrace -v /var/log:/var/log:ro -e TAILRACE_TOKEN tailrace
-ARG BASE=debian:12-slim
+ARG BASE=debian:bookworm-20260918-slim@sha256:3783cc01769c7b2b1b83a5c5ad96c815348e28ed7da68e2e3687004faa906251
 
 FROM ${BASE} AS build
 # amd64 or arm64, set by the builder.

@@ -20,6 +20,7 @@ const checks: readonly (readonly [name: string, command: string[]])[] = [
   ['generated files', script('generate', '--check')],
   ['docs', script('check-docs')],
   ['patterns', script('check-patterns')],
+  ['pins', script('check-pins')],
 ];
 
 /** Runs one command; what it printed when it failed, else undefined. */

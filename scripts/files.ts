@@ -4,9 +4,12 @@ import { join } from 'node:path';
 
 const NOT_OURS = new Set(['node_modules', 'dist', 'coverage', 'tailrace-data', 'tailrace-service', 'service-data', '.git', '.tmp']);
 
+/** A star matches no name that begins with a dot. */
+const OURS = ['**/*', '.*', '.ci/*', '.github/**/*'];
+
 /** Paths relative to `root`, sorted, of all files whose name ends in one of `endings`. */
 export function listFiles(root: string, endings: readonly string[]): string[] {
-  const found = globSync('**/*', { cwd: root, exclude: (entry) => NOT_OURS.has(entry.name), withFileTypes: true });
+  const found = globSync(OURS, { cwd: root, exclude: (entry) => NOT_OURS.has(entry.name), withFileTypes: true });
   return found
     .filter((entry) => entry.isFile() && endings.some((ending) => entry.name.endsWith(ending)))
     .map((entry) => join(entry.parentPath, entry.name).slice(join(root, '/').length))

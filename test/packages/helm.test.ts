@@ -106,19 +106,23 @@ test.skipIf(!canRun)(`chart has nothing that Helm’s lint minds, and renders wh
   expect(state(spec)).toEqual(state(kustomize));
 });
 
-test.skipIf(!canRun)(`chart takes another state, tolerations, limits and a monitor for the Prometheus operator${needed}`, () => {
+test.skipIf(!canRun)(`chart takes a digest, another state, tolerations, limits and a monitor for the Prometheus operator${needed}`, () => {
   const manifests = render(
     chart,
     'state.type=emptyDir',
     'tolerations=null',
     'resources.limits.memory=256Mi',
     'podMonitor.enabled=true',
+    `image.digest=sha256:${'0a'.repeat(32)}`,
     'podMonitor.labels.release=prom',
   );
   const { template } = manifests.get('DaemonSet')!.spec;
   expect(template.spec).not.toHaveProperty('tolerations');
   expect(template.spec.volumes).toContainEqual({ name: 'tailrace-state', emptyDir: {} });
-  expect(template.spec.containers[0]).toMatchObject({ resources: { limits: { memory: '256Mi' } } });
+  expect(template.spec.containers[0]).toMatchObject({
+    image: `tailrace:0.1.0@sha256:${'0a'.repeat(32)}`,
+    resources: { limits: { memory: '256Mi' } },
+  });
   const kustomize = parse(readFileSync(join(root, 'deploy/kubernetes/daemonset/podmonitor.yaml'), 'utf8')) as Manifest;
   const daemonSet = parse(readFileSync(join(root, 'deploy/kubernetes/daemonset/daemonset.yaml'), 'utf8')) as Manifest;
   const monitors = [
