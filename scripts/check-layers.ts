@@ -7,6 +7,7 @@ import { dirname, join, normalize } from 'node:path';
 import { lineAt, listFiles, readText } from './files.ts';
 import {
   clockUsers,
+  homeOf,
   maxFilesInFolder,
   maxLinesInFile,
   maxMutableFields,
@@ -87,7 +88,7 @@ function findClockUsers(root: string, sources: readonly string[]): string[] {
   for (const file of sources) {
     const text = readText(root, file);
     for (const match of text.matchAll(CLOCK_CALL)) {
-      const user = Object.keys(clockUsers).find((known) => file === known || (known.endsWith('/') && file.startsWith(known)));
+      const user = Object.keys(clockUsers).find((known) => isIn(file, known));
       violations.set(
         user ?? file,
         `${file}:${lineAt(text, match.index)}: calls ${match[1]}(); take a Clock, or name the file and the reason in scripts/layers.ts`,
@@ -134,7 +135,7 @@ function checkImport(root: string, { from, line, specifier, typeOnly, reexport }
   if (reexport) return say(`re-exports from '${specifier}'; import it where it is used`);
   if (specifier.startsWith('node:')) {
     // The service has fastify and an engine loaded; what counts there is not this.
-    if (!DEAR_BUILTINS.has(specifier) || typeOnly || from.startsWith('src/service/')) return [];
+    if (!DEAR_BUILTINS.has(specifier) || typeOnly || isIn(from, 'src/service/')) return [];
     return say(`imports '${specifier}', which costs 14 MB of memory; use process.getBuiltinModule('${specifier}') and a type import`);
   }
   if (!specifier.startsWith('.')) return checkPackage(from, line, specifier);
@@ -149,11 +150,7 @@ function checkImport(root: string, { from, line, specifier, typeOnly, reexport }
   if (!allowed) return say(`'${room}' is no known room; add it to scripts/layers.ts`);
   if (!allowed.includes(other))
     return say(`${room} imports ${other} ('${specifier}'); it may import only: ${allowed.join(', ') || 'nothing'}`);
-  if (
-    room === 'pages' &&
-    !typeOnly &&
-    !runsInBrowsers.some((allowed) => target === allowed || (allowed.endsWith('/') && target.startsWith(allowed)))
-  )
+  if (room === 'pages' && !typeOnly && !runsInBrowsers.some((place) => isIn(target, place)))
     return say(`imports '${specifier}', which does not run in a browser; import its types only`);
   return impure;
 }
@@ -170,7 +167,7 @@ function checkPackage(from: string, line: number, specifier: string): string[] {
     .join('/');
   const doors = packageDoors[name];
   if (!doors) return [`${from}:${line}: '${name}' has no door; name the file it enters through in scripts/layers.ts`];
-  if (doors.some((door) => from === door || (door.endsWith('/') && from.startsWith(door)))) return [];
+  if (doors.some((door) => isIn(from, door))) return [];
   return [`${from}:${line}: '${name}' enters only through ${doors.join(', ')}`];
 }
 
@@ -223,7 +220,13 @@ function resolve(from: string, specifier: string): string {
 
 /** The room of a file: its folder under src, or its own name where it lies in src itself (`main`). */
 function roomOf(file: string): string {
-  return (file.split('/')[1] ?? '').replace(/\.ts$/, '');
+  return (homeOf(file).split('/')[1] ?? '').replace(/\.ts$/, '');
+}
+
+/** Whether a file is the place, or in the folder (with a slash) that it names. */
+function isIn(file: string, place: string): boolean {
+  const home = homeOf(file);
+  return home === place || (place.endsWith('/') && home.startsWith(place));
 }
 
 if (import.meta.main) {

@@ -1,6 +1,6 @@
 /**
  * Writes what comes from the configuration's field tables: config.example.yaml, the tables in docs/configuration.md and
- * docs/config.schema.json; the tables in docs/query.md from those of the query compiler; and the engine's packages from the lock file. With `--check` nothing is written: exits 1 and names what is out of step.
+ * docs/config.schema.json; the tables in docs/query.md from those of the query compiler; each room's list of functions; and the engine's packages from the lock file. With `--check` nothing is written: exits 1 and names what is out of step.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,15 +8,22 @@ import { renderExample } from './describe/example.ts';
 import { renderJsonSchema } from './describe/json-schema.ts';
 import { replaceTables } from './describe/table.ts';
 import { renderEnginePackages } from './engine-packages.ts';
-import { replaceReference } from './query-reference.ts';
+import { functionLists } from './function-lists.ts';
 
 const root = join(import.meta.dirname, '..');
+const isCheck = process.argv.includes('--check');
+
+// The tables of functions are read through these lists, so they come first.
+const lists = functionLists(root);
+if (!isCheck) for (const [path, render] of lists) if (render() !== read(path)) writeFileSync(join(root, path), render());
+const { replaceReference } = await import('./query-reference.ts');
 
 const generated: readonly (readonly [path: string, render: (current: string) => string])[] = [
   ['config.example.yaml', renderExample],
   ['docs/config.schema.json', renderJsonSchema],
   ['docs/configuration.md', replaceTables],
   ['docs/query.md', replaceReference],
+  ...lists,
   ['src/service/engine/packages.ts', () => renderEnginePackages(read('package-lock.json'))],
 ];
 
@@ -29,7 +36,7 @@ function read(path: string): string {
 }
 
 const stale = generated.filter(([path, render]) => render(read(path)) !== read(path)).map(([path]) => path);
-if (process.argv.includes('--check')) {
+if (isCheck) {
   if (stale.length > 0) {
     process.stderr.write(`out of step with the tables they come from: ${stale.join(', ')}; run: scripts/node scripts/generate.ts\n`);
     process.exitCode = 1;

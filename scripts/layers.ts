@@ -26,6 +26,15 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
   main: ['core', 'config', 'cli', 'shaping'],
 };
 
+/** Files of the functions' folders that count to a room other than `language`: as if they lay there. */
+const BACK_ENDS: readonly (readonly [file: RegExp, room: string])[] = [
+  [/^src\/language\/functions\/([^/]+\/sql\.ts)$/, 'src/service/functions/$1'],
+  [/^src\/language\/functions\/([^/]+\/rows\.ts)$/, 'src/shaping/functions/$1'],
+];
+
+/** The path by which a file's imports, packages and clocks are judged. */
+export const homeOf = (file: string): string => BACK_ENDS.reduce((path, [wanted, home]) => path.replace(wanted, home), file);
+
 /** What the pages may import more of than types: pure code, which runs in a browser as it is. */
 export const runsInBrowsers: readonly string[] = [
   'src/core/follow-window.ts',
@@ -48,7 +57,7 @@ export const packageDoors: Readonly<Record<string, readonly string[]>> = {
   'pino-pretty': ['src/telemetry/log.ts'],
   preact: ['src/pages/'],
   'prom-client': ['src/telemetry/', 'src/service/http/metrics.ts'],
-  re2js: ['src/parsers/text/pattern.ts', 'src/shaping/rows/functions/regex.ts'],
+  re2js: ['src/parsers/text/pattern.ts', 'src/shaping/rows/call/regex.ts'],
   undici: ['src/sinks/ingest/', 'src/client/', 'src/cli/engine/'],
   uplot: ['src/pages/parts/'],
   yaml: ['src/config/'],

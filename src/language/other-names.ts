@@ -1,4 +1,6 @@
 /** What other languages of queries and pipelines write, and what is written here: the fixes of names and signs that are unknown. */
+import { nearest } from '../config/nearest.ts';
+
 type Names = Readonly<Record<string, string>>;
 
 const FUNCTIONS: Names = {
@@ -69,3 +71,9 @@ export const otherFunction = (name: string): string | undefined => find(FUNCTION
 export const otherOperator = (name: string): string | undefined => find(OPERATORS, name.toLowerCase());
 /** Of what cannot stand where it stands. */
 export const otherSign = (text: string): string | undefined => find(SIGNS, text);
+
+/** `did you mean x`, or nothing. */
+export function guess(name: string, known: Iterable<string>): string | undefined {
+  const near = nearest(name, known);
+  return near === undefined ? undefined : `did you mean ${near}`;
+}

@@ -58,6 +58,42 @@ test.each([
     'does not run in a browser',
   ],
   [
+    'a page that takes the SQL of a function',
+    {
+      'src/pages/status/main.tsx': "import { A_SQL } from '../../language/functions/a/sql.ts';\nA_SQL();\n",
+      'src/language/functions/a/sql.ts': 'export const A_SQL = () => 1;\n',
+    },
+    'pages imports service',
+  ],
+  [
+    'the language taking a function of rows',
+    {
+      'src/cli/run.ts': "import '../language/a.ts';\n",
+      'src/language/a.ts': "import './functions/a/rows.ts';\n",
+      'src/language/functions/a/rows.ts': 'export {};\n',
+    },
+    'language imports shaping',
+  ],
+  [
+    'a function of rows that knows the service',
+    {
+      'src/cli/run.ts': "import '../service/a.ts';\n",
+      'src/agent/agent.ts': "import '../shaping/a.ts';\nexport const start = 1;\n",
+      'src/service/a.ts': 'export {};\n',
+      'src/shaping/a.ts': "import '../language/functions/a/rows.ts';\n",
+      'src/language/functions/a/rows.ts': "import '../../../service/a.ts';\n",
+    },
+    'shaping imports service',
+  ],
+  [
+    'a package of the service in what a function says of itself',
+    {
+      'src/cli/run.ts': "import '../language/functions/a/spec.ts';\n",
+      'src/language/functions/a/spec.ts': "import 'chdb';\n",
+    },
+    "'chdb' enters only through",
+  ],
+  [
     'a class with more than 15 fields that change',
     {
       'src/core/limits.ts': `export class A {\n  readonly a = 1;\n${Array.from({ length: 16 }, (_, n) => `  #b${n}${n % 2 ? ': number | undefined' : ' = 0'};\n`).join('')}  run(): void {}\n}\nexport const limit = new A();\n`,

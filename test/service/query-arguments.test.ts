@@ -1,6 +1,6 @@
 /** Every function and operator on every kind of argument, in each place: an answer or a refusal, never a 500. */
 import { expect, test } from 'vitest';
-import type { ArgType, FunctionSpec } from '../../src/language/functions/spec.ts';
+import type { ArgType, FunctionSpec } from '../../src/language/function-spec.ts';
 import { AGGREGATE_FUNCTIONS, FUNCTIONS, OPERATORS } from '../../src/language/functions/table.ts';
 import { serviceForSuite } from './support.ts';
 

@@ -1,61 +1,30 @@
 /** All functions by name, and the nearest name for one that is not there. */
-import { nearest } from '../../config/nearest.ts';
-import { otherFunction } from '../other-names.ts';
+import { guess, otherFunction } from '../other-names.ts';
 import { AplError } from '../syntax/apl-error.ts';
-import { AGGREGATES } from './aggregates.ts';
-import { ARRAYS, BAGS } from './arrays.ts';
-import { ARITHMETIC, ROUNDING } from './arithmetic.ts';
-import { COMPARISONS } from './comparisons.ts';
-import { CONDITIONALS, CONVERSIONS } from './conversions.ts';
-import { DATETIMES } from './datetimes.ts';
-import { HIDING } from './hiding.ts';
-import { MATH } from './math.ts';
-import { NETWORK } from './network.ts';
-import { namedFunctions, type NamedFunction } from './spec.ts';
-import { STRINGS } from './strings.ts';
-import { TEXT_MATCHING } from './text-matching.ts';
-import { WINDOWS } from './windows.ts';
+import { namedFunctions, type NamedFunction } from '../function-spec.ts';
+import { AGGREGATES } from './aggregates/spec.ts';
+import { SPECS } from './specs.ts';
+import { TOPICS } from './topics.ts';
 
-const INFIX = { ...COMPARISONS, ...TEXT_MATCHING, ...ARITHMETIC };
-const CALLED = {
-  ...CONDITIONALS,
-  ...CONVERSIONS,
-  ...STRINGS,
-  ...DATETIMES,
-  ...ROUNDING,
-  ...MATH,
-  ...NETWORK,
-  ...ARRAYS,
-  ...BAGS,
-  ...WINDOWS,
-  ...HIDING,
-};
+type Spec = (typeof SPECS)[keyof typeof SPECS];
+type NamesIn<Table> = Table extends unknown ? keyof Table & string : never;
+type OnlyIn<Table, Use> = Table extends unknown ? { [Name in keyof Table]: Table[Name] extends { only: Use } ? Name : never }[keyof Table] & string : never; // prettier-ignore
 
-/** Names of the functions of one row, operators under their own sign. A back end that has all of them has a table with these keys. */
-export type ScalarName = keyof typeof INFIX | keyof typeof CALLED;
+/** Names of the functions of one row, operators under their own sign. */
+export type ScalarName = NamesIn<Spec>;
+/** Those that work in queries, or in transforms, alone: the other back end refuses them by name. */
+export type NameOnlyIn<Use extends 'queries' | 'transforms'> = OnlyIn<Spec, Use>;
 export type ScalarFunction = NamedFunction<ScalarName>;
 export type AggregateName = keyof typeof AGGREGATES;
 export type AggregateFunction = NamedFunction<AggregateName>;
 
+type Group = readonly [title: string, functions: readonly ScalarFunction[]];
+const groups = (infix: boolean): readonly Group[] =>
+  TOPICS.filter((topic) => 'infix' in topic === infix).map(({ name, title }) => [title, namedFunctions<ScalarName>(SPECS[name] as never)]);
+
 /** The headings of the documentation, with what stands below each. */
-export const OPERATOR_GROUPS: readonly (readonly [title: string, functions: readonly ScalarFunction[]])[] = [
-  ['Comparison and logic', namedFunctions(COMPARISONS)],
-  ['Text', namedFunctions(TEXT_MATCHING)],
-  ['Arithmetic', namedFunctions(ARITHMETIC)],
-];
-export const FUNCTION_GROUPS: readonly (readonly [title: string, functions: readonly ScalarFunction[]])[] = [
-  ['Choosing', namedFunctions(CONDITIONALS)],
-  ['Conversion', namedFunctions(CONVERSIONS)],
-  ['Text', namedFunctions(STRINGS)],
-  ['Time', namedFunctions(DATETIMES)],
-  ['Rounding', namedFunctions(ROUNDING)],
-  ['Numbers', namedFunctions(MATH)],
-  ['Networks', namedFunctions(NETWORK)],
-  ['Arrays', namedFunctions(ARRAYS)],
-  ['Objects and sets', namedFunctions(BAGS)],
-  ['Other rows', namedFunctions(WINDOWS)],
-  ['Secrets', namedFunctions(HIDING)],
-];
+export const OPERATOR_GROUPS = groups(true);
+export const FUNCTION_GROUPS = groups(false);
 export const AGGREGATE_FUNCTIONS: readonly AggregateFunction[] = namedFunctions(AGGREGATES);
 
 function byName<T extends NamedFunction>(groups: readonly (readonly T[])[]): ReadonlyMap<string, T> {
@@ -73,12 +42,6 @@ export function findAggregate(name: string): { readonly spec: AggregateFunction;
   const plain = /^(.+?)_?if$/.exec(name)?.[1];
   const base = plain === undefined ? undefined : AGGREGATES_BY_NAME.get(plain);
   return base && base.names[0] !== 'countif' ? { spec: base, conditional: true } : undefined;
-}
-
-/** `did you mean x`, or nothing. */
-export function guess(name: string, known: Iterable<string>): string | undefined {
-  const near = nearest(name, known);
-  return near === undefined ? undefined : `did you mean ${near}`;
 }
 
 /** Functions of the family that are left out on purpose, with what to do instead. */

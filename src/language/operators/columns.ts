@@ -1,6 +1,6 @@
 /** Operators that choose columns and make new ones: project, project-away, extend. */
 import { closed, extended, keeping, typeOf, without } from '../plan/scope.ts';
-import { plainOf } from '../functions/spec.ts';
+import { plainOf } from '../function-spec.ts';
 import { analyze, type Names } from '../plan/analysis.ts';
 import type { Column, NamePattern, Renamed } from '../plan/tree.ts';
 import { AplError } from '../syntax/apl-error.ts';

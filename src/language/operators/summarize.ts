@@ -1,5 +1,6 @@
 /** summarize, and what it is the general form of: distinct and count. */
-import { findAggregate, functionNames, guess, isRefused, unknownFunction } from '../functions/table.ts';
+import { findAggregate, functionNames, isRefused, unknownFunction } from '../functions/table.ts';
+import { guess } from '../other-names.ts';
 import { analyze, checkArguments, wrongType, type Names } from '../plan/analysis.ts';
 import { closed, freeName } from '../plan/scope.ts';
 import type { Aggregation, AggregationInfo, Column, Key, Node, ValueAggregation } from '../plan/tree.ts';

@@ -1,7 +1,8 @@
 /** Expressions as they are written → typed ones: names found, arguments counted, types checked. Throws an `AplError` at the place at fault. */
-import { FUNCTIONS, OPERATORS, findAggregate, guess, unknownFunction, type ScalarFunction } from '../functions/table.ts';
-import { commonType } from '../functions/result-types.ts';
-import type { ArgType, NamedFunction } from '../functions/spec.ts';
+import { FUNCTIONS, OPERATORS, findAggregate, unknownFunction, type ScalarFunction } from '../functions/table.ts';
+import { guess } from '../other-names.ts';
+import { commonType } from '../result-types.ts';
+import type { ArgType, NamedFunction } from '../function-spec.ts';
 import { AplError } from '../syntax/apl-error.ts';
 import { readDatetime } from '../syntax/literals.ts';
 import { nameOf, reachingNameOf, type Expression, type Pipeline } from '../syntax/tree.ts';

@@ -1,6 +1,6 @@
 /** Literals among the arguments of a function, checked alike by both back ends. */
 import type { Constant } from '../types.ts';
-import { plainOf } from '../functions/spec.ts';
+import { plainOf } from '../function-spec.ts';
 
 /** One use of a function, as either back end sees it. */
 interface Use {

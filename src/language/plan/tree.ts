@@ -2,7 +2,7 @@
  * The typed tree: where rows come from, and the stages that they go through. Queries by text, the legacy form and
  * transforms all become this; the back ends are `service/query` (SQL) and `shaping/rows`. Names are resolved and types checked: what is in a tree can be run.
  */
-import type { NamedFunction } from '../functions/spec.ts';
+import type { NamedFunction } from '../function-spec.ts';
 import type { ScalarFunction } from '../functions/table.ts';
 import type { Constant, Type } from '../types.ts';
 

@@ -2,7 +2,7 @@
  * Virtual fields: names that stand for an expression over the events of one dataset. An expression sees the event and the other virtual fields
  * of its dataset, never another dataset or other rows.
  */
-import { WINDOWS } from '../functions/windows.ts';
+import { WINDOWS } from '../functions/windows/spec.ts';
 import { AplError } from '../syntax/apl-error.ts';
 import { readExpression } from '../syntax/expressions.ts';
 import { Parser } from '../syntax/parser.ts';

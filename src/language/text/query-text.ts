@@ -1,11 +1,10 @@
 /** A query's text, read: `let` statements, where the rows come from, and what the pipes lead through. `planOf` makes the typed tree of it. */
 import { SERVICE_QUERY_STAGES, SERVICE_QUERY_TEXT } from '../limits.ts';
-import { guess } from '../functions/table.ts';
 import type { Step, Use } from '../operators/operator.ts';
 import { OPERATORS_BY_NAME, QUERY_OPERATORS } from '../operators/table.ts';
 import { unionOf } from '../operators/union.ts';
 import { otherLanguage } from '../other-languages.ts';
-import { otherOperator } from '../other-names.ts';
+import { guess, otherOperator } from '../other-names.ts';
 import { AplError } from '../syntax/apl-error.ts';
 import { Parser } from '../syntax/parser.ts';
 import type { Pipeline } from '../syntax/tree.ts';

@@ -8,7 +8,7 @@ import { joinExtents, NO_ROWS } from '../engine/statistics.ts';
 import { ApiError, badRequest, quote } from '../http/api-error.ts';
 import { parseDuration } from '../http/duration.ts';
 import { formatTime, MIN_TIME_NS, NO_TIME } from '../../core/time/time-text.ts';
-import type { Environment } from './functions/call.ts';
+import type { Environment } from './values/call.ts';
 import { programOf, type Bounds, type Cursor, type Program } from './plan/program.ts';
 import type { DatasetName, Stage, Tree } from '../../language/plan/tree.ts';
 import { answerOf, type Answer, type Message } from './results/answer.ts';

@@ -4,8 +4,8 @@ import type { Node } from '../../language/plan/tree.ts';
 import { AplError } from '../../language/syntax/apl-error.ts';
 import type { Constant } from '../../language/types.ts';
 import type { Call, Evaluate, Of } from './call/call.ts';
-import { SCALAR_ROWS } from './functions/table.ts';
-import { toDatetime } from './functions/conversions.ts';
+import { scalarBuilder } from './functions.ts';
+import { toDatetime } from '../../language/functions/conversions/rows.ts';
 import { parseJson } from './values/json.ts';
 import { fieldReader } from './values/paths.ts';
 import { asBool, asInt, asNumber, asReal, asSpan, asString, asTime, heldText, itemOf, rawItemOf } from './values/convert.ts';
@@ -28,7 +28,7 @@ export function compile(node: Node): Evaluate {
     case 'among':
       throw new RangeError(`${node.kind} is for queries`);
     case 'apply':
-      return SCALAR_ROWS[node.spec.name](callOf(node));
+      return scalarBuilder(node.spec.name)(callOf(node));
   }
 }
 

@@ -2,7 +2,7 @@
 import type { Node } from '../../language/plan/tree.ts';
 import type { Of, Scope } from './call/call.ts';
 import { compile, compileText } from './expressions.ts';
-import { typeName } from './functions/conversions.ts';
+import { typeName } from '../../language/functions/conversions/rows.ts';
 
 /** Groups that throttle and dedupe know at a time; of more the oldest is forgotten. */
 const MOST_KEYS = 10_000;

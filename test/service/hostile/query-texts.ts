@@ -1,6 +1,6 @@
 /** Query texts that nobody means well with: calls of every function with whatever fits its types, token soups, and queries with pieces changed. */
 import * as fc from 'fast-check';
-import type { ArgType } from '../../../src/language/functions/spec.ts';
+import type { ArgType } from '../../../src/language/function-spec.ts';
 import { AGGREGATE_FUNCTIONS, FUNCTIONS, OPERATORS } from '../../../src/language/functions/table.ts';
 import { QUERY_OPERATORS } from '../../../src/language/operators/table.ts';
 import { words } from '../../support/words.ts';

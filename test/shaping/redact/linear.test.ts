@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { REDACTION_KINDS } from '../../../src/shaping/redact/redact.ts';
 import { creditCard, email } from '../../../src/shaping/redact/persons.ts';
 import { screenOf } from '../../../src/shaping/redact/screens.ts';
-import { Regex } from '../../../src/shaping/rows/functions/regex.ts';
+import { Regex } from '../../../src/shaping/rows/call/regex.ts';
 import { outcomeOf, seeded, stagesOf } from '../bytes/agreement.ts';
 import { words } from '../../support/words.ts';
 

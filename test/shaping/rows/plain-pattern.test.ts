@@ -2,7 +2,7 @@
 import { RE2JS } from 're2js';
 import { expect, test } from 'vitest';
 import { plainPattern } from '../../../src/shaping/rows/values/plain-pattern.ts';
-import { Regex, type Match } from '../../../src/shaping/rows/functions/regex.ts';
+import { Regex, type Match } from '../../../src/shaping/rows/call/regex.ts';
 import { seeded } from '../bytes/agreement.ts';
 import { words } from '../../support/words.ts';
 

@@ -1,10 +1,10 @@
 /** The legacy form's aggregations as those of the query language. */
 import { badRequest, quote } from '../../http/api-error.ts';
-import type { NamedFunction } from '../../../language/functions/spec.ts';
+import type { NamedFunction } from '../../../language/function-spec.ts';
 import { AGGREGATE_FUNCTIONS } from '../../../language/functions/table.ts';
 import { checkArguments } from '../../../language/plan/analysis.ts';
 import type { Aggregation, Node } from '../../../language/plan/tree.ts';
-import type { OwnAggregate } from '../functions/table.ts';
+import type { OwnAggregate } from '../sql/functions.ts';
 import { joinSql, sql, type Sql } from '../values/sql.ts';
 import { asJson, asNumber, exists, facetsOf, one, oneRequired, type Value } from '../values/value.ts';
 import { literal } from './nodes.ts';

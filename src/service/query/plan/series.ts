@@ -1,6 +1,6 @@
 /** Series by time: which queries give one, and the totals that stand beside it. */
 import { SERVICE_QUERY_MAX_EVENTS } from '../../limits.ts';
-import type { Environment } from '../functions/call.ts';
+import type { Environment } from '../values/call.ts';
 import { nodesIn, type Key, type Stage } from '../../../language/plan/tree.ts';
 
 export interface Series {

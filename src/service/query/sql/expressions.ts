@@ -1,6 +1,6 @@
 /** Typed expressions as SQL. */
-import type { AggregateCall, Call, Environment } from '../functions/call.ts';
-import { aggregateBuilder, SCALAR_SQL } from '../functions/table.ts';
+import type { AggregateCall, Call, Environment } from '../values/call.ts';
+import { aggregateBuilder, scalarBuilder } from './functions.ts';
 import type { Aggregation, Node, Tree } from '../../../language/plan/tree.ts';
 import { AplError } from '../../../language/syntax/apl-error.ts';
 import { itemAt, itemOf } from '../values/json.ts';
@@ -56,7 +56,7 @@ export function compile(node: Node, context: ExpressionContext, filtering = fals
     case 'among':
       return among(compile(node.value, context), context.relationOf(node.query), node);
     case 'apply':
-      return SCALAR_SQL[node.spec.name](callOf(node, context, filtering));
+      return scalarBuilder(node.spec.name)(callOf(node, context, filtering));
   }
 }
 

@@ -1,7 +1,7 @@
 /** The state of rows at one point of a query, and the SQL clauses of it. */
 import { SERVICE_QUERY_NESTING } from '../../limits.ts';
 import type { Dataset } from '../../datasets/catalog.ts';
-import type { Environment } from '../functions/call.ts';
+import type { Environment } from '../values/call.ts';
 import type { AggregationInfo, NamePattern, Tree } from '../../../language/plan/tree.ts';
 import { AplError } from '../../../language/syntax/apl-error.ts';
 import type { Type } from '../../../language/types.ts';

@@ -41,9 +41,6 @@ export type JsonObject = { readonly [key: string]: Value };
 export const fits64 = (value: bigint): bigint | null => (BigInt.asIntN(64, value) === value ? value : null);
 export const wrap64 = (value: bigint): bigint => BigInt.asIntN(64, value);
 
-/** Never negative. */
-export const modulo = (a: bigint, b: bigint): bigint => ((a % b) + b) % b;
-
 const TWO_63 = 2 ** 63;
 
 /** Without the fraction; null for what 64 bits do not hold. */

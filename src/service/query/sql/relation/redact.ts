@@ -1,7 +1,7 @@
 /** redact: hides the matches of regular expressions in texts. */
 import type { Stage } from '../../../../language/plan/tree.ts';
 import type { Made } from '../relation-parts.ts';
-import { regex } from '../../functions/text-matching.ts';
+import { regex } from '../../../../language/functions/text-matching/sql.ts';
 import { sql, type Params, type Sql } from '../../values/sql.ts';
 import { Relation } from './relation.ts';
 

@@ -5,7 +5,7 @@ import { applyNamed } from '../../../../language/plan/analysis.ts';
 import { constantNode, type Key, type Node, type Stage, type TimeBound } from '../../../../language/plan/tree.ts';
 import { AplError } from '../../../../language/syntax/apl-error.ts';
 import type { Constant } from '../../../../language/types.ts';
-import type { Environment } from '../../functions/call.ts';
+import type { Environment } from '../../values/call.ts';
 import { Names } from './names.ts';
 import { checkedLevel, whereSql, type Made } from '../relation-parts.ts';
 import { Relation } from './relation.ts';

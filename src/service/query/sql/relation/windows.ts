@@ -1,5 +1,5 @@
 /** Functions that look at other rows: where they may stand. */
-import { WINDOWS } from '../../../../language/functions/windows.ts';
+import { WINDOWS } from '../../../../language/functions/windows/spec.ts';
 import { callsIn, type Node } from '../../../../language/plan/tree.ts';
 import { AplError } from '../../../../language/syntax/apl-error.ts';
 

@@ -1,0 +1,100 @@
+/** + - * / %, of numbers, datetimes and timespans. */
+import { sql, type Sql } from '../../../service/query/values/sql.ts';
+import { constantValue, one, type Value } from '../../../service/query/values/value.ts';
+import type { Constant, Type } from '../../types.ts';
+import type { ARITHMETIC } from './spec.ts';
+import { added, subtracted } from '../../result-types.ts';
+import type { Builders, Call } from '../../../service/query/values/call.ts';
+
+const MIN_TIME = -2_208_988_800_000_000_000n;
+
+/** A datetime of ns, null where it cannot be held. `ns` is an Int128. */
+export function timeOf(call: Call, ns: Sql): Value {
+  const [low, high] = [call.params.int(MIN_TIME), call.params.int(2n ** 63n - 1n)];
+  return one(
+    'datetime',
+    sql`arrayMap(t -> if(t between ${low} and ${high}, fromUnixTimestamp64Nano(toInt64(t), 'UTC'), null), [${ns}])[1]`,
+  );
+}
+
+const nanos = (time: Sql): Sql => sql`toInt128(toUnixTimestamp64Nano(${time}))`;
+
+/** The constants of all arguments, when they are whole numbers of ns or of nothing. */
+function constants(call: Call): bigint[] | undefined {
+  const values = Array.from({ length: call.count }, (_, n) => call.value(n).constant?.value);
+  return values.every((value) => typeof value === 'bigint') ? values : undefined;
+}
+
+/** A constant result that fits, else undefined. */
+function folded(call: Call, type: Type, value: bigint): Value | undefined {
+  const fits = value <= 2n ** 63n - 1n && value >= (type === 'datetime' ? MIN_TIME : -(2n ** 63n));
+  const constant: Constant = { type, value };
+  return fits ? constantValue(constant, call.params) : undefined;
+}
+
+function addOrSubtract(call: Call, sign: '+' | '-'): Value {
+  const [a, b] = call.types as [Type, Type];
+  const operator = sign === '+' ? sql`+` : sql`-`;
+  const type = sign === '+' ? added([a, b]) : subtracted([a, b]);
+  const known = constants(call);
+  if (known && type !== undefined && type !== 'dynamic') {
+    const result = folded(call, type, sign === '+' ? known[0]! + known[1]! : known[0]! - known[1]!);
+    if (result) return result;
+  }
+  if (type === 'datetime') {
+    const [time, span] = a === 'datetime' ? [0, 1] : [1, 0];
+    return timeOf(call, sql`${nanos(call.time(time))} ${operator} ${call.span(span)}`);
+  }
+  if (type === 'timespan' && b === 'datetime')
+    return one('timespan', sql`toUnixTimestamp64Nano(${call.time(0)}) - toUnixTimestamp64Nano(${call.time(1)})`);
+  if (type === 'timespan') return one('timespan', sql`(${call.span(0)} ${operator} ${call.span(1)})`);
+  return arithmetic(call, operator);
+}
+
+/** Numbers: integers when both are, else floats. */
+function arithmetic(call: Call, operator: Sql): Value {
+  const [a, b] = [call.number(0), call.number(1)];
+  return one(a.kind === 'int' && b.kind === 'int' ? 'int' : 'real', sql`(${a.sql} ${operator} ${b.sql})`);
+}
+
+const whole = (real: Sql): Sql => sql`accurateCastOrNull(trunc(${real}), 'Int64')`;
+
+function multiply(call: Call): Value {
+  const [a, b] = call.types as [Type, Type];
+  if (a !== 'timespan' && b !== 'timespan') return arithmetic(call, sql`*`);
+  const [span, factor] = a === 'timespan' ? [call.span(0), call.number(1)] : [call.span(1), call.number(0)];
+  const known = constants(call);
+  const result = known && folded(call, 'timespan', known[0]! * known[1]!);
+  if (result) return result;
+  return one('timespan', factor.kind === 'int' ? sql`(${span} * ${factor.sql})` : whole(sql`${span} * ${factor.sql}`));
+}
+
+/** Integers divide to an integer, as in the public language; a division by zero is null. */
+function divide(call: Call): Value {
+  const [a, b] = call.types as [Type, Type];
+  if (b === 'timespan') return one('real', sql`(${call.span(0)} / nullIf(${call.span(1)}, 0))`);
+  if (a === 'timespan') return one('timespan', whole(sql`(${call.span(0)} / nullIf(${call.real(1)}, 0))`));
+  const [left, right] = [call.number(0), call.number(1)];
+  if (left.kind === 'int' && right.kind === 'int') return one('int', sql`intDivOrNull(${left.sql}, ${right.sql})`);
+  return one('real', sql`(${left.sql} / ${right.sql})`);
+}
+
+function remainder(call: Call): Value {
+  if (call.types.includes('timespan')) return one('timespan', sql`moduloOrNull(${call.span(0)}, ${call.span(1)})`);
+  const [a, b] = [call.number(0), call.number(1)];
+  return one(a.kind === 'int' && b.kind === 'int' ? 'int' : 'real', sql`moduloOrNull(${a.sql}, ${b.sql})`);
+}
+
+export const ARITHMETIC_SQL: Builders<typeof ARITHMETIC> = {
+  '+': (call) => addOrSubtract(call, '+'),
+  '-': (call) => (call.count === 1 ? negative(call) : addOrSubtract(call, '-')),
+  '*': multiply,
+  '/': divide,
+  '%': remainder,
+}; // prettier-ignore
+
+function negative(call: Call): Value {
+  if (call.types[0] === 'timespan') return one('timespan', sql`negate(${call.span(0)})`);
+  const { kind, sql: number } = call.number(0);
+  return one(kind, sql`negate(${number})`);
+}

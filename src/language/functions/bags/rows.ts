@@ -1,0 +1,71 @@
+/** Functions of objects, and of arrays as sets, of one row. */
+import type { BAGS } from './spec.ts';
+import { keysOf } from '../../plan/literals.ts';
+import type { Build, Builders, Call, Evaluate } from '../../../shaping/rows/call/call.ts';
+import { lift2 } from '../../../shaping/rows/call/lift.ts';
+import { isObject, type JsonObject, type Value } from '../../../shaping/rows/values/value.ts';
+import { all, identityOf, itemOf, ofArrays, type Items } from '../arrays/rows.ts';
+
+/** What is made of objects; null where one is none. */
+const ofBags =
+  (parts: readonly Evaluate[], build: (bags: readonly JsonObject[]) => Value): Evaluate =>
+  (scope) => {
+    const found = parts.map((part) => part(scope));
+    return found.every((value) => isObject(value)) ? build(found) : null;
+  };
+
+function packed(call: Call): Evaluate {
+  const keys = keysOf(call);
+  const values = keys.map((_, n) => call.value(2 * n + 1));
+  return (scope) => Object.fromEntries(keys.map((key, n) => [key, itemOf(values[n]!(scope))]));
+}
+
+function merged(bags: readonly JsonObject[]): Value {
+  const entries = new Map<string, Value>();
+  for (const bag of bags) for (const [key, value] of Object.entries(bag)) if (!entries.has(key)) entries.set(key, value);
+  return Object.fromEntries(entries);
+}
+
+function without(call: Call): Evaluate {
+  return lift2(call.value(0), call.value(1), (bag, names) => {
+    if (!isObject(bag) || !Array.isArray(names)) return null;
+    const removed = new Set((names as Items).map((name) => (typeof name === 'string' ? name : identityOf(name))));
+    return Object.fromEntries(Object.entries(bag).filter(([key]) => !removed.has(key)));
+  });
+}
+
+const identitiesOf = (items: Items): Set<string> => new Set(items.map(identityOf));
+
+/** The different items of the first array that pass. */
+function distinct(items: Items, passes: (identity: string) => boolean = () => true): Items {
+  const found = new Map<string, Value>();
+  for (const item of items) {
+    const identity = identityOf(item);
+    if (!found.has(identity) && passes(identity)) found.set(identity, item);
+  }
+  return [...found.values()];
+}
+
+const ofSets = (build: (first: Items, others: readonly Items[]) => Value): Build => (call) =>
+  ofArrays(all(call), ([first, ...others]) => build(first!, others)); // prettier-ignore
+
+export const BAGS_ROWS: Builders<typeof BAGS> = {
+  bag_pack: packed,
+  bag_keys: (call) => ofBags([call.value(0)], ([bag]) => Object.keys(bag!)),
+  bag_has_key: (call) => lift2(call.value(0), call.string(1), (bag, name) => (isObject(bag) ? Object.hasOwn(bag, name) : null)),
+  bag_merge: (call) => ofBags(all(call), merged),
+  bag_remove_keys: without,
+  set_union: ofSets((first, others) => distinct([first, ...others].flat())),
+  set_intersect: ofSets((first, others) => {
+    const sets = others.map(identitiesOf);
+    return distinct(first, (identity) => sets.every((set) => set.has(identity)));
+  }),
+  set_difference: ofSets((first, others) => {
+    const sets = others.map(identitiesOf);
+    return distinct(first, (identity) => !sets.some((set) => set.has(identity)));
+  }),
+  set_has_element: (call) => {
+    const value = call.value(1);
+    return ofArrays([call.value(0)], ([items], scope) => identitiesOf(items!).has(identityOf(itemOf(value(scope)))));
+  },
+};

@@ -1,0 +1,47 @@
+/** What is there and what is not, and choosing between values. */
+import type { Build, Builders, Call } from '../../../service/query/values/call.ts';
+import type { Kind } from '../../../service/query/values/kind.ts';
+import { sql, type Sql } from '../../../service/query/values/sql.ts';
+import { choose, exists, isNull, one, oneRequired, type Value } from '../../../service/query/values/value.ts';
+import type { CONDITIONALS } from './spec.ts';
+
+/** A text that is empty counts as missing. */
+const given = (value: Value): Sql =>
+  value.facets.string ? sql`(${exists(value)} and ifNull(${value.facets.string} != '', true))` : exists(value);
+
+function coalesce(call: Call): Value {
+  const values = Array.from({ length: call.count }, (_, n) => call.value(n));
+  return values.reduceRight<Value>((rest, value) => choose(given(value), value, rest), { facets: {} });
+}
+
+function cases(call: Call): Value {
+  if (call.count % 2 === 0) throw call.fail(call.count - 1, 'wanted pairs of condition and result, then the result of no match');
+  let result = call.value(call.count - 1);
+  for (let n = call.count - 3; n >= 0; n -= 2) result = choose(call.condition(n), call.value(n + 1), result);
+  return result;
+}
+
+const test =
+  (build: (value: Value) => Sql): Build =>
+  (call) =>
+    oneRequired('bool', build(call.value(0)));
+const holds = (kind: Kind) => (value: Value): Sql => (value.facets[kind] ? sql`isNotNull(${value.facets[kind]})` : sql`false`); // prettier-ignore
+
+export const CONDITIONALS_SQL: Builders<typeof CONDITIONALS> = {
+  iff: (call) => choose(call.condition(0), call.value(1), call.value(2)),
+  case: cases,
+  coalesce,
+  // What it gives where there never was the field is in the column's node.
+  column_ifexists: (call) => call.value(0),
+  isnull: test(isNull),
+  isnotnull: test(exists),
+  isempty: test((value) => sql`not ${given(value)}`),
+  isnotempty: test(given),
+  isbool: test(holds('bool')),
+  isstring: test(holds('string')),
+  isreal: test(holds('real')),
+  not: (call) => {
+      const { required, facets } = call.value(0);
+      return required && facets.bool ? oneRequired('bool', sql`not ${facets.bool}`) : one('bool', sql`not ${call.bool(0)}`);
+    },
+}; // prettier-ignore

@@ -1,0 +1,103 @@
+/** From one type to another, of one row. */
+import type { CONVERSIONS } from './spec.ts';
+import { readDatetime, readSpanText } from '../../syntax/literals.ts';
+import type { Builders, Call, Evaluate } from '../../../shaping/rows/call/call.ts';
+import { ofValue } from '../../../shaping/rows/call/lift.ts';
+import { asJson, asString, jsonValue } from '../../../shaping/rows/values/convert.ts';
+import { DateTime, isJson, TimeSpan, wholeOf, type Value, fits64 } from '../../../shaping/rows/values/value.ts';
+import { timeOf } from '../arithmetic/rows.ts';
+
+function toInt(value: Value): bigint | null {
+  if (typeof value === 'bigint') return value;
+  if (typeof value === 'number') return wholeOf(value);
+  if (typeof value === 'boolean') return value ? 1n : 0n;
+  if (typeof value === 'string') return /^[+-]?\d{1,20}$/.test(value) ? fits64(BigInt(value.replace('+', ''))) : null;
+  return value instanceof DateTime || value instanceof TimeSpan ? value.ns : null;
+}
+
+const REALS: Readonly<Record<string, number>> = { nan: Number.NaN, inf: Infinity, infinity: Infinity };
+
+function readReal(text: string): number | null {
+  if (/^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/.test(text)) return Number(text);
+  const [, sign, word] = /^([+-]?)(nan|inf|infinity)$/i.exec(text) ?? [];
+  const value = word === undefined ? undefined : REALS[word.toLowerCase()];
+  return value === undefined ? null : sign === '-' ? -value : value;
+}
+
+function toDouble(value: Value): number | null {
+  if (typeof value === 'string') return readReal(value);
+  if (typeof value === 'number') return value;
+  if (typeof value === 'bigint' || typeof value === 'boolean') return Number(value);
+  return value instanceof DateTime || value instanceof TimeSpan ? Number(value.ns) : null;
+}
+
+const TRUE = new Set(['1', 't', 'T', 'TRUE', 'true', 'True']);
+const FALSE = new Set(['0', 'f', 'F', 'FALSE', 'false', 'False']);
+
+function toBool(value: Value): boolean | null {
+  if (typeof value === 'string') return TRUE.has(value) ? true : FALSE.has(value) ? false : null;
+  if (typeof value === 'boolean') return value;
+  if (typeof value === 'number' || typeof value === 'bigint') return Number(value) !== 0;
+  return value instanceof DateTime || value instanceof TimeSpan ? value.ns !== 0n : null;
+}
+
+export function toDatetime(value: Value): Value {
+  if (value instanceof DateTime) return value;
+  if (typeof value === 'bigint') return timeOf(value);
+  const ns = typeof value === 'number' ? wholeOf(value) : typeof value === 'string' ? readDatetime(value) : undefined;
+  return ns === undefined || ns === null ? null : timeOf(ns);
+}
+
+const SPAN_NS: Readonly<Record<string, number>> = { ns: 1, us: 1e3, 'µs': 1e3, ms: 1e6, s: 1e9, m: 60e9, h: 3600e9, d: 86_400e9 }; // prettier-ignore
+
+/** A duration as Go writes it, in days, too. */
+function goSpan(text: string): bigint | null {
+  if (!/^[+-]?(?:\d+(?:\.\d+)?(?:ns|us|µs|ms|s|m|h|d))+$/.test(text)) return null;
+  let sum = 0;
+  for (const [, number, unit] of text.replace(/^[+-]/, '').matchAll(/(\d+(?:\.\d+)?)(ns|us|µs|ms|s|m|h|d)/gy))
+    sum += Number(number) * SPAN_NS[unit!]!;
+  const ns = Number.isInteger(sum) ? wholeOf(sum) : null;
+  return ns !== null && text.startsWith('-') ? -ns : ns;
+}
+
+function toTimespan(call: Call): Evaluate {
+  const literal = call.literal(0);
+  if (literal?.type === 'string') {
+    const ns = readSpanText(String(literal.value));
+    const value = ns === undefined ? null : new TimeSpan(ns);
+    return () => value;
+  }
+  return ofValue((value) => {
+    if (value instanceof TimeSpan) return value;
+    const ns = typeof value === 'bigint' ? value : typeof value === 'number' ? wholeOf(value) : typeof value === 'string' ? goSpan(value) : null;
+    return ns === null ? null : new TimeSpan(ns);
+  })(call);
+} // prettier-ignore
+
+const TYPE_NAMES = { bigint: 'long', number: 'real', string: 'string', boolean: 'bool', object: 'dictionary' } as const;
+
+export function typeName(value: Value): string {
+  if (value === null) return 'null';
+  if (value instanceof DateTime) return 'datetime';
+  if (value instanceof TimeSpan) return 'timespan';
+  return Array.isArray(value) ? 'array' : TYPE_NAMES[typeof value as keyof typeof TYPE_NAMES];
+}
+
+export const CONVERSIONS_ROWS: Builders<typeof CONVERSIONS> = {
+  toint: ofValue(toInt),
+  todouble: ofValue(toDouble),
+  tobool: ofValue(toBool),
+  todatetime: ofValue(toDatetime),
+  totimespan: toTimespan,
+  tostring: (call) => {
+    const text = call.string(0);
+    return (scope) => text(scope) ?? '';
+  },
+  parse_json: ofValue((value) => {
+    if (isJson(value)) return value;
+    const text = asString(value);
+    return text === null ? null : jsonValue(text);
+  }),
+  dynamic_to_json: ofValue(asJson),
+  gettype: ofValue(typeName),
+};

@@ -1,0 +1,79 @@
+/** From one type to another. */
+import type { Kind } from '../../../service/query/values/kind.ts';
+import { sql, type Sql } from '../../../service/query/values/sql.ts';
+import { asJson, constantValue, facetsOf, firstOf, one, oneRequired, type Value } from '../../../service/query/values/value.ts';
+import { readDatetime, readSpanText } from '../../syntax/literals.ts';
+import { jsonValue } from '../../../service/query/values/json.ts';
+import type { Type } from '../../types.ts';
+import { timeOf } from '../arithmetic/sql.ts';
+import type { CONVERSIONS } from './spec.ts';
+import type { Build, Builders, Call } from '../../../service/query/values/call.ts';
+
+/** A conversion: how a facet of each kind becomes the wanted type; what is not named becomes null. */
+function conversion(
+  returns: Type & Kind,
+  by: (call: Call) => Partial<Record<Kind, (facet: Sql) => Sql>>,
+  fixed?: (text: string) => bigint | undefined,
+): Build {
+  return (call) => {
+    const value = call.value(0);
+    if (fixed && value.constant?.type === 'string') {
+      const read = fixed(value.constant.value as string);
+      return constantValue({ type: returns, value: read ?? null }, call.params);
+    }
+    const ways = by(call);
+    const parts = facetsOf(value).flatMap(([kind, facet]) => (ways[kind] ? [one(returns, ways[kind](facet))] : []));
+    return parts.length === 0 ? { facets: {} } : parts.length === 1 ? parts[0]! : firstOf(parts);
+  };
+}
+
+const same = (facet: Sql): Sql => facet;
+const nanos = (facet: Sql): Sql => sql`toUnixTimestamp64Nano(${facet})`;
+const whole = (facet: Sql): Sql => sql`accurateCastOrNull(trunc(${facet}), 'Int64')`;
+const float = (facet: Sql): Sql => sql`toFloat64(${facet})`;
+
+const SPAN = sql`'([0-9]+(?:\\\\.[0-9]+)?)(ns|us|µs|ms|s|m|h|d)'`;
+/** ns of a duration as Go writes it. */
+const spanOf = (text: Sql): Sql =>
+  sql`if(match(${text}, '^[+-]?(?:[0-9]+(?:\\\\.[0-9]+)?(?:ns|us|µs|ms|s|m|h|d))+$'),
+ if(startsWith(${text}, '-'), -1, 1) * accurateCastOrNull(arraySum(e -> toFloat64(e[1]) * transform(e[2], ['ns', 'us', 'µs', 'ms', 's', 'm', 'h', 'd'], [1., 1e3, 1e3, 1e6, 1e9, 60e9, 3600e9, 86400e9], 0.), extractAllGroupsVertical(ifNull(${text}, ''), ${SPAN})), 'Int64'), null)`;
+
+const CONVERSIONS_OF_TYPE = {
+  toint: conversion('int', () => ({
+    int: same, real: whole, bool: (facet) => sql`toInt64(${facet})`, datetime: nanos, timespan: same, string: (facet) => sql`toInt64OrNull(${facet})`,
+  })),
+  todouble: conversion('real', () => ({
+    int: float, real: same, bool: float, datetime: (facet) => float(nanos(facet)), timespan: float, string: (facet) => sql`toFloat64OrNull(${facet})`,
+  })),
+  tobool: conversion('bool', () => ({
+    bool: same, int: (facet) => sql`${facet} != 0`, real: (facet) => sql`${facet} != 0`, timespan: (facet) => sql`${facet} != 0`, datetime: (facet) => sql`${nanos(facet)} != 0`,
+    string: (facet) => sql`multiIf(${facet} in ('1', 't', 'T', 'TRUE', 'true', 'True'), true, ${facet} in ('0', 'f', 'F', 'FALSE', 'false', 'False'), false, null)`,
+  })),
+  todatetime: conversion('datetime', (call) => ({
+    datetime: same, string: (facet) => sql`parseDateTime64BestEffortOrNull(${facet}, 9, 'UTC')`,
+    int: (facet) => timeOf(call, sql`toInt128(${facet})`).facets.datetime!, real: (facet) => timeOf(call, sql`toInt128(${whole(facet)})`).facets.datetime!,
+  }), readDatetime),
+  totimespan: conversion('timespan', () => ({ timespan: same, int: same, real: whole, string: spanOf }), readSpanText),
+}; // prettier-ignore
+
+const GETTYPE: Readonly<Record<Kind, (facet: Sql) => Sql>> = {
+  int: () => sql`'long'`, real: () => sql`'real'`, string: () => sql`'string'`, bool: () => sql`'bool'`, datetime: () => sql`'datetime'`, timespan: () => sql`'timespan'`,
+  json: (facet) => sql`if(startsWith(${facet}, '['), 'array', 'dictionary')`,
+}; // prettier-ignore
+
+function getType(call: Call): Value {
+  const parts = facetsOf(call.value(0)).map(([kind, facet]) => sql`isNotNull(${facet}), ${GETTYPE[kind](facet)}, `);
+  return oneRequired('string', parts.length === 0 ? sql`'null'` : sql`multiIf(${parts.reduce((text, part) => sql`${text}${part}`)}'null')`);
+}
+
+export const CONVERSIONS_SQL: Builders<typeof CONVERSIONS> = {
+  ...CONVERSIONS_OF_TYPE,
+  tostring: (call) => oneRequired('string', sql`ifNull(${call.string(0)}, '')`),
+  parse_json: (call) => {
+      const { string, json } = call.value(0).facets;
+      const text = string && json ? sql`coalesce(${string}, ${json})` : (string ?? json ?? call.string(0));
+      return jsonValue(sql`if(isValidJSON(${text}), ${text}, null)`);
+    },
+  dynamic_to_json: (call) => one('string', asJson(call.value(0))),
+  gettype: getType,
+}; // prettier-ignore

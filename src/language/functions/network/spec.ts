@@ -1,0 +1,67 @@
+/** Addresses of networks, and URLs. */
+import type { FunctionTable } from '../../function-spec.ts';
+
+export const NETWORK = {
+  parse_ipv4: { syntax: 'parse_ipv4(text)', doc: 'The IPv4 address as a number; null where the text is none.', args: ['string'], returns: 'int' },
+  ipv4_is_private: { syntax: 'ipv4_is_private(text)', doc: 'The IPv4 address is of a private network: 10.0.0.0/8, 172.16.0.0/12 or 192.168.0.0/16. Null where the text is no address.', args: ['string'], returns: 'bool' },
+  ipv4_is_in_range: { syntax: "ipv4_is_in_range(text, '10.0.0.0/8')", doc: 'The IPv4 address is in the network. Null where the text is no address.', args: ['string', 'constant string'], returns: 'bool' },
+  ipv4_compare: { syntax: 'ipv4_compare(a, b, 24)', doc: '0 where both addresses are equal, -1 where the first is less, else 1; only that many leading bits count. Null where one is no address.', args: ['string', 'string', 'constant int'], optional: 1, returns: 'int' },
+  ipv4_is_match: { syntax: 'ipv4_is_match(a, b, 24)', doc: 'Both IPv4 addresses are equal; only that many leading bits count. Null where one is no address.', args: ['string', 'string', 'constant int'], optional: 1, returns: 'bool' },
+  parse_ipv6: { syntax: 'parse_ipv6(text)', doc: 'The IPv6 address as eight groups of four digits, an IPv4 one as `::ffff:a.b.c.d`; null where the text is none.', args: ['string'], returns: 'string' },
+  ipv6_compare: { syntax: 'ipv6_compare(a, b, 64)', doc: '0 where both addresses are equal, -1 where the first is less, else 1; only that many leading bits count. IPv4 counts as `::ffff:a.b.c.d`. Null where one is no address.', args: ['string', 'string', 'constant int'], optional: 1, returns: 'int' },
+  ipv6_is_match: { syntax: 'ipv6_is_match(a, b, 64)', doc: 'Both addresses are equal; only that many leading bits count. Null where one is no address.', args: ['string', 'string', 'constant int'], optional: 1, returns: 'bool' },
+  ipv6_is_in_range: { syntax: "ipv6_is_in_range(text, 'fd00::/8')", doc: 'The address is in the network. Null where the text is no address.', args: ['string', 'constant string'], returns: 'bool' },
+  parse_url: { syntax: 'parse_url(text)', doc: 'The parts of an absolute URL: `{scheme, host, port, path, username, password, query, fragment}`; `query` is an object. Null where the text is no URL with a scheme and a host.', args: ['string'], returns: 'dynamic' },
+  parse_urlquery: { syntax: 'parse_urlquery(text)', doc: 'The parameters of the query part of a URL, as an object; of a name that comes twice the first value.', args: ['string'], returns: 'dynamic' },
+} satisfies FunctionTable; // prettier-ignore
+
+const OCTET = '(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])';
+/** An IPv4 address without zeros in front, for both back ends. */
+export const IPV4_PATTERN = `^(?:${OCTET}\\.){3}${OCTET}$`;
+const GROUP = '[0-9A-Fa-f]{1,4}';
+/** An IPv6 address, `::` for zeros and an IPv4 one at its end included, for both back ends. */
+export const IPV6_PATTERN = `^(?:(?:${GROUP}:){7}${GROUP}|(?:${GROUP}:){1,7}:${Array.from({ length: 6 }, (_, n) => `|(?:${GROUP}:){1,${6 - n}}(?::${GROUP}){1,${n + 1}}`).join('')}|:(?:(?::${GROUP}){1,7}|:)|::(?:[fF]{4}:)?(?:${OCTET}\\.){3}${OCTET})$`;
+const [IPV4, IPV6] = [new RegExp(IPV4_PATTERN), new RegExp(IPV6_PATTERN)];
+
+/** The 32 hexadecimal digits of an address, an IPv4 one as `::ffff:a.b.c.d`; undefined where the text is none. */
+export function addressDigits(text: string): string | undefined {
+  if (IPV4.test(text)) return addressDigits(`::ffff:${text}`);
+  if (!IPV6.test(text)) return undefined;
+  const whole = text.toLowerCase().replace(/(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})$/, (_, ...parts: string[]) => {
+    const [a, b, c, d] = parts.slice(0, 4).map((part) => Number(part).toString(16).padStart(2, '0'));
+    return `${a}${b}:${c}${d}`;
+  });
+  const [head = '', tail] = whole.split('::').map((side) => side.split(':').filter(Boolean).map((group) => group.padStart(4, '0')).join(''));
+  return tail === undefined ? head : head.padEnd(32 - tail.length, '0') + tail;
+} // prettier-ignore
+
+/** The first bits of an address as a text that sorts as they do. */
+export function leadingBits(digits: string, bits: number): string {
+  const whole = Math.floor(bits / 4);
+  return digits.slice(0, whole) + (bits % 4 === 0 ? '' : String(Number.parseInt(digits[whole]!, 16) >> (4 - (bits % 4))));
+}
+
+/** A network such as `fd00::/8`, or one address; undefined for anything else. */
+export function readNetwork6(text: string): { readonly digits: string; readonly bits: number } | undefined {
+  const [, address = '', bits = '128'] = /^([^/]*)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
+  const digits = addressDigits(address);
+  const fromEnd = IPV4.test(address) && text.includes('/') ? 96 : 0;
+  return digits === undefined || Number(bits) + fromEnd > 128 ? undefined : { digits, bits: Number(bits) + fromEnd };
+}
+
+/** Scheme, user, password, host, port, path, query, fragment; a dot stands for line ends, too. */
+export const URL_PATTERN =
+  '^([A-Za-z][A-Za-z0-9+.-]*)://(?:([^/?#@:]*)(?::([^/?#@]*))?@)?(\\[[^\\]]*\\]|[^/?#@:]+)(?::([0-9]*))?(/[^?#]*)?(?:\\?([^#]*))?(?:#(.*))?$';
+
+/** A network such as `10.0.0.0/8`, or one address; undefined for anything else. */
+export function readNetwork(text: string): { readonly first: number; readonly last: number } | undefined {
+  const [, a, b, c, d, bits = '32'] = /^(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})(?:\/(\d{1,2}))?$/.exec(text) ?? [];
+  const parts = [a, b, c, d].map(Number);
+  if (a === undefined || parts.some((part) => part > 255) || Number(bits) > 32) return undefined;
+  const size = 2 ** (32 - Number(bits));
+  const address = parts.reduce((sum, part) => sum * 256 + part, 0);
+  const first = address - (address % size);
+  return { first, last: first + size - 1 };
+}
+
+export const PRIVATE_NETWORKS = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16'].map((text) => readNetwork(text)!);

@@ -1,0 +1,51 @@
+/** One use of a function as its SQL builder sees it, and the tables of builders. */
+import type { Constant, Type } from '../../../language/types.ts';
+import type { Params, Sql } from './sql.ts';
+import type { Numeric, Value } from './value.ts';
+
+/** Known when a query is compiled. */
+export interface Environment {
+  readonly params: Params;
+  /** ns since 1970, the same in the whole query. */
+  readonly now: bigint;
+  /** [start, end) of the query in ns. */
+  readonly start: bigint;
+  readonly end: bigint;
+  /** The width of `bin_auto`, ns. */
+  readonly step: bigint;
+}
+
+/** One use of a function: its arguments as SQL, each computed when it is asked for. */
+export interface Call extends Environment {
+  readonly count: number;
+  readonly types: readonly Type[];
+  value(n: number): Value;
+  /** Nullable SQL of the argument as that type. */
+  string(n: number): Sql;
+  int(n: number): Sql;
+  number(n: number): Numeric;
+  real(n: number): Sql;
+  bool(n: number): Sql;
+  time(n: number): Sql;
+  span(n: number): Sql;
+  /** A condition that is never null: null counts as false. */
+  condition(n: number): Sql;
+  /** ` order by …` of the rows, for functions that look at other rows. */
+  order(): Sql;
+  /** The argument's constant; throws where it has none. */
+  constant(n: number): Constant;
+  /** True where a result that is null may as well be false. */
+  readonly filtering: boolean;
+  /** The error of a constant argument that cannot be. */
+  fail(n: number, message: string): Error;
+}
+
+export interface AggregateCall extends Call {
+  /** Length of the time that one row of the result stands for, ns. */
+  readonly window: bigint;
+}
+
+export type Build = (call: Call) => Value;
+/** A builder for each function of a table: one that is missing is an error of types. */
+export type Builders<Table> = Readonly<Record<keyof Table & string, Build>>;
+export type AggregateBuilders<Table> = Readonly<Record<keyof Table & string, (call: AggregateCall) => Value>>;

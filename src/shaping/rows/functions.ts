@@ -1,0 +1,25 @@
+/** How each function of the language is computed of a row, and which a transform does not have. */
+import type { NameOnlyIn, ScalarName } from '../../language/functions/table.ts';
+import type { Build } from './call/call.ts';
+import { FUNCTIONS_ROWS } from './topics.ts';
+
+const SEES_ONE_EVENT = 'works in queries only, which see many events';
+
+/** Functions that a row has not, with what stands behind the name. */
+const REFUSED: Readonly<Record<NameOnlyIn<'queries'>, string>> = {
+  bin_auto: 'follows the range of a query; in a transform write bin(_time, 1m)',
+  row_number: SEES_ONE_EVENT,
+  prev: SEES_ONE_EVENT,
+  next: SEES_ONE_EVENT,
+  row_cumsum: SEES_ONE_EVENT,
+};
+const BUILDERS: Readonly<Record<Exclude<ScalarName, keyof typeof REFUSED>, Build>> = FUNCTIONS_ROWS;
+
+export function scalarBuilder(name: ScalarName): Build {
+  if (!isRefused(name)) return BUILDERS[name];
+  return (call) => {
+    throw call.fail(0, `${name} ${REFUSED[name]}`);
+  };
+}
+
+const isRefused = (name: ScalarName): name is keyof typeof REFUSED => Object.hasOwn(REFUSED, name);
