@@ -98,7 +98,8 @@ export interface FormatChoice {
  * layout; without a field that of the default's keys and of the beginning of text. `timezone`: IANA name; of times that name none.
  */
 export type TimeConfig =
-  | { readonly kind: 'read' }
+  /** `kept`: a `_time` of the format's own stays as it is written, for the service. */
+  | { readonly kind: 'read' | 'kept' }
   | { readonly kind: 'auto'; readonly timezone: string }
   | { readonly kind: 'given'; readonly field: string | undefined; readonly format: string; readonly timezone: string };
 

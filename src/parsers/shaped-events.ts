@@ -15,13 +15,15 @@ import { convertTypes, type ReadTime, type ValueType } from './values/typed-valu
 export interface TimeStep {
   /** Where the configuration names it. */
   readonly field: string | undefined;
-  /** A `_time` of the format's own (a named group, a column) is to be read, too. */
-  readonly readsOwn: boolean;
+  /** What becomes of a `_time` of the format's own: a named group, a column, the time of an access log. */
+  readonly own: 'keep' | 'read' | 'drop';
   /** Tried where there is no `field`. */
   readonly keys: readonly string[];
   /** Then whether a text may begin with its time. */
   readonly leads: boolean;
   readonly time: GivenTime;
+  /** For a format that reads its `_time` itself to RFC 3339: such a text stays as it is where the time is taken. */
+  readonly ownTime: GivenTime | undefined;
   /** The `time_error` without the unreadable text, which a transform may have to hide. */
   readonly wanted: string | undefined;
 }
@@ -35,6 +37,8 @@ export interface ShapeSteps {
   readonly isTaken: ((key: string) => boolean) | undefined;
 }
 
+/** As formats write the time that they read. */
+const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/;
 /** Characters of a text that cannot be read, as `time_error` quotes it. */
 const MAX_QUOTED = 200;
 
@@ -45,24 +49,25 @@ export function createLineParser(format: FormatParser | undefined, steps: ShapeS
     const failures = convertTypes(event, types, readTime, readAtMs, changed);
     if (failures > 0) errors.typeErrors = (errors.typeErrors ?? 0) + failures;
   };
-  const shaped = (made: EventFields, readAtMs: number): EventFields | string => {
-    const found = isTaken && messageObject(made);
+  const shaped = (parsed: EventFields, readAtMs: number): EventFields | string => {
     // A time of the format's own gives way to the one that is read from it.
-    if (found && !isBehindObject(made, found) && !(step?.readsOwn && Object.hasOwn(made, '_time'))) {
+    const made = step && Object.hasOwn(parsed, '_time') ? timed(parsed, step, readAtMs) : parsed;
+    const found = isTaken && messageObject(made);
+    if (found && !isBehindObject(made, found)) {
       const text = withMembers(JSON.stringify(made), made, found, isTaken);
       return shapedLine(text, readAtMs) ?? text;
     }
     const event = found ? Object.assign(emptyFields(), made, pickFrom(found, made, isTaken)) : made;
     convert(event, readAtMs);
-    return step ? timed(event, step, readAtMs) : event;
+    return step && !Object.hasOwn(parsed, '_time') ? timed(event, step, readAtMs) : event;
   };
   const timed = (event: EventFields, step: TimeStep, readAtMs: number): EventFields => {
     const found = timeOf(event, step, readAtMs);
     if (found === undefined) return event;
+    if (found === 'drop') return withoutTime(event);
     if (found.text !== undefined) return { ...event, _time: found.text };
     errors.timeErrors = (errors.timeErrors ?? 0) + 1;
-    const { _time, ...rest } = event;
-    return { ...rest, time_error: found.error };
+    return { ...withoutTime(event), time_error: found.error };
   };
   const readsTimes = types.some(([, type]) => type === 'datetime');
   /** A JSON line keeps its bytes, but for what its types and its time say; undefined where it is none. */
@@ -106,16 +111,20 @@ interface FoundTime {
   readonly error: string;
 }
 
+const withoutTime = ({ _time, ...rest }: EventFields): EventFields => rest;
+
 /** Undefined where the event's own time stays, or there is nothing to read. */
-function timeOf(event: EventFields, { field, readsOwn, keys, leads, time, wanted }: TimeStep, readAtMs: number): FoundTime | undefined {
+function timeOf(event: EventFields, step: TimeStep, readAtMs: number): FoundTime | 'drop' | undefined {
+  const { field, own, keys, leads, time, ownTime, wanted } = step;
   const hasOwn = Object.hasOwn(event, '_time');
-  if (hasOwn && !readsOwn) return undefined;
+  if (hasOwn && own !== 'read') return own === 'drop' ? own : undefined;
   const name = hasOwn ? '_time' : field;
   if (name !== undefined) {
     const place = placeOf(event, name);
     const value = place?.holder[place.key];
     if (value === undefined || value === null) return undefined;
     const scalar = scalarText(value);
+    if (hasOwn && scalar !== undefined && RFC_3339.test(scalar) && ownTime?.whole(scalar, readAtMs) !== undefined) return undefined;
     const text = scalar === undefined ? undefined : time.whole(scalar, readAtMs);
     return {
       ...(text === undefined ? {} : { text }),

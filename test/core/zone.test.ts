@@ -20,6 +20,8 @@ test.each([
   ['January in December is next year', 'UTC', '--01-01 00:00:01', '2025-12-31T23:59:59Z', '2026-01-01T00:00:01.000Z'],
   ['a clock ahead stays in the year', 'UTC', '--06-02 00:00:00', '2026-06-01T00:00:00Z', '2026-06-02T00:00:00.000Z'],
   ['an old message of this year stays in it', 'UTC', '--01-20 00:00:00', '2026-12-01T00:00:00Z', '2026-01-20T00:00:00.000Z'],
+  ['a day ahead is this year', 'UTC', '--06-02 12:00:00', '2026-06-01T12:00:00Z', '2026-06-02T12:00:00.000Z'],
+  ['more than a day ahead is last year', 'UTC', '--06-02 12:00:01', '2026-06-01T12:00:00Z', '2025-06-02T12:00:01.000Z'],
   ['a month far ahead is last year', 'UTC', '--11-05 00:00:00', '2026-02-01T00:00:00Z', '2025-11-05T00:00:00.000Z'],
   ['29 February goes back to a leap year', 'UTC', '--02-29 00:00:00', '2026-03-01T00:00:00Z', '2024-02-29T00:00:00.000Z'],
   ['the year is the zone’s own', 'Pacific/Auckland', '--01-01 09:00:00', '2025-12-31T20:00:00Z', '2025-12-31T20:00:00.000Z'],

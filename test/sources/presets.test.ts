@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { PRESET_NAMES } from '../../src/config/presets/preset.ts';
 import { make } from './made.ts';
 
+const READ = '2026-11-22T18:00:00.500Z';
 const T = '2026-11-22T16:08:49Z';
 const OFFSET = '2026-11-22T16:08:49+00:00';
 const MS = '2026-11-22T16:08:49.123Z';
@@ -62,7 +63,7 @@ test.each(SAMPLES)('%s: %s', async (preset, line, event, file) => {
 test('keys beside a preset win; types and path_fields merge by name', async () => {
   const line = '2026/11/22 16:08:49 [error] 17#18: *9 x';
   const { events } = await make('preset: nginx-error\ntypes: {pid: text, level: text}\ntime: read', line);
-  expect(events[0]).toMatchObject({ _time: '2026/11/22 16:08:49', pid: '17', tid: 18, connection: 9 });
+  expect(events[0]).toMatchObject({ _time: READ, pid: '17', tid: 18, connection: 9 });
   const { events: text } = await make('preset: nginx-error\nformat: text\ntypes: {}\nparse_json: true', line);
   expect(text[0]).toMatchObject({ message: line });
   const { events: own } = await make("preset: nginx-error\nregex: '^(?<day>\\S+) (?<rest>.*)$'", line);
@@ -72,4 +73,29 @@ test('keys beside a preset win; types and path_fields merge by name', async () =
     file: path,
   });
   expect(pod[0]).toMatchObject({ pod: 'log', namespace: 'shop', container: 'app' });
+});
+
+// Symptom: an old auth.log had events two weeks ahead. Cause: a date without a year could be up to 31 days ahead, and presets took any year.
+// prettier-ignore
+const AHEAD: [preset: string, line: string, time: string, isError: boolean][] = [
+  ['auth', 'Dec 10 06:55:46 host1 sshd[24200]: Invalid user', '2025-12-10T06:55:46Z', false],
+  ['syslog-file', 'Nov 23 18:00:01 host1 cron[1]: x', '2025-11-23T18:00:01Z', false],
+  ['syslog-file', 'Nov 23 18:00:00 host1 cron[1]: x', '2026-11-23T18:00:00Z', false],
+  ['klog', 'E1210 06:55:46.1 1 a.go:1] x', '2025-12-10T06:55:46.1Z', false],
+  ['log4j', '2099-01-01 10:00:00,1 INFO x', READ, true],
+  ['nginx-access', '10.0.0.7 - - [05/Mar/2099:16:08:49 +0000] "GET /a HTTP/1.1" 200 7', READ, true],
+  ['kubernetes', '2099-11-22T16:08:49.123Z stderr F x', READ, true],
+  ['docker', '{"log":"x\\n","stream":"stdout","time":"2099-11-22T16:08:49.123Z"}', READ, true],
+]; // prettier-ignore
+
+test.each(AHEAD)('%s: no time is ahead of the read: %s', async (preset, line, time, isError) => {
+  const { events, stats } = await make(`preset: ${preset}\ntime: {timezone: UTC}`, line);
+  expect(events[0]).toMatchObject({ _time: time, ...(isError ? { time_error: expect.any(String) } : {}) });
+  expect(stats.timeErrors).toBe(isError ? 1 : undefined);
+});
+
+// Symptom: the time of the line went to the service as it was written. Cause: `time: read` read none, and left the text of a preset in its place.
+test.each(SAMPLES)('%s: time: read wins: %s', async (preset, line, event, file) => {
+  const { events } = await make(`preset: ${preset}\ntime: read`, line, file === undefined ? {} : { file });
+  expect(events[0]).toMatchObject({ ...event, _time: READ });
 });

@@ -95,9 +95,7 @@ test('time: logfmt, and the message of a regex, bring theirs', async () => {
 test('time: read leaves all of them alone', async () => {
   expect(await timeOf('time: read', '2026-11-22T16:08:49Z x')).toBe(READ);
   expect(await timeOf('time: read', '{"time":"2026-11-22T16:08:49Z"}')).toBe(READ);
-  expect(await timeOf("time: read\nformat: regex\nregex: '^(?<_time>\\S+) (?<a>.*)$'", '22/Nov/2026:16:08:49 x')).toBe(
-    '22/Nov/2026:16:08:49',
-  );
+  expect(await timeOf("time: read\nformat: regex\nregex: '^(?<_time>\\S+) (?<a>.*)$'", '22/Nov/2026:16:08:49 x')).toBe(READ);
 });
 
 test('time: a _time group in CLF or the form of nginx is RFC 3339 afterwards', async () => {
@@ -142,6 +140,7 @@ const GIVEN: [time: string, line: string, time: string][] = [
   ['{format: "02.01.2006 15:04:05", timezone: Europe/Athens}', '22.11.2026 16:08:49 text', '2026-11-22T14:08:49Z'],
   ['{format: unix}', '1795363729.25 text', '2026-11-22T16:08:49.25Z'],
   ['{format: unixms}', '{"ts":1795363729123}', '2026-11-22T16:08:49.123Z'],
+  ['{field: at, timezone: UTC}', '{"at":"Dec 10 06:55:46"}', '2025-12-10T06:55:46Z'],
 ]; // prettier-ignore
 
 test.each(GIVEN)('time: %s of %s', async (time, line, wanted) => {
@@ -165,6 +164,16 @@ test('time: a field that cannot be read keeps the read time, its text, and is co
     `{"_time":"${READ}","message":"text"}`,
   ]);
   expect(stats.timeErrors).toBe(3);
+});
+
+test('time: a time that was asked for and is more than a day ahead is none; a value of the type datetime may be', async () => {
+  for (const at of ['"2026-11-23T18:00:01Z"', '1795456801', '"2099-01-01 10:00:00"']) {
+    const { events, stats } = await make('time: {field: at}', `{"at":${at}}`);
+    expect([events[0], stats.timeErrors]).toEqual([{ at: JSON.parse(at), time_error: String(JSON.parse(at)), _time: READ }, 1]);
+  }
+  expect(await timeOf('time: {field: at}', '{"at":"2026-11-23T18:00:00.9Z"}')).toBe('2026-11-23T18:00:00.9Z');
+  const { events } = await make('types: {expires: datetime}', '{"expires":"2099-01-01 10:00:00Z"}');
+  expect(events[0]).toMatchObject({ expires: '2099-01-01T10:00:00Z' });
 });
 
 test('time: a line of a megabyte is looked at only where it begins', async () => {

@@ -65,7 +65,7 @@ function withSinks(source: SourceConfig, sinks: readonly SinkConfig[], isAlwaysS
   const own = sinks.filter(({ inputs }) => inputs.includes(source.id));
   const isShaped = isAlwaysShaped || source.isShaped || own.some(({ transform }) => transform !== undefined);
   const isReadThere = own.some(({ timestampField }) => timestampField === '_time');
-  return { ...source, isShaped, ...(isReadThere ? { time: { kind: 'read' } } : {}) };
+  return { ...source, isShaped, ...(isReadThere ? { time: { kind: 'kept' } } : {}) };
 }
 
 /** The transforms of a configuration that may have problems. */

@@ -6,11 +6,11 @@
 export interface Zone {
   /**
    * The instant of a wall-clock time, in milliseconds; of two (a clock set back) the one nearer to `nearMs`. Without
-   * `year` it is the latest year that puts it at most a month after `nearMs`: December's messages that arrive in January are
+   * `year` it is the latest year that puts it at most `mostAheadMs` (a day) after `nearMs`: December's messages that arrive in January are
    * last year's, and a clock that is ahead at the turn of the year gives next year. Undefined when there is no such date.
    * `offsetMs`: of a time that names its own zone.
    */
-  toInstant(wall: WallTime, nearMs: number, offsetMs?: number): number | undefined;
+  toInstant(wall: WallTime, nearMs: number, offsetMs?: number, mostAheadMs?: number): number | undefined;
   /** The offset in force at an instant, milliseconds. */
   offsetAt(instantMs: number): number;
 }
@@ -27,7 +27,6 @@ export interface WallTime {
 
 const DAY_MS = 86_400_000;
 const QUARTER_MS = 900_000;
-const MAX_AHEAD_MS = 31 * DAY_MS;
 const MAX_KEPT_OFFSETS = 4096;
 
 /** `name` is an IANA zone that Intl knows (the configuration checks it). */
@@ -66,7 +65,7 @@ function zoneOf(offsetAt: (instantMs: number) => number): Zone {
 
   return {
     offsetAt,
-    toInstant(wall, nearMs, offsetMs) {
+    toInstant(wall, nearMs, offsetMs, mostAheadMs = DAY_MS) {
       const place = (wallMs: number): number => (offsetMs === undefined ? nearest(wallMs, nearMs) : wallMs - offsetMs);
       if (wall.year !== undefined) {
         const wallMs = wallAsUtc(wall, wall.year);
@@ -78,7 +77,7 @@ function zoneOf(offsetAt: (instantMs: number) => number): Zone {
         const wallMs = wallAsUtc(wall, year);
         if (wallMs === undefined) continue;
         const instant = place(wallMs);
-        if (instant <= nearMs + MAX_AHEAD_MS) return instant;
+        if (instant <= nearMs + mostAheadMs) return instant;
       }
       return undefined;
     },

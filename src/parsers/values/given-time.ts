@@ -6,11 +6,14 @@ import { anyWholeTime, type EventTime, formatEventTime, leadingTime, zoneOffset 
 /** What services hold: 1900 to 2262. */
 const EARLIEST_S = -2_208_988_800;
 const LATEST_S = 9_223_372_036;
+const DAY_S = 86_400;
 
 export interface GivenTimeRules {
   /** `auto`, `unix`, `unixms`, `unixus`, `unixnano` or a Go layout. */
   readonly format: string;
   readonly zone: Zone;
+  /** A value, such as the end of a certificate, not the time of an event: that is at most a day ahead of the read. */
+  readonly mayBeAhead?: boolean;
 }
 
 /** Readers of a whole value, and of the time that a text begins with (after `[`); undefined where there is none. */
@@ -22,20 +25,22 @@ export interface GivenTime {
 /** Digits behind the point of a second that a unit stands for. */
 const UNITS: Readonly<Record<string, number>> = { unix: 0, unixms: 3, unixus: 6, unixnano: 9 };
 
-export function createGivenTime({ format, zone }: GivenTimeRules): GivenTime {
-  const asText = (time: EventTime | undefined): string | undefined =>
-    time && time.second >= EARLIEST_S && time.second <= LATEST_S ? formatEventTime(time) : undefined;
+export function createGivenTime({ format, zone, mayBeAhead = false }: GivenTimeRules): GivenTime {
+  const asText = (time: EventTime | undefined, readAtMs: number): string | undefined => {
+    const latest = mayBeAhead ? LATEST_S : Math.floor(readAtMs / 1000) + DAY_S;
+    return time && time.second >= EARLIEST_S && time.second <= latest ? formatEventTime(time) : undefined;
+  };
   if (format === 'auto') {
     return {
-      whole: (text, readAtMs) => asText(anyWholeTime(withKnownZone(text), { zone, readAtMs })),
-      leading: (text, readAtMs) => asText(leadingTime(text, { zone, readAtMs })),
+      whole: (text, readAtMs) => asText(anyWholeTime(withKnownZone(text), { zone, readAtMs }), readAtMs),
+      leading: (text, readAtMs) => asText(leadingTime(text, { zone, readAtMs }), readAtMs),
     };
   }
   const digits = UNITS[format];
   if (digits !== undefined) {
     return {
-      whole: (text) => asText(readCount(text, digits)),
-      leading: (text) => asText(readCount(/^\[?(-?\d+(?:\.\d+)?)(?![\w.])/.exec(text)?.[1] ?? '', digits)),
+      whole: (text, readAtMs) => asText(readCount(text, digits), readAtMs),
+      leading: (text, readAtMs) => asText(readCount(/^\[?(-?\d+(?:\.\d+)?)(?![\w.])/.exec(text)?.[1] ?? '', digits), readAtMs),
     };
   }
   const parts = compileLayout(format);
@@ -48,7 +53,7 @@ export function createGivenTime({ format, zone }: GivenTimeRules): GivenTime {
     const instant = hasOffset && wall.year !== undefined ? ms : zone.toInstant(wall, readAtMs, hasOffset ? 0 : named);
     if (instant === undefined) return undefined;
     const fraction = `${String(((ms % 1000) + 1000) % 1000).padStart(3, '0')}${String(ns).padStart(6, '0')}`.replace(/0{1,9}$/, '');
-    return asText({ second: Math.floor(instant / 1000), fraction });
+    return asText({ second: Math.floor(instant / 1000), fraction }, readAtMs);
   };
   return {
     whole: (text, readAtMs) => read(text, readAtMs, false),

@@ -64,15 +64,16 @@ export function shapeOf(config: LineConfig, shaping: LineShaping, wrapFields: Re
 const TIME_KEYS = ['time', 'timestamp', 'ts', '@timestamp', 'eventTime'];
 /** Characters that a field of a path takes at most. */
 const MAX_PATH_FIELD = 256;
-/** Formats whose `_time` is text of the log, not of the event's maker. */
-const OWN_TIMES: ReadonlySet<string> = new Set(['regex', 'csv']);
+/** Formats whose `_time` is text of the log: of a group or column, or read by the format itself to RFC 3339. */
+const OWN_TEXTS: ReadonlySet<string> = new Set(['regex', 'csv']);
+const OWN_TIMES: ReadonlySet<string> = new Set(['combined', 'cri', 'docker']);
 /** Keys that the agent gives events, beside `fields`. */
 const AGENT_KEYS = ['host', 'file', 'container_name'];
 
 /** The times that the kernel reads: all of `auto`; for a named field, only the beginning of text, where the field cannot be. */
 function eventTimes(time: TimeConfig, makesObjects: boolean): EventTimes | undefined {
   if (time.kind === 'auto') return { zone: time.timezone, keys: TIME_KEYS, messageLeads: makesObjects };
-  if (time.kind === 'read' || time.field === undefined) return undefined;
+  if (time.kind !== 'given' || time.field === undefined) return undefined;
   return { zone: time.timezone, keys: [], messageLeads: false };
 }
 
@@ -86,18 +87,21 @@ function keepsLines({ format, formats, parseJson, time }: LineConfig): boolean {
 /** Reads times in JavaScript, where the kernel does not; undefined where there is nothing to read. */
 async function loadTimes(config: LineConfig): Promise<TimeStep | undefined> {
   const { format, formats, time } = config;
-  const readsOwn = formats.length > 0 ? formats.some((each) => OWN_TIMES.has(each.format)) : OWN_TIMES.has(format);
-  if (time.kind === 'read' || (time.kind === 'auto' && !readsOwn)) return undefined;
+  const names = formats.length > 0 ? formats.map((each) => each.format) : [format];
+  const readsTexts = names.some((name) => OWN_TEXTS.has(name));
+  const hasOwn = readsTexts || names.some((name) => OWN_TIMES.has(name));
+  if (time.kind === 'kept' || (time.kind !== 'given' && !hasOwn)) return undefined;
   const { createGivenTime } = await import('../../parsers/values/given-time.ts');
   const isGiven = time.kind === 'given';
-  const read = createGivenTime({ format: isGiven ? time.format : 'auto', zone: createZone(time.timezone) });
+  const zone = createZone('timezone' in time ? time.timezone : 'UTC');
   const isSearched = isGiven && time.field === undefined;
   return {
     field: isGiven ? time.field : undefined,
-    readsOwn,
+    own: time.kind === 'read' ? 'drop' : hasOwn ? 'read' : 'keep',
     keys: isSearched ? TIME_KEYS : [],
     leads: isSearched,
-    time: read,
+    time: createGivenTime({ format: isGiven ? time.format : 'auto', zone }),
+    ownTime: hasOwn && !readsTexts ? createGivenTime({ format: 'auto', zone }) : undefined,
     wanted: config.isShaped ? `not ${isGiven && time.format !== 'auto' ? time.format : 'a known format'}` : undefined,
   };
 }
@@ -146,8 +150,8 @@ async function loadParser(config: LineConfig, format: Format['parser'], pathName
   if (!times && !isTyped && !parseJson) return format;
   const { createLineParser } = await import('../../parsers/shaped-events.ts');
   const { createGivenTime } = await import('../../parsers/values/given-time.ts');
-  const zone = createZone(time.kind === 'read' ? 'UTC' : time.timezone);
-  const datetimes = createGivenTime({ format: 'auto', zone });
+  const zone = createZone('timezone' in time ? time.timezone : 'UTC');
+  const datetimes = createGivenTime({ format: 'auto', zone, mayBeAhead: true });
   const taken = new Set([...AGENT_KEYS, ...pathNames, ...Object.keys(config.fields)]);
   const steps: ShapeSteps = {
     time: times,

@@ -3,7 +3,7 @@ import { dateOf, daysOf, daysSince1970 } from '../calendar';
 
 export const DAY: i64 = 86_400;
 /** How far ahead of the read a date without a year may be, in milliseconds. */
-const MOST_AHEAD: i64 = 31 * 86_400_000;
+const MOST_AHEAD: i64 = 86_400_000;
 /** For a time that cannot be: before all that are taken. */
 export const NEVER: i64 = i64.MIN_VALUE;
 
@@ -57,7 +57,7 @@ export function localInstant(wall: i64): i64 {
   return abs(late * 1000 - readAt) < abs(early * 1000 - readAt) ? late : early;
 }
 
-/** Of the latest year that puts it at most 31 days ahead of the read. `offset`: of a time that names its zone, else `local` is true. */
+/** Of the latest year that puts it at most a day ahead of the read. `offset`: of a time that names its zone, else `local` is true. */
 export function inferredInstant(month: u32, day: u32, clock: i64, local: bool, offset: i64): i64 {
   const second = readAt / 1000;
   const yearNow = dateOf(<i32>((second + offsetAt(second)) / DAY)) >> 16;

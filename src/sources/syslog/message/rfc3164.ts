@@ -4,7 +4,7 @@
  */
 import type { Parsed } from './message.ts';
 import { instantOf } from './rfc5424.ts';
-import { isTaken } from './sent-time.ts';
+import { isTaken, MOST_AHEAD_WITHOUT_YEAR_MS } from './sent-time.ts';
 import type { WallTime, Zone } from '../../../core/time/zone.ts';
 import { createZone } from '../../../core/time/zone.ts';
 
@@ -66,7 +66,12 @@ function readBsdTime(text: string, at: number, receivedAtMs: number, zone: Zone)
     minute: Number(minute),
     second: Number(second),
   };
-  const instant = (zoneName !== undefined && UTC_NAMES.has(zoneName) ? utc : zone).toInstant(wall, receivedAtMs);
+  const instant = (zoneName !== undefined && UTC_NAMES.has(zoneName) ? utc : zone).toInstant(
+    wall,
+    receivedAtMs,
+    undefined,
+    MOST_AHEAD_WITHOUT_YEAR_MS,
+  );
   if (instant === undefined) return undefined;
   const sent = isTaken(instant, receivedAtMs)
     ? { time: writeTime(instant, fraction) }

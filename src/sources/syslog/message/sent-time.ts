@@ -5,6 +5,9 @@
 const EARLIEST_S = -2_208_988_800;
 const MOST_AHEAD_S = 86_400;
 
+/** A date without a year that would be so far ahead comes from a clock that is ahead, not from last year: it is not taken. */
+export const MOST_AHEAD_WITHOUT_YEAR_MS = 31 * 86_400_000;
+
 /** Whole seconds count. */
 export function isTaken(instantMs: number, receivedAtMs: number): boolean {
   const second = Math.floor(instantMs / 1000);
