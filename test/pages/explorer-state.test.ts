@@ -13,9 +13,9 @@ import { beginning } from '../support/begin.ts';
 const dist = fileURLToPath(new URL('../../dist/', import.meta.url));
 const EVENTS = 200;
 
-test('explorer is at most 300 kB after gzip', () => {
+test('explorer is at most 130 kB after gzip -9', () => {
   const sizes = ['html', 'js', 'css'].map((kind) => gzipSync(readFileSync(join(dist, `explorer-page.${kind}`)), { level: 9 }).length);
-  expect(sizes.reduce((sum, size) => sum + size)).toBeLessThanOrEqual(300_000);
+  expect(sizes.reduce((sum, size) => sum + size)).toBeLessThanOrEqual(130_000);
 });
 
 describe.skipIf(!hasChromium)(`explorer in use${chromiumHint}`, () => {

@@ -43,25 +43,25 @@ export function optionsOf({ target, series, format, height, shape, isTime, step,
   const style = getComputedStyle(target);
   const ink = style.getPropertyValue('--faint').trim();
   const grid = { stroke: style.getPropertyValue('--line').trim(), width: 1 };
-  // Bytes are read in powers of two.
-  const steps = format === formatBytes ? { incrs: Array.from({ length: 50 }, (_, power) => 2 ** power) } : {};
   const axis = { stroke: ink, font: '11px system-ui, sans-serif', ticks: { show: false } };
   const [isColumns, isPoints] = [shape === 'columns', shape === 'points'];
-  const paths =
-    isColumns && uPlot.paths.bars ? { paths: uPlot.paths.bars({ size: [0.9, 60], align: 1 }) } : isPoints ? { paths: () => null } : {};
+  const width = (plot: uPlot) => step || stepOf(plot.data[0]);
+  const paths = isColumns ? { paths: columnsOf(width) } : isPoints ? { paths: () => null } : {};
+  // A column begins at its time: it is under the pointer up to its end, not where its time is the nearest.
+  const pointer = isColumns
+    ? { points: { show: false }, dataIdx: (plot: uPlot, _s: number, _i: number, x: number) => columnAt(plot.data[0], x, width(plot)) }
+    : { points: { size: 6 } };
   return {
     width: target.clientWidth,
     height,
     padding: [6, 18, 0, 0],
     legend: { show: false },
-    cursor: { y: false, drag: { x: isSelectable, y: false, setScale: false }, points: { size: 6 } },
+    cursor: { y: false, drag: { x: isSelectable, y: false, setScale: false }, ...pointer },
     scales: {
       // A column begins at its time and is a step wide.
       x: {
         time: isTime,
-        ...(isColumns
-          ? { range: (plot: uPlot, from: number, to: number): [number, number] => [from, to + (step || stepOf(plot.data[0]))] }
-          : {}),
+        ...(isColumns ? { range: (plot: uPlot, from: number, to: number): [number, number] => [from, to + width(plot)] } : {}),
       },
       y: { range: (_plot, least, most) => rangeOfValues(least, most) },
     },
@@ -71,9 +71,17 @@ export function optionsOf({ target, series, format, height, shape, isTime, step,
         grid: { show: false },
         size: 24,
         space: 70,
+        ...(isTime ? {} : { incrs: (plot: uPlot) => stepsOfAxis([plot.data[0]], format) }),
         values: (_plot, ticks) => (isTime ? labelTimes(ticks) : ticks.map((tick) => format(tick))),
       },
-      { ...axis, ...steps, grid, size: 58, space: 32, values: (_plot, ticks) => ticks.map((tick) => format(tick)) },
+      {
+        ...axis,
+        incrs: (plot) => stepsOfAxis(plot.data.slice(1), format),
+        grid,
+        size: 58,
+        space: 32,
+        values: (_plot, ticks) => ticks.map((tick) => format(tick)),
+      },
     ],
     series: [
       {},
@@ -97,6 +105,37 @@ export function optionsOf({ target, series, format, height, shape, isTime, step,
 function rangeOfValues(least: number, most: number): [number, number] {
   const [low, high] = [Number.isFinite(least) ? Math.min(0, least) : 0, Number.isFinite(most) ? Math.max(0, most) : 0];
   return low === 0 && high === 0 ? [0, 1] : [low * 1.1, high * 1.1];
+}
+
+const POWERS_OF_TWO = Array.from({ length: 50 }, (_, power) => 2 ** power);
+const TENS = Array.from({ length: 28 }, (_, index) => [1, 2, 5].map((digit) => Number(`${digit}e${index - 12}`))).flat();
+const WHOLE_TENS = TENS.filter((step) => step >= 1);
+
+/** How far apart an axis may have its numbers: bytes are read in powers of two, and there is no half of an event. */
+function stepsOfAxis(values: readonly ArrayLike<number | null | undefined>[], format: OptionsFor['format']): number[] {
+  if (format === formatBytes) return POWERS_OF_TWO;
+  const isWhole = values.every((series) => Array.from(series).every((value) => value === null || Number.isInteger(value)));
+  return isWhole ? WHOLE_TENS : TENS;
+}
+
+/** Columns as wide as nine tenths of a step, whichever of them there are. */
+function columnsOf(width: (plot: uPlot) => number): uPlot.Series.PathBuilder {
+  const disp = {
+    x0: { unit: 1, values: (plot: uPlot) => Array.from(plot.data[0]) },
+    size: { unit: 1, values: (plot: uPlot) => [0.9 * width(plot)] },
+  };
+  return uPlot.paths.bars!({ align: 1, disp });
+}
+
+/** The column that this place is in; null beside all. */
+function columnAt(xs: ArrayLike<number>, x: number, width: number): number | null {
+  let [first, end] = [0, xs.length];
+  while (first < end) {
+    const middle = (first + end) >>> 1;
+    if (xs[middle]! <= x) first = middle + 1;
+    else end = middle;
+  }
+  return first > 0 && (width === 0 || x < xs[first - 1]! + width) ? first - 1 : null;
 }
 
 /** The smallest distance of two times. */

@@ -62,7 +62,7 @@ export function Chart(props: ChartProps) {
         ...optionsOf({ target, series: drawn, format, height, shape, isTime, step, isSelectable }),
         hooks: {
           draw: [(chart) => drawMarks(chart, marks)],
-          setCursor: [({ cursor }) => setHovered(cursor.idx ?? undefined)],
+          setCursor: [({ cursor }) => setHovered((cursor.idx === null ? undefined : cursor.idxs?.[1]) ?? undefined)],
           setSelect: [
             (chart) => {
               const { left, width } = chart.select;
