@@ -136,10 +136,13 @@ test('framing gives the messages that were sent, for any split', () => {
       (sent, sizes) => {
         const expected: Seen[] = [];
         let wire = '';
+        const counts = sent.some(([isCounted]) => isCounted);
         for (const [isCounted, text, trailer] of sent) {
-          // A number at a counted text's end, right before a line, would be that line's count.
+          // A number at a counted text's end, right before a line, would be that line's count. In a line behind a counted message, a count
+          // that agrees with the bytes behind it is a message.
           // eslint-disable-next-line no-control-regex
-          const clean = `<13>${isCounted ? text.replace(/\d $/, 'x') : text.replace(/[\n\0]/g, ' ')}`;
+          const line = (counts ? text.replaceAll(' <', ' -') : text).replace(/[\n\0]/g, ' ');
+          const clean = `<13>${isCounted ? text.replace(/\d $/, 'x') : line}`;
           wire += isCounted ? `${clean.length + trailer.length} ${clean}${trailer}` : `${clean}${trailer.replaceAll('\n', '')}\n`;
           // eslint-disable-next-line no-control-regex
           const whole = clean.replace(/[\0\r\n]+$/, '');
