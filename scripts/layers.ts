@@ -1,10 +1,11 @@
 /** The import rules of src as tables. A room is a folder under src; see ARCHITECTURE.md for what each is for. */
 
-const base = ['core', 'config', 'kernel', 'telemetry', 'state'];
+const base = ['core', 'json', 'config', 'kernel', 'telemetry', 'state'];
 
 /** Which rooms a room may import, besides itself. */
 export const rooms: Readonly<Record<string, readonly string[]>> = {
   core: [],
+  json: ['core'],
   config: ['core'],
   kernel: ['core'],
   // Serves the built pages; the pages themselves run in browsers and take types alone, but for `runsInBrowsers`.
@@ -21,7 +22,7 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
   agent: [...base, 'parsers', 'sources', 'shaping', 'batcher', 'sinks', 'client'],
   shaping: [...base, 'language'],
   // The service judges the agent, so it knows nothing of the agent's rooms.
-  service: ['core', 'config', 'language', 'web'],
+  service: ['core', 'json', 'config', 'language', 'web'],
   cli: [...base, 'language', 'sources', 'batcher', 'agent', 'client', 'service'],
   main: ['core', 'config', 'cli', 'shaping'],
 };

@@ -1,38 +1,70 @@
-/** JSON whose numbers are written again as they stand there: `1.0` stays `1.0`, a number beyond 2^53 keeps its digits. */
-import type { JsonValue } from '../../core/block.ts';
-import type { EventFields } from './fields.ts';
+/**
+ * JSON whose numbers keep their digits, where a JavaScript number would round them or print them another way: `1.0` stays `1.0`, an
+ * integer beyond 2^53 keeps its digits. `exact-reader.ts` is for texts where `JSON.parse` itself errs.
+ */
+import type { JsonValue } from '../core/block.ts';
 
-/** What JSON.rawJSON gives; JSON.stringify writes its text. */
-export function exactNumber(text: string): JsonValue {
-  const { rawJSON } = JSON as unknown as { rawJSON(this: void, text: string): JsonValue };
-  return rawJSON(text);
+/** A number that is printed as it was read; `JSON.stringify` writes it so, too. */
+export interface RawNumber {
+  readonly rawJSON: string;
 }
 
-/** The text of a number that `exactNumber` made. */
-export function digitsOf(value: JsonValue): string | undefined {
-  if (typeof value !== 'object' || value === null) return undefined;
-  const { isRawJSON } = JSON as unknown as { isRawJSON(this: void, value: unknown): boolean };
-  return isRawJSON(value) ? (value as unknown as { rawJSON: string }).rawJSON : undefined;
-}
-
-const keepDigits = (...args: unknown[]): JsonValue => {
-  const [, value, context] = args as [string, JsonValue, { readonly source?: string }];
-  if (typeof value !== 'number' || context.source === undefined) return value;
-  return String(value) === context.source ? value : exactNumber(context.source);
+type Revive = (key: string, value: unknown, context: { readonly source?: string }) => unknown;
+const json = JSON as unknown as {
+  parse(text: string, revive?: Revive): unknown;
+  rawJSON(text: string): RawNumber;
+  isRawJSON(value: unknown): value is RawNumber;
 };
 
-/** Undefined for invalid JSON. */
+/** Sixteen digits may be more than a number holds. */
+const LONG_NUMBER = /\d{16}/;
+const INTEGER = /^-?\d+$/;
+
+export const rawNumber = (digits: string): RawNumber & JsonValue => json.rawJSON(digits) as RawNumber & JsonValue;
+export const isRawNumber = (value: unknown): value is RawNumber => json.isRawJSON(value);
+
+export const mayRound = (text: string): boolean => LONG_NUMBER.test(text);
+
+const keepDigits: Revive = (_key, value, { source }) =>
+  typeof value !== 'number' || source === undefined || String(value) === source ? value : rawNumber(source);
+
+/** Every number that JavaScript prints another way is a `RawNumber`. Undefined for invalid JSON. */
 export function parseExactly(text: string): JsonValue | undefined {
   try {
-    return JSON.parse(text, keepDigits) as JsonValue;
+    return json.parse(text, keepDigits) as JsonValue;
   } catch {
     return undefined;
   }
 }
 
 /** Undefined for anything but a JSON object. */
-export function parseExactObject(text: string): EventFields | undefined {
+export function parseExactObject(text: string): Record<string, JsonValue> | undefined {
   if (!text.startsWith('{') || !text.endsWith('}')) return undefined;
   const value = parseExactly(text);
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;
+}
+
+/** As `JSON.parse`, but integers beyond 2^53 are what `make` says. Throws a `SyntaxError`. */
+export function parseLongIntegers(text: string, make: (digits: string) => unknown): unknown {
+  // Looking at every value takes four times as long.
+  if (!mayRound(text)) return json.parse(text);
+  return json.parse(text, (_key, value, { source = '' }) =>
+    typeof value === 'number' && !Number.isSafeInteger(value) && INTEGER.test(source) ? make(source) : value,
+  );
+}
+
+const printLong = (_key: string, value: unknown): unknown => (typeof value === 'bigint' ? rawNumber(String(value)) : value);
+
+/** JSON text of a value in which `bigint` and infinite numbers may stand. */
+export function writeJson(value: unknown): string {
+  if (typeof value === 'bigint') return String(value);
+  // Events have such numbers, which stay as large.
+  if (value === Infinity || value === -Infinity) return value > 0 ? '1e400' : '-1e400';
+  if (typeof value !== 'object') return JSON.stringify(value);
+  try {
+    return JSON.stringify(value);
+  } catch {
+    // It holds a `bigint`. Asking for each value costs ten times as much.
+    return JSON.stringify(value, printLong);
+  }
 }

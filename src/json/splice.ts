@@ -7,7 +7,7 @@
  * - A removed member goes with the comma and the spaces before it.
  * - New members stand behind the others, before the closing brace.
  */
-import type { ByteWriter } from '../../core/bytes/byte-writer.ts';
+import { ByteWriter } from '../core/bytes/byte-writer.ts';
 import type { Members } from './members.ts';
 
 /** What becomes of a member: it stays as it is, goes, or gets this JSON text as its value. */
@@ -18,7 +18,27 @@ const CLOSE = 0x7d;
 const COMMA = 0x2c;
 const NEWLINE = 0x0a;
 
-/** Writes the event and a newline. `edits` by member; `added` are names with JSON text. */
+const inner = new ByteWriter();
+
+/** The text of an object with these edits. */
+export function spliced(members: Members, edits: readonly Edit[], added: Iterable<readonly [string, string]> = []): string {
+  inner.clear();
+  writeSpliced(inner, members, edits, added);
+  return inner.bytes.toString('utf8');
+}
+
+/** Writes the object as a line: with a newline. */
+export function writeSplicedLine(
+  out: ByteWriter,
+  members: Members,
+  edits: readonly Edit[],
+  added: Iterable<readonly [string, string]>,
+): void {
+  writeSpliced(out, members, edits, added);
+  out.byte(NEWLINE);
+}
+
+/** Writes the object. `edits` by member; `added` are names with JSON text. */
 export function writeSpliced(out: ByteWriter, members: Members, edits: readonly Edit[], added: Iterable<readonly [string, string]>): void {
   const { bytes, keyFrom, valueFrom, valueTo, count, close } = members;
   out.byte(OPEN);
@@ -47,5 +67,4 @@ export function writeSpliced(out: ByteWriter, members: Members, edits: readonly 
     out.text(`${JSON.stringify(name)}:${json}`);
   }
   out.byte(CLOSE);
-  out.byte(NEWLINE);
 }

@@ -6,8 +6,8 @@ import { isJson, type JsonValue } from '../core/block.ts';
 import { hasObjectLine } from '../core/bytes/object-text.ts';
 import type { GivenTime } from './values/given-time.ts';
 import type { FormatParser, LineParser } from './formats/line-parser.ts';
-import { editJson, rawMembers } from './formats/json-edit.ts';
-import { digitsOf, parseExactly, parseExactObject } from './values/exact-json.ts';
+import { editJson, rawMembers } from '../json/edit.ts';
+import { isRawNumber, mayRound, parseExactly, parseExactObject } from '../json/numbers.ts';
 import { type EventFields, type ValueErrors, emptyFields } from './values/fields.ts';
 import { placeOf } from './values/place.ts';
 import { convertTypes, type ReadTime, type ValueType } from './values/typed-values.ts';
@@ -73,7 +73,7 @@ export function createLineParser(format: FormatParser | undefined, steps: ShapeS
   /** A JSON line keeps its bytes, but for what its types and its time say; undefined where it is none. */
   const shapedLine = (text: string, readAtMs: number): string | undefined => {
     // A count of nanoseconds has more digits than a number holds.
-    const event = parseObject(text, readsTimes && LONG_NUMBER.test(text) ? parseExactly : parsePlainly);
+    const event = parseObject(text, readsTimes && mayRound(text) ? parseExactly : parsePlainly);
     if (!event) return undefined;
     const changed: (readonly string[])[] = [];
     convert(event, readAtMs, changed);
@@ -143,7 +143,7 @@ function timeOf(event: EventFields, step: TimeStep, readAtMs: number): FoundTime
 
 /** Undefined for objects, lists and null. */
 function scalarText(value: JsonValue): string | undefined {
-  return digitsOf(value) ?? (typeof value === 'object' ? undefined : String(value));
+  return isRawNumber(value) ? value.rawJSON : typeof value === 'object' ? undefined : String(value);
 }
 
 /** The object's own bytes, with what was added behind them. */
@@ -154,9 +154,6 @@ function withAdded(text: string, before: EventFields, after: EventFields): strin
   const members = added.map(([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`).join(',');
   return `${text.slice(0, end)}${Object.keys(before).length === 0 ? '' : ','}${members}}`;
 }
-
-/** Sixteen digits may be more than a number holds. */
-const LONG_NUMBER = /\d{16}/;
 
 const parsePlainly = (text: string): JsonValue => JSON.parse(text) as JsonValue;
 

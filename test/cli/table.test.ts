@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { csvCell } from '../../src/cli/client/output/row-writers.ts';
 import { cellText, cut, fitWidths, renderRow, textWidth } from '../../src/cli/client/output/table.ts';
-import { parseExactJson } from '../../src/client/exact-json.ts';
+import { rawNumber } from '../../src/json/numbers.ts';
 
 function table(names: readonly string[], rows: readonly (readonly unknown[])[], terminal?: number): string[] {
   const widths = fitWidths(names, rows, terminal);
@@ -16,7 +16,7 @@ test('table aligns texts to the left and numbers to the right, as they are shown
       [
         ['é漢字', 5, { a: [1] }],
         ['b', 1234, null],
-        [undefined, parseExactJson('9007199254740993'), true],
+        [undefined, rawNumber('9007199254740993'), true],
       ],
     ),
   ).toEqual([
@@ -113,7 +113,7 @@ test.each<[unknown, string]>([
   [5, '5'],
   [true, 'true'],
   [{ a: 1 }, '"{""a"":1}"'],
-  [parseExactJson('9007199254740993'), '9007199254740993'],
+  [rawNumber('9007199254740993'), '9007199254740993'],
 ])('CSV writes %j as %s', (value, wanted) => {
   expect(csvCell(value)).toBe(wanted);
 });

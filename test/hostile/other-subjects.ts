@@ -1,12 +1,12 @@
 /** What else meets bytes from outside: syslog messages and their framing, bodies of sinks, answers of services, requests of clients, texts of queries. */
 import { findSecrets } from '../../src/agent/preview/find-secrets.ts';
-import { parseExactJson } from '../../src/client/exact-json.ts';
+import { parseLongIntegers, rawNumber } from '../../src/json/numbers.ts';
 import { printable } from '../../src/config/quote.ts';
 import { createZone } from '../../src/core/time/zone.ts';
 import { createKernel } from '../../src/kernel/kernel.ts';
 import { readQuery } from '../../src/language/text/query-text.ts';
 import { readTransform } from '../../src/language/text/transform-text.ts';
-import { parseExact } from '../../src/service/ingest/exact-json.ts';
+import { parseExact } from '../../src/json/exact-reader.ts';
 import { type EventReader, readCsv, readJson, readNdjson } from '../../src/service/ingest/readers.ts';
 import { encoderOf } from '../../src/sinks/ingest/encode/encoder.ts';
 import { ResponseParser } from '../../src/sinks/ingest/http/response-parser.ts';
@@ -145,7 +145,7 @@ export function otherSubjects(): readonly Subject[] {
     of('ingest of CSV', (text) => readAll(readCsv(text, ',', undefined))),
     of('ingest of CSV with columns', (text) => readAll(readCsv(text, ';', ['a', 'b']))),
     of('exact JSON of the service', parseExact),
-    of('exact JSON of the client', parseExactJson),
+    of('exact JSON of the client', (text) => parseLongIntegers(text, rawNumber)),
     of('query', readQuery),
     of('query of a dataset', (text) => readQuery(`['a'] | where ${text}`)),
     of('transform', readTransform),

@@ -1,7 +1,7 @@
 /** The JSON reader that loses nothing, against JSON.parse. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { JsonText, parseExact, writeExact } from '../../src/service/ingest/exact-json.ts';
+import { JsonText, parseExact, writeExact } from '../../src/json/exact-reader.ts';
 import { words } from '../support/words.ts';
 
 test('reads and writes whatever JSON.stringify writes', () => {

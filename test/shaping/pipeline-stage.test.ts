@@ -2,12 +2,12 @@
 import { writeFileSync } from 'node:fs';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { Members } from '../../src/shaping/events/members.ts';
+import { Members } from '../../src/json/members.ts';
 import { createPipelineStage } from '../../src/shaping/pipeline/pipeline-stage.ts';
 import { createShaper } from '../../src/shaping/shaper.ts';
 import { compileRows } from '../../src/shaping/rows/program.ts';
-import { parseJson, writeJson } from '../../src/shaping/rows/values/json.ts';
-import type { Row, Value } from '../../src/shaping/rows/values/value.ts';
+import { writeJson } from '../../src/json/numbers.ts';
+import { parseJson, type Row, type Value } from '../../src/shaping/rows/values/value.ts';
 import type { Shaped } from '../../src/core/shaping.ts';
 import { makeTree } from '../support/temp-tree.ts';
 

@@ -1,6 +1,6 @@
 /** Types of JSON lines: what converts is printed anew, what is absent goes, every other byte stays. */
 import { expect, test } from 'vitest';
-import { editJson } from '../../src/parsers/formats/json-edit.ts';
+import { editJson } from '../../src/json/edit.ts';
 import { placeOf } from '../../src/parsers/values/place.ts';
 import { dice } from '../support/random.ts';
 import { make } from './made.ts';

@@ -5,7 +5,7 @@ import { readSecret } from '../../config/connect/secrets.ts';
 import { readTlsFiles } from '../../config/connect/tls-files.ts';
 import { parseDuration } from '../../config/fields/units.ts';
 import { type Client, createClient } from '../../client/client.ts';
-import { parseExactJson } from '../../client/exact-json.ts';
+import { parseLongIntegers, rawNumber } from '../../json/numbers.ts';
 import type { Retry } from '../../client/requester.ts';
 import { quote } from '../../config/quote.ts';
 import { say } from '../output/say.ts';
@@ -61,7 +61,7 @@ export function openConnection(args: ConnectionArguments, env: Environment): Con
     ...(timeoutMs !== undefined && { timeoutMs }),
     ...(variable !== undefined && { proxy: proxyOf(variable, env) }),
     tls: readTlsFiles({ ca: args.ca, cert: args.cert, key: args.key }),
-    parseJson: parseExactJson,
+    parseJson: (text) => parseLongIntegers(text, rawNumber),
     onRetry: sayRetry,
     names: { url: '--url', proxy: variable ?? 'HTTPS_PROXY', ca: '--ca', cert: '--cert', key: '--key' },
   });

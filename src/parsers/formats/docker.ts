@@ -1,6 +1,6 @@
 /** Docker's json-file: `{"log":"message\n","stream":"stdout","time":"…"}`; a message whose `log` has no newline at its end goes on. */
 import type { JsonValue } from '../../core/block.ts';
-import { parseExactObject } from '../values/exact-json.ts';
+import { parseExactObject } from '../../json/numbers.ts';
 import type { EventFields } from '../values/fields.ts';
 import type { ContainerLine, LineHead } from './container-line.ts';
 

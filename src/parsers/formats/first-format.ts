@@ -1,5 +1,5 @@
 /** Several formats for one source: each text is of the first that fits. */
-import { parseExactObject } from '../values/exact-json.ts';
+import { parseExactObject } from '../../json/numbers.ts';
 import type { FormatParser } from './line-parser.ts';
 import { unparsed } from '../values/fields.ts';
 

@@ -1,6 +1,6 @@
 /** Types of named values: text to numbers, booleans, times, JSON. What does not convert stays as it is. */
 import type { JsonValue } from '../../core/block.ts';
-import { digitsOf, exactNumber, parseExactly } from './exact-json.ts';
+import { isRawNumber, parseExactly, rawNumber } from '../../json/numbers.ts';
 import type { EventFields } from './fields.ts';
 import { placeOf } from './place.ts';
 
@@ -44,7 +44,7 @@ export function convertTypes(
 
 function convert(value: JsonValue, type: ValueType, readTime: ReadTime, readAtMs: number): JsonValue | undefined {
   if (type === 'text' || value === null) return value;
-  const number = typeof value === 'number' ? String(value) : digitsOf(value);
+  const number = typeof value === 'number' ? String(value) : isRawNumber(value) ? value.rawJSON : undefined;
   if (number !== undefined) return convertNumber(value, number, type, readTime, readAtMs);
   if (typeof value !== 'string') return type === 'json' || (type === 'bool' && typeof value === 'boolean') ? value : undefined;
   switch (type) {
@@ -72,5 +72,5 @@ function readInteger(text: string): JsonValue | undefined {
   if (digits === undefined) return undefined;
   const number = Number(`${sign}${digits}`);
   if (Number.isSafeInteger(number)) return number;
-  return BigInt(digits) < MAX_INT64 ? exactNumber(`${sign === '-' ? '-' : ''}${digits}`) : undefined;
+  return BigInt(digits) < MAX_INT64 ? rawNumber(`${sign === '-' ? '-' : ''}${digits}`) : undefined;
 }

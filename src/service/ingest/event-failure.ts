@@ -1,6 +1,6 @@
 /** Why one event is not written as it was read. */
 import { quote } from '../http/api-error.ts';
-import type { JsonText } from './exact-json.ts';
+import type { JsonText } from '../../json/exact-reader.ts';
 
 /** Thrown when a value that `JSON.parse` read may not be what the text says; it is then read again exactly. */
 export class InexactValue extends Error {}

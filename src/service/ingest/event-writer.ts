@@ -9,7 +9,7 @@ import type { OwnValues } from '../engine/rows/own-values.ts';
 import { KIND, type FieldValue, type Kind, type RowBlock } from '../engine/rows/row-block.ts';
 import { quote } from '../http/api-error.ts';
 import { EventFailure, InexactValue, keepNumber } from './event-failure.ts';
-import { isObject, JsonText, writeExact, type ExactValue } from './exact-json.ts';
+import { isObject, JsonText, writeExact, type ExactValue } from '../../json/exact-reader.ts';
 import type { FieldTally } from './field-tally.ts';
 import type { TimeReader } from './timestamps.ts';
 

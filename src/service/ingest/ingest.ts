@@ -14,7 +14,7 @@ import type { Metrics } from '../http/metrics.ts';
 import type { Metadata } from '../metadata.ts';
 import { EventFailure, InexactValue, keepNumber } from './event-failure.ts';
 import { EventWriter } from './event-writer.ts';
-import { isObject, JsonText, parseExact, type ExactValue } from './exact-json.ts';
+import { isObject, JsonText, parseExact, type ExactValue } from '../../json/exact-reader.ts';
 import type { OwnFieldChooser } from './own-fields.ts';
 import type { Keys, Range } from './keys.ts';
 import type { Quota } from './quota.ts';

@@ -6,7 +6,7 @@ import { CsvError, parse as parseCsv } from 'csv-parse/sync';
 import { messageOf } from '../../core/errors.ts';
 import { SERVICE_CSV_COLUMNS, SERVICE_CSV_QUOTED_CHARS, SERVICE_REQUEST_EVENTS } from '../limits.ts';
 import { ApiError, badRequest, quote } from '../http/api-error.ts';
-import { isTiny, parseExact } from './exact-json.ts';
+import { isTiny, parseExact } from '../../json/exact-reader.ts';
 
 export interface EventReader {
   readonly count: number;

@@ -5,7 +5,7 @@
  */
 import { compileLayout, parseLayout } from '../../core/time/go-layout.ts';
 import { isUnixText, MAX_TIME_NS, MIN_TIME_NS, readIsoTime, readUnixInteger, readUnixTime } from '../../core/time/time-text.ts';
-import { JsonText } from './exact-json.ts';
+import { JsonText } from '../../json/exact-reader.ts';
 
 /** Nanoseconds since 1970, or the reason why the value is no timestamp. */
 export type TimeReader = (value: unknown) => bigint | string;

@@ -2,14 +2,10 @@
  * The JSON text of a value that a step changed inside: what did not change keeps its bytes, however deep it is (`1.10`, `1e400`, keys that stand there twice,
  * spaces). In objects by the rules of splice.ts; a list of another length is printed anew.
  */
-import { ByteWriter } from '../../core/bytes/byte-writer.ts';
-import { writeJson } from '../rows/values/json.ts';
+import { writeJson } from '../../json/numbers.ts';
 import { isObject, type JsonObject, type Value } from '../rows/values/value.ts';
-import { itemsOf, Members } from './members.ts';
-import { type Edit, writeSpliced } from './splice.ts';
-
-/** Inner values are written before those around them. */
-const writer = new ByteWriter();
+import { itemsOf, Members } from '../../json/members.ts';
+import { type Edit, spliced } from '../../json/splice.ts';
 
 /** `bytes[from, to)` is JSON text that says `before`. */
 export function editedJson(bytes: Buffer, from: number, to: number, before: Value | undefined, after: Value): string {
@@ -39,9 +35,7 @@ function editedObject(bytes: Buffer, from: number, before: JsonObject, after: Js
     if (typeof edit === 'object') changes.set(name, 'remove');
   }
   const added = Object.entries(after).flatMap(([name, value]) => (lastOf.has(name) ? [] : [[name, writeJson(value)] as const]));
-  writer.clear();
-  writeSpliced(writer, members, edits, added);
-  return writer.bytes.toString('utf8', 0, writer.length - 1);
+  return spliced(members, edits, added);
 }
 
 function editOf({ bytes, valueFrom, valueTo }: Members, n: number, before: Value | undefined, after: Value | undefined): Edit {

@@ -1,5 +1,5 @@
 /** Names to find among the keys of events: found by their bytes, so that the other keys are never made strings. */
-import type { Members } from './members.ts';
+import type { Members } from '../../json/members.ts';
 
 export class NameIndex {
   readonly names: readonly string[];

@@ -4,16 +4,13 @@
  */
 import type { NamePattern } from '../../language/plan/tree.ts';
 import { matchesPattern } from '../../language/plan/tree.ts';
-import { ByteWriter } from '../../core/bytes/byte-writer.ts';
 import { itemsPath, leadsTo, topLevelNames } from '../rows/values/paths.ts';
-import { itemsOf, Members } from './members.ts';
+import { itemsOf, Members } from '../../json/members.ts';
 import { NameIndex } from './name-index.ts';
-import { type Edit, writeSpliced } from './splice.ts';
+import { type Edit, spliced } from '../../json/splice.ts';
 
 const OPEN_OBJECT = 0x7b;
 const OPEN_LIST = 0x5b;
-/** Inner objects are written before those around them. */
-const writer = new ByteWriter();
 
 export class RepeatedKeys {
   readonly #patterns: readonly NamePattern[];
@@ -33,9 +30,7 @@ export class RepeatedKeys {
   without(event: Members): Buffer | undefined {
     const edits = this.#editsOf(event, '', (n) => (this.#index ? this.#index.slotOf(event, n) >= 0 : true));
     if (!edits) return undefined;
-    writer.clear();
-    writeSpliced(writer, event, edits, []);
-    return Buffer.from(writer.bytes);
+    return Buffer.from(`${spliced(event, edits)}\n`);
   }
 
   #editsOf(members: Members, path: string, isWanted: (n: number) => boolean): readonly Edit[] | undefined {
@@ -67,9 +62,7 @@ export class RepeatedKeys {
     members.scan(bytes, from);
     const edits = this.#editsOf(members, path, () => true);
     if (!edits) return undefined;
-    writer.clear();
-    writeSpliced(writer, members, edits, []);
-    return writer.bytes.toString('utf8', 0, writer.length - 1);
+    return spliced(members, edits);
   }
 
   #listWithout(bytes: Buffer, from: number, to: number, path: string): string | undefined {

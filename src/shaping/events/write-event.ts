@@ -1,7 +1,7 @@
 /** An event after its transform, from the members it had and those that it has now. */
 import type { ByteWriter } from '../../core/bytes/byte-writer.ts';
-import type { Members } from './members.ts';
-import { type Edit, writeSpliced } from './splice.ts';
+import type { Members } from '../../json/members.ts';
+import { type Edit, writeSplicedLine } from '../../json/splice.ts';
 
 /** A member of the result: JSON text, or undefined where the value is the one that the event had. */
 export type ResultMember = readonly [name: string, json: string | undefined];
@@ -31,7 +31,7 @@ export function writeEvent(
   }
   keepFirstPlaces(members, edits);
   for (let n = 0; n < members.count; n++) left.delete(members.nameOf(n));
-  writeSpliced(out, members, edits, addedOf(left));
+  writeSplicedLine(out, members, edits, addedOf(left));
 }
 
 /** Writes the event as it was, with one more member, which is left out where the event has one of that name. */
@@ -42,7 +42,7 @@ export function writeWith(out: ByteWriter, members: Members, name: string, json:
     edits.push('keep');
     isThere ||= members.nameOf(n) === name;
   }
-  writeSpliced(out, members, edits, isThere ? [] : [[name, json]]);
+  writeSplicedLine(out, members, edits, isThere ? [] : [[name, json]]);
 }
 
 function keepFirstPlaces(members: Members, edits: Edit[]): void {

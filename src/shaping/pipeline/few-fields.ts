@@ -1,11 +1,11 @@
 /** Values of an event's members, those that a pipeline asks for and no others. */
 import type { ByteWriter } from '../../core/bytes/byte-writer.ts';
 import { editedJson } from '../events/edited-json.ts';
-import { type Members, readString } from '../events/members.ts';
+import { type Members, readString } from '../../json/members.ts';
 import { NameIndex } from '../events/name-index.ts';
-import { type Edit, writeSpliced } from '../events/splice.ts';
-import { parseJson, writeJson } from '../rows/values/json.ts';
-import type { Row, Value } from '../rows/values/value.ts';
+import { type Edit, writeSplicedLine } from '../../json/splice.ts';
+import { writeJson } from '../../json/numbers.ts';
+import { parseJson, type Row, type Value } from '../rows/values/value.ts';
 
 const QUOTE = 0x22;
 const ZERO = 0x30;
@@ -74,7 +74,7 @@ export class FewFields {
       else if (names[slot] !== TIME) changes[slot] = null;
     }
     if (!isChanged) return false;
-    writeSpliced(out, this.#members, this.#editsOf(changes), hasAdded ? this.#addedOf(row) : []);
+    writeSplicedLine(out, this.#members, this.#editsOf(changes), hasAdded ? this.#addedOf(row) : []);
     return true;
   }
 

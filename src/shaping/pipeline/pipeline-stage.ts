@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { Members } from '../events/members.ts';
+import { Members } from '../../json/members.ts';
 import { NameIndex } from '../events/name-index.ts';
 import { RepeatedKeys } from '../events/repeated-keys.ts';
 import { type ResultMember, writeEvent } from '../events/write-event.ts';

@@ -6,10 +6,9 @@ import type { Constant } from '../../language/types.ts';
 import type { Call, Evaluate, Of } from './call/call.ts';
 import { scalarBuilder } from './functions.ts';
 import { toDatetime } from '../../language/functions/conversions/rows.ts';
-import { parseJson } from './values/json.ts';
 import { fieldReader } from './values/paths.ts';
 import { asBool, asInt, asNumber, asReal, asSpan, asString, asTime, heldText, itemOf, rawItemOf } from './values/convert.ts';
-import { canonical, DateTime, isObject, TimeSpan, type Value } from './values/value.ts';
+import { canonical, DateTime, isObject, parseJson, TimeSpan, type Value } from './values/value.ts';
 
 export function compile(node: Node): Evaluate {
   switch (node.kind) {

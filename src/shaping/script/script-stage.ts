@@ -1,9 +1,9 @@
 /** A script as a stage of shaping. */
 import { createHash } from 'node:crypto';
-import { Members } from '../events/members.ts';
+import { Members } from '../../json/members.ts';
 import { editedJson } from '../events/edited-json.ts';
 import { type ResultMember, writeEvent } from '../events/write-event.ts';
-import { parseJson } from '../rows/values/json.ts';
+import { parseJson } from '../rows/values/value.ts';
 import { StageOutput, type StageOutputOptions, TOO_LARGE } from '../stages/stage-output.ts';
 import type { EventList, Stage } from '../stages/stage.ts';
 import type { ScriptResult, ScriptRunner } from './script-runner.ts';

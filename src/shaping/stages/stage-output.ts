@@ -1,7 +1,7 @@
 /** What a stage writes: the events that come of each event, or what `on_error` says of one that its transform failed on. */
 import { MAX_SHAPED_BYTES } from '../limits.ts';
 import { ByteWriter } from '../../core/bytes/byte-writer.ts';
-import type { Members } from '../events/members.ts';
+import type { Members } from '../../json/members.ts';
 import { writeWith } from '../events/write-event.ts';
 import type { EventList, Failure, OnError, StageResult } from './stage.ts';
 

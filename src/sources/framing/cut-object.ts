@@ -3,7 +3,7 @@ import type { LineConfig } from '../../config/model.ts';
 import type { EventShape, JsonValue } from '../../core/block.ts';
 import { hasObjectLine, mayBeginObject } from '../../core/bytes/object-text.ts';
 import type { ReadLineHead } from '../../parsers/formats/container-line.ts';
-import { parseExactObject } from '../../parsers/values/exact-json.ts';
+import { parseExactObject } from '../../json/numbers.ts';
 import type { GoesOn } from './rests.ts';
 
 export interface ObjectRules {

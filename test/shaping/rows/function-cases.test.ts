@@ -1,7 +1,7 @@
 /** The cases that queries are held against, computed of a row. */
 import { expect, test } from 'vitest';
 import { compileRows } from '../../../src/shaping/rows/program.ts';
-import { writeJson } from '../../../src/shaping/rows/values/json.ts';
+import { writeJson } from '../../../src/json/numbers.ts';
 import { FUNCTION_CASES } from '../../service/conformance/function-cases.ts';
 import { context, rowOf } from './support.ts';
 

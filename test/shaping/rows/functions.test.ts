@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { MAX_FIELD_PATTERN_CHARS } from '../../../src/shaping/limits.ts';
 import { compileRows } from '../../../src/shaping/rows/program.ts';
-import { writeJson } from '../../../src/shaping/rows/values/json.ts';
+import { writeJson } from '../../../src/json/numbers.ts';
 import { context, rowOf } from './support.ts';
 
 /** The value of an expression as JSON; `null` where the key stays absent. */

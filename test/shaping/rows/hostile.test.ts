@@ -2,7 +2,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { compileRows, type RowProgram } from '../../../src/shaping/rows/program.ts';
-import { writeJson } from '../../../src/shaping/rows/values/json.ts';
+import { writeJson } from '../../../src/json/numbers.ts';
 import { TransformError, TransformTextError } from '../../../src/shaping/rows/transform-error.ts';
 import type { Row, Value } from '../../../src/shaping/rows/values/value.ts';
 import { anything, likely } from '../../service/hostile/query-texts.ts';

@@ -1,8 +1,8 @@
 /** Transforms run over events that are written as JSON. */
 import type { RowContext } from '../../../src/shaping/rows/call/context.ts';
-import { parseJson, writeJson } from '../../../src/shaping/rows/values/json.ts';
+import { writeJson } from '../../../src/json/numbers.ts';
 import { compileRows, type RowProgram } from '../../../src/shaping/rows/program.ts';
-import type { Row, Value } from '../../../src/shaping/rows/values/value.ts';
+import { parseJson, type Row, type Value } from '../../../src/shaping/rows/values/value.ts';
 
 export const READ_AT_MS = Date.UTC(2026, 10, 22, 16, 8, 49);
 

@@ -1,6 +1,6 @@
 /** A query's series over time as lines of bars for a terminal. Pure. */
 import type { Table } from '../../../client/api-types.ts';
-import { isRawNumber } from '../../../client/exact-json.ts';
+import { isRawNumber } from '../../../json/numbers.ts';
 import { cellText, cut, textWidth } from './table.ts';
 
 const BARS = '▁▂▃▄▅▆▇█';

@@ -1,5 +1,5 @@
 /** Writes rows page by page as a table, CSV or NDJSON. The first page decides the columns of CSV, and of a table, which leaves out those that hold nothing. */
-import { isRawNumber } from '../../../client/exact-json.ts';
+import { isRawNumber } from '../../../json/numbers.ts';
 import { printable } from '../../../config/quote.ts';
 import { heading, terminalColumns, write, writeLines } from './print.ts';
 import { plural, say } from '../../output/say.ts';

@@ -1,5 +1,5 @@
 /** Rows of aligned cells. Pure. Promises: nothing in them is obeyed by a terminal. */
-import { isRawNumber } from '../../../client/exact-json.ts';
+import { isRawNumber } from '../../../json/numbers.ts';
 import { printable } from '../../../config/quote.ts';
 
 /** Any JSON value, or none. */

@@ -4,7 +4,7 @@ import type { ARRAYS } from './spec.ts';
 import type { Build, Builders, Call, Evaluate, Of, Scope } from '../../../shaping/rows/call/call.ts';
 import { ofValue } from '../../../shaping/rows/call/lift.ts';
 import { asInt, heldText } from '../../../shaping/rows/values/convert.ts';
-import { writeJson } from '../../../shaping/rows/values/json.ts';
+import { writeJson } from '../../../json/numbers.ts';
 import { bounded, compareText, lengthOf } from '../../../shaping/rows/values/text.ts';
 import { canonical, DateTime, isObject, TimeSpan, type Value } from '../../../shaping/rows/values/value.ts';
 import { timeOf } from '../arithmetic/rows.ts';

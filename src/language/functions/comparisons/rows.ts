@@ -4,7 +4,7 @@ import type { Build, Builders, Call, Evaluate, Of } from '../../../shaping/rows/
 import { lift1 } from '../../../shaping/rows/call/lift.ts';
 import { asString } from '../../../shaping/rows/values/convert.ts';
 import { canonical, DateTime, isJson, TimeSpan, type Value } from '../../../shaping/rows/values/value.ts';
-import { writeJson } from '../../../shaping/rows/values/json.ts';
+import { writeJson } from '../../../json/numbers.ts';
 import { compareText } from '../../../shaping/rows/values/text.ts';
 
 /** Values of the same class can be compared with each other. */

@@ -1,6 +1,6 @@
 /** A value as what a function wants of it; null where it is not that. */
-import { parseJson, writeJson } from './json.ts';
-import { canonical, DateTime, isJson, isObject, TimeSpan, wholeOf, type Value } from './value.ts';
+import { writeJson } from '../../../json/numbers.ts';
+import { canonical, DateTime, isJson, isObject, parseJson, TimeSpan, wholeOf, type Value } from './value.ts';
 
 /** The shortest text of a float, as the engine of the service writes it. */
 function floatText(value: number): string {

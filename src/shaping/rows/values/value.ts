@@ -2,6 +2,7 @@
  * Values of the language as a row holds them. Inside expressions an integer is always a
  * `bigint` and a `number` is a float, so that `7 / 2` is 3 and `7.0 / 2` is 3.5 as in a query; `settledValue` gives small integers back as numbers.
  */
+import { parseLongIntegers } from '../../../json/numbers.ts';
 import { formatTime } from '../../../core/time/time-text.ts';
 import { spanText } from '../../../core/time/span-text.ts';
 
@@ -37,6 +38,15 @@ export type Value = null | boolean | number | bigint | string | DateTime | TimeS
 /** Top-level fields of an event in their order. */
 export type Row = Map<string, Value>;
 export type JsonObject = { readonly [key: string]: Value };
+
+/** Integers that a double does not hold are `bigint`. Undefined for what is no JSON. */
+export function parseJson(text: string): Value | undefined {
+  try {
+    return parseLongIntegers(text, BigInt) as Value;
+  } catch {
+    return undefined;
+  }
+}
 
 export const fits64 = (value: bigint): bigint | null => (BigInt.asIntN(64, value) === value ? value : null);
 export const wrap64 = (value: bigint): bigint => BigInt.asIntN(64, value);

@@ -6,7 +6,8 @@
 import { MAX_CSV_COLUMNS } from '../../../core/limits.ts';
 import { ByteWriter } from '../../../core/bytes/byte-writer.ts';
 import { Keys } from './keys.ts';
-import { hasEscape, isNull, isString, isStructure, textOf, visitLines, visitMembers } from './members.ts';
+import { hasEscape, isNull, isString, isStructure, Members, readString } from '../../../json/members.ts';
+import { visitLines } from './lines.ts';
 
 const LF = 0x0a;
 const QUOTE = 0x22;
@@ -41,8 +42,8 @@ export function encodeCsv(ndjson: Buffer, options: CsvOptions): Buffer {
   }
 
   const row = new Row(ndjson, keys, names.length);
-  visitLines(ndjson, (from, to) => {
-    row.read(from, to);
+  visitLines(ndjson, (from) => {
+    row.read(from);
     for (let column = 0; column < names.length; column++) {
       if (column > 0) out.byte(COMMA);
       const valueTo = row.to[column]!;
@@ -84,9 +85,11 @@ function inferColumns(ndjson: Buffer): Columns {
     byName.set(name, byName.size);
     return byName.size - 1;
   });
-  visitLines(ndjson, (from, to) => {
+  const members = new Members();
+  visitLines(ndjson, (from) => {
     keys.start();
-    visitMembers(ndjson, from, to, (keyFrom, keyTo) => void keys.next(keyFrom, keyTo));
+    members.scan(ndjson, from);
+    for (let n = 0; n < members.count; n++) keys.next(members.keyFrom[n]!, members.keyTo[n]!);
   });
   // A body has at least one column.
   if (byName.size === 0) byName.set('_time', 0);
@@ -109,6 +112,7 @@ class Row {
   readonly others: number[] = [];
   readonly #bytes: Buffer;
   readonly #keys: Keys;
+  readonly #members = new Members();
 
   constructor(bytes: Buffer, keys: Keys, columns: number) {
     this.#bytes = bytes;
@@ -117,27 +121,30 @@ class Row {
     this.to = new Int32Array(columns);
   }
 
-  read(lineFrom: number, lineTo: number): void {
+  /** Of the line that begins there. */
+  read(lineFrom: number): void {
     const { from, to, others } = this;
+    const { keyFrom, keyTo, valueFrom, valueTo } = this.#members;
     to.fill(0);
     others.length = 0;
     this.#keys.start();
-    visitMembers(this.#bytes, lineFrom, lineTo, (keyFrom, keyTo, valueFrom, valueTo) => {
-      const column = this.#keys.next(keyFrom, keyTo);
+    this.#members.scan(this.#bytes, lineFrom);
+    for (let n = 0; n < this.#members.count; n++) {
+      const column = this.#keys.next(keyFrom[n]!, keyTo[n]!);
       if (column === NO_COLUMN) {
-        others.push(keyFrom, keyTo, valueFrom, valueTo);
-        return;
+        others.push(keyFrom[n]!, keyTo[n]!, valueFrom[n]!, valueTo[n]!);
+        continue;
       }
       // The last one counts, as it does to a JSON parser.
-      from[column] = valueFrom;
-      to[column] = isNull(this.#bytes, valueFrom) ? 0 : valueTo;
-    });
+      from[column] = valueFrom[n]!;
+      to[column] = isNull(this.#bytes, valueFrom[n]!) ? 0 : valueTo[n]!;
+    }
   }
 }
 
 function writeValue(out: ByteWriter, bytes: Buffer, from: number, to: number): void {
   if (isString(bytes, from) && !hasEscape(bytes, from, to)) out.copy(bytes, from, to);
-  else if (isString(bytes, from)) out.text(quoted(textOf(bytes, from, to)));
+  else if (isString(bytes, from)) out.text(quoted(readString(bytes, from, to)));
   else if (isStructure(bytes, from)) {
     out.byte(QUOTE);
     out.copyDoubled(bytes, from, to);

@@ -3,7 +3,9 @@
  * copied as bytes, never parsed and printed again.
  */
 import { ByteWriter } from '../../../core/bytes/byte-writer.ts';
-import { isNull, visitLines, visitMembers } from './members.ts';
+import { isNull, Members } from '../../../json/members.ts';
+import { type Edit, writeSpliced } from '../../../json/splice.ts';
+import { visitLines } from './lines.ts';
 
 const LF = 0x0a;
 const COMMA = 0x2c;
@@ -38,14 +40,20 @@ export function encodeEnvelopes(ndjson: Buffer, options: EnvelopeOptions): Buffe
   const labels = options.labels === undefined ? '' : `,"labels":${options.labels}`;
   const out = new ByteWriter(ndjson.length + Math.ceil(ndjson.length / 4) + ENVELOPE_BYTES);
   out.byte(OPEN_LIST);
+  const members = new Members();
   visitLines(ndjson, (from, to) => {
     if (from > 0) out.byte(COMMA);
     // The last one counts, as it does to a JSON parser.
     let [fieldAt, fieldEnd, timeAt, timeEnd] = [0, 0, 0, 0];
-    visitMembers(ndjson, from, to, (keyFrom, keyTo, valueFrom, valueTo) => {
-      if (field && equals(ndjson, keyFrom, keyTo, field)) [fieldAt, fieldEnd] = [valueFrom, valueTo];
-      if (equals(ndjson, keyFrom, keyTo, ownTime)) [timeAt, timeEnd] = [valueFrom, valueTo];
-    });
+    members.scan(ndjson, from);
+    const edits = Array<Edit>(members.count).fill('keep');
+    for (let n = 0; n < members.count; n++) {
+      const [keyFrom, keyTo] = [members.keyFrom[n]!, members.keyTo[n]!];
+      if (field && equals(ndjson, keyFrom, keyTo, field)) [fieldAt, fieldEnd] = [members.valueFrom[n]!, members.valueTo[n]!];
+      if (!equals(ndjson, keyFrom, keyTo, ownTime)) continue;
+      [timeAt, timeEnd] = [members.valueFrom[n]!, members.valueTo[n]!];
+      edits[n] = 'remove';
+    }
     const byField = fieldEnd > 0 && !isNull(ndjson, fieldAt);
     const byTime = !byField && timeEnd > 0 && !isNull(ndjson, timeAt);
     out.byte(OPEN);
@@ -55,25 +63,13 @@ export function encodeEnvelopes(ndjson: Buffer, options: EnvelopeOptions): Buffe
       out.byte(COMMA);
     }
     out.text('"data":');
-    if (byTime) copyWithout(out, ndjson, from, to, ownTime);
+    if (byTime) writeSpliced(out, members, edits, []);
     else out.copy(ndjson, from, to);
     out.text(labels);
     out.byte(CLOSE);
   });
   out.byte(CLOSE_LIST);
   return out.bytes;
-}
-
-/** The object without the members of one key. */
-function copyWithout(out: ByteWriter, bytes: Buffer, from: number, to: number, key: Buffer): void {
-  let members = 0;
-  out.byte(OPEN);
-  visitMembers(bytes, from, to, (keyFrom, keyTo, _valueFrom, valueTo) => {
-    if (equals(bytes, keyFrom, keyTo, key)) return;
-    if (members++ > 0) out.byte(COMMA);
-    out.copy(bytes, keyFrom, valueTo);
-  });
-  out.byte(CLOSE);
 }
 
 function equals(bytes: Buffer, from: number, to: number, other: Buffer): boolean {

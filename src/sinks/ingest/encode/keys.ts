@@ -2,7 +2,7 @@
  * Which column a key belongs to, for the events of one body. Most events have the same keys in the same order, so that
  * comparing with the event before is enough as a rule, and a key becomes text only when it is new.
  */
-import { textOf } from './members.ts';
+import { readString } from '../../../json/members.ts';
 
 /** Longest key, in bytes, that is compared with the one before. */
 const MAX_COMPARED = 64;
@@ -38,7 +38,7 @@ export class Keys {
     }
     const raw = this.#bytes.toString('latin1', from, to);
     let column = this.#known.get(raw);
-    if (column === undefined) this.#known.set(raw, (column = this.#columnOf(textOf(this.#bytes, from, to))));
+    if (column === undefined) this.#known.set(raw, (column = this.#columnOf(readString(this.#bytes, from, to))));
     this.#from[place] = from;
     this.#length[place] = length;
     this.#column[place] = column;

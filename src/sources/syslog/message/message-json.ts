@@ -1,6 +1,6 @@
 /** JSON in a message, by the rules of `parse_json`: after the cookie `@cee:`, or as the message itself. */
 
-import { onOneLine } from '../../../parsers/formats/json-edit.ts';
+import { onOneLine } from '../../../json/edit.ts';
 
 export type ParseJson = 'none' | 'cee' | 'all' | 'fields';
 

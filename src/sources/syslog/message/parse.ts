@@ -4,7 +4,7 @@
  */
 import { isUtf8 } from 'node:buffer';
 import { utf8Cut } from '../../../parsers/text/encoding.ts';
-import { rawMembers } from '../../../parsers/formats/json-edit.ts';
+import { rawMembers } from '../../../json/edit.ts';
 import type { Frame, Part } from './frame.ts';
 import type { EventFields } from './message.ts';
 import { readPriority } from './message.ts';
