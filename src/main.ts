@@ -3,6 +3,7 @@ import { isSea } from 'node:sea';
 import { Script } from 'node:vm';
 import { CommanderError } from 'commander';
 import { withoutVainHelp } from './cli/help.ts';
+import { endAtFaults, sayFault } from './cli/output/fault.ts';
 import { plural, say, sayError } from './cli/output/say.ts';
 import { createProgram } from './cli/program.ts';
 import { ConfigError, formatProblem } from './config/config-error.ts';
@@ -38,7 +39,9 @@ async function main(): Promise<void> {
     return;
   }
   // `run` prints only its log, which takes care of itself.
-  if (command !== 'run') outliveReader(command === 'serve' || command === 'demo');
+  const isService = command === 'serve' || command === 'demo';
+  if (command !== 'run') outliveReader(isService);
+  if (isService) endAtFaults();
   try {
     // The agent starts lean: it loads no limits but its own.
     if (command !== 'run') (await import('./cli/limit-relations.ts')).assertLimits();
@@ -63,7 +66,6 @@ function report(error: unknown): number {
     sayError('tailrace', error);
     return error instanceof UsageError ? 2 : 1;
   }
-  const stack = error instanceof Error ? (error.stack ?? '') : '';
-  say(`tailrace: this is a fault of Tailrace itself, please report it: ${messageOf(error)}`, ...stack.split('\n'));
+  sayFault(error);
   return 1;
 }

@@ -195,11 +195,21 @@ function missing(): never {
   throw new TailraceError('E_ENGINE_MISSING', 'the embedded engine is not installed', { fix: howToInstall() });
 }
 
+/** Signals that the engine takes. Its handler waits for a thread that runs only in a server, so that an abort never came to its end. */
+const ENGINE_SIGNALS = ['SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGILL', 'SIGSEGV', 'SIGSYS', 'SIGTRAP', 'SIGTSTP'] as const;
+
+/** Each does again what the system does by default: Node restores that with the last listener. */
+function restoreSignals(): void {
+  const listener = (): void => undefined;
+  for (const signal of ENGINE_SIGNALS) process.on(signal, listener).removeListener(signal, listener);
+}
+
 function openSession(SessionClass: typeof Session, path: string, config: string): Session {
   let session: Session | undefined;
   try {
     session = new SessionClass(path, { connectionArgs: [`--config-file=${config}`] });
     session.query('select 1');
+    restoreSignals();
     return session;
   } catch (cause) {
     session?.close();
