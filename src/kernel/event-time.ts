@@ -17,7 +17,8 @@ export interface TimeContext {
   readonly readAtMs: number;
 }
 
-const LEVELS = 'trace|debug|info|notice|warn|warning|err|error|crit|critical|severe|fatal|alert|panic';
+/** Words for levels, as alternatives of a regular expression. */
+export const LEVELS = 'trace|debug|info|notice|warn|warning|err|error|crit|critical|severe|fatal|alert|panic';
 const HEAD = new RegExp(`\\[?(?:(?:${LEVELS})(?![A-Za-z])[ \\t]{0,4}\\]?:?[ \\t]{0,4}\\[?)?`, 'iy');
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 const MONTH = `(?<name>${MONTHS.join('|')})`;

@@ -72,6 +72,7 @@ const message = fc.oneof(
   { weight: 4, arbitrary: mutated },
   { weight: 3, arbitrary: fc.array(piece, { maxLength: 14 }).map((pieces) => Buffer.concat([Buffer.from('<13>'), ...pieces])) },
   { weight: 1, arbitrary: fc.array(piece, { maxLength: 14 }).map((pieces) => Buffer.concat(pieces)) },
+  { weight: 1, arbitrary: fc.array(piece, { maxLength: 14 }).map((pieces) => Buffer.concat([Buffer.from('Jul 10 10:59:59 '), ...pieces])) },
 );
 
 const rig = createRig();

@@ -33,6 +33,9 @@ export let unknownAt: usize = 0;
 export let unknownLength: usize = 0;
 export let unknownEntry: usize = 0;
 
+/** Of a message that begins with its time. */
+const DEFAULT_PRIORITY: u32 = 13;
+
 /** A bit for each character, for those below 64 and those from 64 to 127. */
 const HOST_LOW: u64 = 0x07ff_6000_0000_0000;
 const HOST_HIGH: u64 = 0x07ff_fffe_87ff_fffe;
@@ -52,7 +55,10 @@ function isSpace(c: u32): bool {
 export function readHeader(p: usize, end: usize): u32 {
   timeAt = fractionAt = hostAt = appAt = pidAt = msgidAt = 0;
   hasData = false;
-  if (load<u8>(p) != 0x3c) return SLOW;
+  if (load<u8>(p) != 0x3c) {
+    priority = DEFAULT_PRIORITY;
+    return end - p > 15 && monthOf(p) ? readBsd(p, end) : SLOW;
+  }
   let value: u32 = 0;
   let at = p + 1;
   while (<u32>load<u8>(at) - 0x30 < 10 && at - p < 4) value = value * 10 + <u32>load<u8>(at++) - 0x30;

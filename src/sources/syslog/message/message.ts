@@ -44,6 +44,9 @@ for (let code = 0; code < 192; code += 1) {
   }
 }
 
+/** Of a message without one: `user.notice` (RFC 3164, 4.3.3). */
+export const DEFAULT_PRIORITY: Priority = PRIORITIES.get('13')!;
+
 /** The `<PRI>` at the beginning, or undefined when there is none from 0 to 191. */
 export function readPriority(text: string): Priority | undefined {
   if (text.charCodeAt(0) !== 60) return undefined;

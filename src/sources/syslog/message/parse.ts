@@ -7,9 +7,9 @@ import { utf8Cut } from '../../../parsers/text/encoding.ts';
 import { rawMembers } from '../../../json/edit.ts';
 import type { Frame, Part } from './frame.ts';
 import type { EventFields } from './message.ts';
-import { readPriority } from './message.ts';
+import { DEFAULT_PRIORITY, readPriority } from './message.ts';
 import { jsonOf, type ParseJson } from './message-json.ts';
-import { parseRfc3164 } from './rfc3164.ts';
+import { parseRfc3164, parseWithoutPriority } from './rfc3164.ts';
 import { looksLikeRfc5424, parseRfc5424 } from './rfc5424.ts';
 import type { Ending } from './sender.ts';
 import type { Zone } from '../../../core/time/zone.ts';
@@ -84,12 +84,16 @@ function withMembers(
 
 /** The fields of the event. A key whose value is undefined is absent. */
 export function parseMessage(text: string, receipt: Receipt): EventFields {
-  const priority = readPriority(text);
-  if (priority === undefined) return unparsed(text, 'no <PRI> from 0 to 191 at the beginning', receipt);
-  const at = priority.length;
-  const parsed = looksLikeRfc5424(text, at)
-    ? parseRfc5424(text, at, receipt.receivedAtMs)
-    : parseRfc3164(text, at, receipt.receivedAtMs, receipt.zone);
+  const { receivedAtMs, zone } = receipt;
+  const written = readPriority(text);
+  const at = written?.length ?? 0;
+  const parsed =
+    written === undefined
+      ? parseWithoutPriority(text, receivedAtMs, zone)
+      : looksLikeRfc5424(text, at)
+        ? parseRfc5424(text, at, receivedAtMs)
+        : parseRfc3164(text, at, receivedAtMs, zone);
+  const priority = written ?? DEFAULT_PRIORITY;
   if (typeof parsed === 'string') return unparsed(text, parsed, receipt);
   return {
     _time: parsed.time ?? receiptTime(receipt),

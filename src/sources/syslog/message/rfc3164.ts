@@ -5,6 +5,7 @@
 import type { Parsed } from './message.ts';
 import { instantOf } from './rfc5424.ts';
 import { isTaken, MOST_AHEAD_WITHOUT_YEAR_MS } from './sent-time.ts';
+import { LEVELS } from '../../../kernel/event-time.ts';
 import type { WallTime, Zone } from '../../../core/time/zone.ts';
 import { createZone } from '../../../core/time/zone.ts';
 
@@ -17,6 +18,9 @@ const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', '
 const BSD_TIME =
   / *(?:\d{1,10}: )?(?:([\w.-]{1,255}): )?[*.]?(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) {1,2}(\d{1,2}) (?:(\d{4}) )?(\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?(?: ((?:19|20)\d\d)(?=:?(?: |$)))?(?: (UTC|GMT|Z|[A-Z]{1,5}(?=: %))(?=:))?(?: |(:) ?|$)/y;
 const ISO_TIME = / *(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?(?:(Z)|([+-]\d\d):?(\d\d))?(?: |(:) ?|$)/y;
+const ISO_DATE = /^ *\d{4}-/;
+/** A level is no host. */
+const ISO_DATE_AND_HOST = new RegExp(`^ *[\\d-]{10}T\\S+ (?!(?:${LEVELS})\\b)`, 'i');
 const HOST = /^[\w:][\w.:-]*$/;
 /** `name:`, `name[12]:` or `name[12]`. */
 const TAG = /([^\s[\]:"'{}=,;<>|\\]{1,128})(?:\[([^\][\s]{0,128})\]:?|:(?=\s|$)) ?/y;
@@ -35,6 +39,17 @@ export function parseRfc3164(text: string, at: number, receivedAtMs: number, zon
   // `host : %ASA-6-…`, as some firewalls write it.
   const rest = text.startsWith(': ', space + 1) ? space + 3 : space + 1;
   return readTag(text, rest, { ...header, host: token });
+}
+
+/**
+ * A message that begins with its header: a time as above, which is enough in the form that only syslog has; behind one of ISO 8601, with a `T`,
+ * there must be a host, as programs write such lines, too. Else why it is none.
+ */
+export function parseWithoutPriority(text: string, receivedAtMs: number, zone: Zone): Parsed | string {
+  const parsed = parseRfc3164(text, 0, receivedAtMs, zone);
+  const hasTime = parsed.time !== undefined || parsed.timeError !== undefined;
+  const isHeader = hasTime && (!ISO_DATE.test(text) || (parsed.host !== undefined && ISO_DATE_AND_HOST.test(text)));
+  return isHeader ? parsed : 'no <PRI> from 0 to 191 at the beginning';
 }
 
 /** What `Oct 11 22:14:15` or `2026-10-11T22:14:15` stands for, in the second form in UTC; undefined when there is no such time, or it is not taken. */

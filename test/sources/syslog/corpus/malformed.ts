@@ -1,4 +1,4 @@
-/** No priority, or none that is one: kept whole, with the reason. */
+/** No priority, or none that is one, and no header of RFC 3164: kept whole, with the reason. */
 import { broken, type Sample } from './sample.ts';
 import { words } from '../../../support/words.ts';
 
@@ -10,8 +10,6 @@ export const malformed: Sample[] = [
     '<1 3>x',
     '< 13>x',
     ' <13>x',
-    'Oct 11 22:14:15 host su: no priority',
-    '2026-07-10T08:00:00Z host app: x',
     '\u0001\u0002\u0003',
     'GET / HTTP/1.1',
     '\u0016\u0003\u0001\u0002',

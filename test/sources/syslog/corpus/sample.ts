@@ -14,7 +14,7 @@ function sample(input: string | Buffer, event: Record<string, unknown>, isCommon
 }
 
 function parsed(input: string | Buffer, fields: Record<string, unknown>): Record<string, unknown> {
-  const priority = Number(/^<(\d+)>/.exec(input.toString('latin1' as never))![1]);
+  const priority = Number(/^<(\d+)>/.exec(input.toString('latin1' as never))?.[1] ?? 13);
   return {
     _time: RECEIVED_AT,
     message: '',
