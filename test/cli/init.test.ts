@@ -300,6 +300,38 @@ describe.skipIf(!hasPty)(`init on a terminal${ptyHint}`, () => {
     expect(config.sinks).toMatchObject([{ url: 'http://127.0.0.1:4999', dataset: 'web' }]);
   });
 
+  // Symptom: `quit`, `x` and `?` shipped the source, since every answer but `n…` counted as yes.
+  test.each(['x', '?', 'nope', 'yess'])('takes %j for no answer, says so and asks again', async (typed) => {
+    const folder = makeTree({ 'logs/java.log': JAVA, 'logs/nginx/access.log': ACCESS });
+    const terminal = start(folder);
+    const asked = (times: number) => until(`question ${times}`, () => terminal.raw().split('Ship it?').length > times);
+    await asked(1);
+    terminal.type(`${typed}\r`);
+    await asked(2);
+    expect(terminal.raw()).toContain('answer y, n or a; q ends without writing anything');
+    terminal.type('no\r');
+    await asked(3);
+    terminal.type('Y\r');
+    await until('the address', () => terminal.raw().includes('Address of the service'));
+    terminal.type('\r');
+    await until('the dataset', () => terminal.raw().includes('Dataset [logs]'));
+    terminal.type('\r');
+    expect(await terminal.exited).toBe(0);
+    expect(loadConfig(join(folder, 't.yaml'), { TAILRACE_TOKEN: 'x' }).sources.map(({ id }) => id)).toEqual(['nginx-access']);
+  });
+
+  test.each(['q', 'QUIT'])('%s writes nothing, whatever was chosen before', async (typed) => {
+    const folder = makeTree({ 'logs/java.log': JAVA, 'logs/nginx/access.log': ACCESS });
+    const terminal = start(folder);
+    await until('the question', () => terminal.raw().includes('Ship it?'));
+    terminal.type('y\r');
+    await until('the next question', () => terminal.raw().split('Ship it?').length > 2);
+    terminal.type(`${typed}\r`);
+    expect(await terminal.exited).toBe(1);
+    expect(terminal.raw()).toContain('nothing was written');
+    expect(existsSync(join(folder, 't.yaml'))).toBe(false);
+  });
+
   test.each([
     ['Ctrl-C', '\u0003'],
     ['Ctrl-D', '\u0004'],

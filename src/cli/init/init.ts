@@ -104,13 +104,15 @@ async function ask(offered: Answers, planned: Plan, found: Candidates, { url, da
     let takesAll = false;
     for (const each of offered.described) {
       await write(`\n${sourceText(each.source, each.examples)}`);
-      const answer: string = takesAll ? 'y' : (await questions.ask('Ship it? [Y]es, [n]o, [a]ll that follow: ', 'y')).toLowerCase();
-      takesAll ||= answer.startsWith('a');
-      if (!answer.startsWith('n')) chosen.push(each);
+      const answer: 'yes' | 'no' | 'all' = takesAll
+        ? 'all'
+        : await questions.choose('Ship it? [Y]es, [n]o, [a]ll that follow, [q]uit: ', ['yes', 'no', 'all']);
+      takesAll = answer === 'all';
+      if (answer !== 'no') chosen.push(each);
     }
     if (offered.hasJournal) await write(`\n${JOURNAL_TEXT}`);
     const hasJournal =
-      offered.hasJournal && (takesAll || !(await questions.ask('Ship it? [Y]es, [n]o: ', 'y')).toLowerCase().startsWith('n'));
+      offered.hasJournal && (takesAll || (await questions.choose('Ship it? [Y]es, [n]o, [q]uit: ', ['yes', 'no'])) === 'yes');
     await write(`\n${skippedText(planned, found)}`);
     if (chosen.length === 0 && !hasJournal) return { described: [], hasJournal, to: defaults };
     const to = {

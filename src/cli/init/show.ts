@@ -6,7 +6,7 @@ import type { Config } from '../../config/model.ts';
 import { printable } from '../../config/quote.ts';
 import { TailraceError } from '../../core/errors.ts';
 import { silentLog } from '../../core/log.ts';
-import { plural } from '../output/say.ts';
+import { plural, say } from '../output/say.ts';
 import type { Candidates } from './list-candidates.ts';
 import { lookInto, type Open } from './look-into.ts';
 import type { Plan, PlannedSource } from './plan.ts';
@@ -73,6 +73,8 @@ export function skippedText({ skipped, unlike }: Plan, found: Candidates): strin
   return lines.length === 0 ? '' : `Left out:\n${lines.map(printable).join('\n')}\n`;
 }
 
+const stopped = (): TailraceError => new TailraceError('E_INIT', 'stopped: nothing was written');
+
 /** Asks on the terminal. Ctrl-C and the end of input reject with `TailraceError`. */
 export class Questions {
   readonly #lines: Interface = createInterface({ input: process.stdin, output: process.stderr });
@@ -80,7 +82,7 @@ export class Questions {
 
   constructor() {
     this.#ended = new Promise((_resolve, reject) => {
-      const end = (): void => reject(new TailraceError('E_INIT', 'stopped: nothing was written'));
+      const end = (): void => reject(stopped());
       this.#lines.once('SIGINT', end).once('close', end);
     });
     this.#ended.catch(() => {});
@@ -90,6 +92,19 @@ export class Questions {
   async ask(question: string, preset: string): Promise<string> {
     const answer = await Promise.race([this.#lines.question(question), this.#ended]);
     return answer.trim() || preset;
+  }
+
+  /** Asks until the answer is one of the words, or begins one as its letter; the first is that of Return. `quit` ends as Ctrl-C does. */
+  async choose<Word extends string>(question: string, words: readonly [Word, ...Word[]]): Promise<Word> {
+    for (;;) {
+      const answer = (await this.ask(question, words[0])).toLowerCase();
+      const isMeant = (word: string): boolean => answer === word || answer === word[0];
+      const chosen = words.find(isMeant);
+      if (chosen !== undefined) return chosen;
+      if (isMeant('quit')) throw stopped();
+      const letters = words.map(([letter]) => letter);
+      say(`answer ${letters.slice(0, -1).join(', ')} or ${letters.at(-1)}; q ends without writing anything`);
+    }
   }
 
   close(): void {
