@@ -145,7 +145,7 @@ export async function createProgram(exitWith: Exit, only?: 'run'): Promise<Comma
 
   withActions(program.command('dead-letters'), 'list, show, replay or drop')
     .description('what the service refused: list, show, replay or drop it')
-    .argument('[id...]', 'dead letters, as list shows them (default: all, but drop wants --all)')
+    .argument('[id...]', 'dead letters, as list shows them: list and replay take all without one, drop only with --all, show wants one')
     .addOption(configOption())
     .option('--json', 'one JSON object a line')
     .option('--all', 'drop all of them')

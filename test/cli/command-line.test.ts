@@ -70,3 +70,48 @@ test('tailrace version says what --version says', () => {
   expect(tailrace(makeTree({}), ['version'])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
   expect(tailrace(makeTree({}), ['--version']).stdout).toBe(`${version}\n`);
 });
+
+// Symptom: "logs" was answered with "Did you mean orgs?", "login" with "engine", "start" with "status".
+test.for([
+  [['logs'], 'query'],
+  [['logs', '--help'], 'query'],
+  [['help', 'logs'], 'query'],
+  [['LOGS'], 'query'],
+  [['tail'], 'query --follow'],
+  [['login'], 'tokens'],
+  [['start'], 'run'],
+  [['restart'], 'reload'],
+  [['validate'], 'check'],
+  [['ls'], 'datasets list'],
+  [['send', 'logs', 'a.json'], 'ingest'],
+  [['ps'], 'status'],
+  [['dlq'], 'dead-letters'],
+  [['deadletters', 'list'], 'dead-letters'],
+  [['datasets', 'rm', 'x'], 'delete'],
+  [['tokens', 'delete', 'x'], 'revoke'],
+  [['quey'], 'query'],
+  [['chekc'], 'check'],
+] as const)('an unknown command is answered with the one that was meant: %s', ([args, meant]) => {
+  const { code, stderr } = tailrace(makeTree({}), args);
+  expect([code, stderr]).toEqual([2, expect.stringContaining(`\n(Did you mean ${meant}?)\n`)]);
+});
+
+test.for([['stop'], ['xyzzy'], ['datasets', 'explode'], ['engine', 'remove']])('no command is guessed for %s', (args) => {
+  const { code, stderr } = tailrace(makeTree({}), args);
+  expect([code, stderr]).toEqual([
+    2,
+    expect.stringMatching(/^tailrace: unknown command '\w+'\n\(tailrace.* --help shows every command\)\n$/),
+  ]);
+});
+
+// Symptom: `dead-letters show` alone is an error, and its help said "default: all"; that of `tokens create` did not say what it wants.
+test('help says what a command wants', () => {
+  const helpOf = (...command: string[]): string => tailrace(makeTree({}), [...command, '--help']).stdout.replaceAll(/\s+/g, ' ');
+  expect(helpOf('dead-letters')).toContain('list and replay take all without one, drop only with --all, show wants one');
+  expect(helpOf('dead-letters')).not.toContain('default: all');
+  expect(helpOf('tokens', 'create')).toContain(
+    'at least one right (--ingest, --query, --trim, --manage-datasets, --manage-tokens) or --personal',
+  );
+  expect(helpOf('tokens', 'create')).toContain('such as: tailrace tokens create web-1 --ingest web');
+  expect(helpOf('tokens')).toContain('a personal token of an owner or admin, an API token that may manage tokens, or --data');
+});

@@ -110,13 +110,26 @@ function addAccount(program: Command, exit: Exit): void {
 }
 
 function addTokens(program: Command, exit: Exit): void {
-  const tokens = program.command('tokens').description('the tokens of a service: create, list, revoke');
+  const tokens = program
+    .command('tokens')
+    .summary('the tokens of a service: create, list, revoke')
+    .description(
+      'the tokens of a service: create, list, revoke; each wants a personal token of an owner or admin, an API token that may manage tokens, or --data',
+    );
   const load = () => import('./tokens.ts');
   const offline = ['--data <dir>', 'the data folder of a local service that is stopped: no token is needed then'] as const;
   connected(tokens.command('list').description('every token, without its text'))
     .option(...offline)
     .action(async (options: TokenArguments) => exit((await load()).listTokens(options)));
-  connected(tokens.command('create').description('makes a token and prints it, once').argument('<name>', 'what it is for'))
+  connected(
+    tokens
+      .command('create')
+      .summary('makes a token and prints it, once')
+      .description(
+        'makes a token and prints it, once; give it at least one right (--ingest, --query, --trim, --manage-datasets, --manage-tokens) or --personal, such as: tailrace tokens create web-1 --ingest web',
+      )
+      .argument('<name>', 'what it is for'),
+  )
     .option('--ingest <dataset...>', 'may store events in these ("*": in all)')
     .option('--query <dataset...>', 'may query these')
     .option('--trim <dataset...>', 'may trim these')
