@@ -78,8 +78,11 @@ function addQuery(program: Command, exit: Exit): void {
     .addArgument(new Argument('[text]', 'the query; - or none reads it from stdin'))
     .option('-d, --dataset <name>', 'the text is a structured query of this dataset, as JSON')
     .option('--file <path>', 'holds the text')
-    .option('-s, --start <time>', 'RFC 3339, or relative such as now-1h (default: the beginning)')
-    .option('-e, --end <time>', 'the same (default: now); it is not in the range')
+    .option(
+      '-s, --start <time>',
+      '1h (an hour ago), 03:12, yesterday, 2026-11-25 03:12 (in the zone of this machine), RFC 3339 or now-1h (default: the beginning)',
+    )
+    .option('-e, --end <time>', 'the same, 03:12 being the first one behind the start (default: now); it is not in the range')
     .addOption(
       new Option('-o, --output <form>', 'json: the replies as they are, one a page (default table)').choices([
         'table',
@@ -153,7 +156,7 @@ function connected(command: Command): Command {
     .option('--url <address>', 'of the service (default TAILRACE_URL, then http://127.0.0.1:4100)')
     .option('--token <token>', 'API or personal token (default TAILRACE_TOKEN)')
     .option('--token-file <path>', 'a file with the token, which no process list shows')
-    .option('--org-id <id>', 'of the organisation, with a personal token (default TAILRACE_ORG_ID)')
+    .option('--org-id <id>', 'of the organisation, with a personal token (default TAILRACE_ORG_ID, then the only one that its user has)')
     .option('--edge-domain <domain>', 'takes ingest and queries in place of the address (default TAILRACE_EDGE_DOMAIN)')
     .option('--header-prefix <prefix>', 'of the service’s headers (default TAILRACE_HEADER_PREFIX, then X-Service-)')
     .option('--timeout <duration>', 'of one request (default 60s)')

@@ -11,6 +11,7 @@ import type { ConnectionArguments } from './connection.ts';
 import { heading, terminalColumns, write, writeLines } from './output/print.ts';
 import { plural, say } from '../output/say.ts';
 import { startProgress } from './output/progress.ts';
+import { rangeOf } from './query-range.ts';
 import { type Output, rowWriter, type WriteRows } from './output/row-writers.ts';
 import { rowsOfLegacy, rowsOfTables, type Rows } from './output/rows.ts';
 import { withClient } from './with-client.ts';
@@ -62,9 +63,10 @@ export async function query(text: string | undefined, args: QueryArguments, word
 
 /** Ends with 0 at Ctrl-C. */
 async function followUntilStopped(client: Client, asked: string, args: QueryArguments): Promise<void> {
-  const { dataset, end, all, start = 'now-1h', limit = Infinity, output, json } = args;
+  const { dataset, end, all, limit = Infinity, output, json } = args;
   const clash = Object.entries({ '--dataset': dataset, '--end': end, '--all': all }).find(([, value]) => value !== undefined)?.[0];
   if (clash !== undefined) throw new UsageError('E_USAGE', `--follow does not go with ${clash}`, { fix: 'leave one of the two out' });
+  const { startTime: start = 'now-1h' } = rangeOf(args, Date.now());
   const { follow } = await import('./follow.ts');
   const stopping = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopping.abort());
@@ -118,22 +120,20 @@ function pageRows({ all, limit }: QueryArguments): number | undefined {
 }
 
 async function* tabularPages(client: Client, apl: string, args: QueryArguments): AsyncGenerator<Page> {
+  const range = rangeOf(args, Date.now());
   const limit = pageRows(args);
-  const options = { ...rangeOf(args), ...(limit !== undefined && { limit }), ...(args.cache === false && { noCache: true }) };
+  const options = { ...range, ...(limit !== undefined && { limit }), ...(args.cache === false && { noCache: true }) };
   for await (const result of pagesOf(client, apl, options))
     yield { result, status: result.status, rows: rowsOfTables(result), isPage: isPage(result) };
 }
 
 async function* legacyPages(client: Client, text: string, dataset: string, args: QueryArguments): AsyncGenerator<Page> {
+  const range = rangeOf(args, Date.now());
   const limit = pageRows(args);
-  const asked = { ...parseLegacy(text), ...rangeOf(args), ...(limit !== undefined && { limit }) };
+  const asked = { ...parseLegacy(text), ...range, ...(limit !== undefined && { limit }) };
   const pages = pagesOfDataset(client, dataset, asked, args.cache === false ? { noCache: true } : {});
   for await (const result of pages)
     yield { result, status: result.status, rows: [rowsOfLegacy(result, args.series === true)], isPage: isPage(result, asked.order) };
-}
-
-function rangeOf({ start, end }: QueryArguments): { startTime?: string; endTime?: string } {
-  return { ...(start !== undefined && { startTime: start }), ...(end !== undefined && { endTime: end }) };
 }
 
 /** From the argument, `--file`, or stdin. Throws `UsageError`. */
