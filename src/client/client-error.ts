@@ -35,6 +35,8 @@ export class ClientError extends TailraceError {
   readonly status: number;
   readonly body: unknown;
   readonly systemCode: string;
+  /** The message without method and address. */
+  readonly what: string;
 
   /** `what` follows the method and the address in the message. */
   constructor(code: ClientErrorCode, what: string, options: ClientErrorOptions) {
@@ -45,6 +47,7 @@ export class ClientError extends TailraceError {
     this.status = status;
     this.body = body;
     this.systemCode = systemCode;
+    this.what = what;
   }
 }
 

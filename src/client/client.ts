@@ -31,8 +31,8 @@ export interface ClientOptions {
   readonly tls?: Tls;
   /** Reads answers; for a parser that keeps integers over 2^53 exact. */
   readonly parseJson?: (text: string) => unknown;
-  /** Called before every wait. */
-  readonly onRetry?: (retry: Retry) => void;
+  /** Called before every wait; after `false` the request is not tried again. */
+  readonly onRetry?: (retry: Retry) => unknown;
   /** What messages call the settings; for a program that has other names for them. */
   readonly names?: SettingNames;
   readonly timing?: Timing;

@@ -44,7 +44,7 @@ export interface RequesterOptions {
   readonly hasCert: boolean;
   readonly timeoutMs: number;
   readonly timing: Timing;
-  readonly onRetry: ((retry: Retry) => void) | undefined;
+  readonly onRetry: ((retry: Retry) => unknown) | undefined;
 }
 
 export type Requester = ReturnType<typeof createRequester>;
@@ -86,7 +86,7 @@ export function createRequester(options: RequesterOptions) {
       const isLast = count === tries || (askedMs ?? 0) > CLIENT_MAX_ASKED_WAIT_MS;
       if (isLast || !isRetriable(error, repeatable, answered.has(new URL(url).origin))) throw error;
       const waitMs = waitMsOf(count, askedMs, () => timing.random());
-      options.onRetry?.({ error, waitMs, attempt: count + 1, tries });
+      if (options.onRetry?.({ error, waitMs, attempt: count + 1, tries }) === false) throw error;
       await timing.wait(waitMs, signal);
     }
   };

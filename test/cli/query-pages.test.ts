@@ -84,7 +84,7 @@ test('query marks the place that the service names in a text that it refuses', a
   service.answerNext((_request, response) => replyWith(response, 400, { code: 400, message: 'unexpected x', detail }));
   const ended = await tailrace(['query', 'logs\n| where x x\n| take 1']);
   expect(ended).toMatchObject({ code: 1, stdout: '' });
-  expect(ended.stderr).toContain('| where x x\n        ^\ntailrace: POST ');
+  expect(ended.stderr).toContain('| where x x\n        ^\ntailrace: unexpected x');
 });
 
 test('query says what the service notes about a result', async () => {
@@ -110,7 +110,7 @@ test('query waits out a limit and says so', async () => {
   service.answerNext((_request, response) => replyWith(response, 429, { message: 'rate limit exceeded' }, { 'retry-after': '1' }));
   const ended = await tailrace(['query', 'logs']);
   expect(ended.code).toBe(0);
-  expect(ended.stderr).toMatch(/HTTP 429 rate limit exceeded; trying again in 1\.0 s \(2 of 6\)/);
+  expect(ended.stderr).toMatch(/^tailrace: rate limit exceeded \(HTTP 429, POST \S+\); trying again in 1\.0 s \(2 of 6\)/);
 });
 
 test('query to a reader that goes away ends without a word', async () => {

@@ -53,6 +53,16 @@ describe.skipIf(!hasPty)(`a terminal${ptyHint}`, () => {
     expect(end).toBe('1 row, 1 ms');
   });
 
+  // Symptom: "41 columns more than fit the terminal" and a head of ten columns above "0 rows".
+  test.each([['-o', 'table'], ['--limit', '5'], []])('shows no head where there are no rows: %s %s', async (...args) => {
+    const folder = makeTree({});
+    const service = await startLocalService(folder, 'logs');
+    onTestFinished(async () => void (await service.program.end('SIGKILL')));
+    await service.ask('POST', '/v1/ingest/logs', [Object.fromEntries(Array.from({ length: 40 }, (_, n) => [`a_long_name_${n}`, n]))]);
+    const ask = ['query', 'logs | where a_long_name_1 == 7', ...args];
+    expect(await onTerminal(service.url, ask, { env: { TAILRACE_TOKEN: API_TOKEN } })).toMatch(/^0 rows, \d+ ms\nended with 0$/);
+  });
+
   test('shows a stack trace as its lines', async ({ service }) => {
     service.events.set('logs', [{ message: 'Error: no\n\tat main (app.js:7)', zone: 'eu' }]);
     const seen = await onTerminal(service.url, ['query', 'logs']);

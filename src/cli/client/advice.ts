@@ -3,12 +3,13 @@ import { ClientError } from '../../client/client-error.ts';
 import { nearest } from '../../config/nearest.ts';
 import { TailraceError } from '../../core/errors.ts';
 import type { Connection } from './connection.ts';
+import { isIngest, sentenceOf } from './sentence.ts';
 
 /** The error to show in place of `error`; asks the service for its datasets where `dataset` was not found. */
 export async function explainFailure(error: unknown, connection: Connection, dataset: string | undefined): Promise<unknown> {
   if (!(error instanceof ClientError)) return error;
   const fix = await fixFor(error, connection, dataset);
-  return new TailraceError(error.code, error.message, { fix, cause: error });
+  return new TailraceError(error.code, sentenceOf(error), { fix, cause: error });
 }
 
 async function fixFor(error: ClientError, connection: Connection, dataset: string | undefined): Promise<string | undefined> {
@@ -17,7 +18,7 @@ async function fixFor(error: ClientError, connection: Connection, dataset: strin
   if (version !== null && (error.code === 'E_NOT_FOUND' || error.code === 'E_BAD_ANSWER'))
     return `the client adds \`${version[0]}\` itself: give the address as \`--url ${connection.url.slice(0, version.index)}\``;
   if (error.code === 'E_NOT_FOUND' && dataset !== undefined && /dataset/i.test(error.message))
-    return adviseOnDataset(dataset, connection, error.method === 'POST' && /\/ingest$|\/v1\/ingest\//.test(new URL(error.url).pathname));
+    return adviseOnDataset(dataset, connection, isIngest(error));
   if (error.code === 'E_NOT_FOUND') return error.fix ?? 'check that --url is the address of the service’s API, without /v1';
   return error.fix;
 }
@@ -48,10 +49,10 @@ async function adviseOnRole(sent: string, client: Connection['client'], orgId: s
   }
 }
 
-/** `isIngest`: the request needs the dataset to exist; deleting one does not. */
-async function adviseOnDataset(dataset: string, { client }: Connection, isIngest: boolean): Promise<string> {
+/** `stores`: the request needs the dataset to exist; deleting one does not. */
+async function adviseOnDataset(dataset: string, { client }: Connection, stores: boolean): Promise<string> {
   const list = '`tailrace datasets list` shows those that are there';
-  const advice = isIngest ? `\`tailrace datasets create ${dataset}\` makes it, ${list}` : list;
+  const advice = stores ? `\`tailrace datasets create ${dataset}\` makes it, ${list}` : list;
   try {
     const names = (await client.datasets.list()).map(({ name }) => name);
     if (names.includes(dataset)) return `the dataset ${dataset} is there: this service does not know what was asked of it`;

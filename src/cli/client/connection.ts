@@ -8,6 +8,7 @@ import { type Client, createClient } from '../../client/client.ts';
 import { parseLongIntegers, rawNumber } from '../../json/numbers.ts';
 import type { Retry } from '../../client/requester.ts';
 import { quote } from '../../config/quote.ts';
+import { isIngest, sentenceOf } from './sentence.ts';
 import { say } from '../output/say.ts';
 import { UsageError } from '../../core/errors.ts';
 
@@ -68,8 +69,11 @@ export function openConnection(args: ConnectionArguments, env: Environment): Con
   return { client, url, token, tokenFrom, orgId };
 }
 
-function sayRetry({ error, waitMs, attempt, tries }: Retry): void {
-  say(`tailrace: ${error.message}; trying again in ${(waitMs / 1000).toFixed(1)} s (${attempt} of ${tries})`);
+/** A 500 is a fault that the same question meets again: whoever waits sees it at once. Ingest tries on, since its events are to be stored. */
+function sayRetry({ error, waitMs, attempt, tries }: Retry): boolean {
+  const isLasting = error.status === 500 && !isIngest(error);
+  if (!isLasting) say(`tailrace: ${sentenceOf(error)}; trying again in ${(waitMs / 1000).toFixed(1)} s (${attempt} of ${tries})`);
+  return !isLasting;
 }
 
 function addressOf(text: string | undefined, name: string): string | undefined {

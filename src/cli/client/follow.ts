@@ -13,6 +13,7 @@ import { flush } from './output/print.ts';
 import { plural, say } from '../output/say.ts';
 import { type Output, rowWriter } from './output/row-writers.ts';
 import { rowsOfTables, type Rows } from './output/rows.ts';
+import { sentenceOf } from './sentence.ts';
 
 export interface FollowOptions {
   readonly output: Exclude<Output, 'json'>;
@@ -50,8 +51,8 @@ export async function follow(client: Client, apl: string, { output, start, limit
       if (rows.length > 0) await write(withoutCursor({ ...fresh, rows }));
     } catch (error) {
       if (stopping.aborted) break;
-      if (!(error instanceof ClientError) || !isPassing(error)) throw error;
-      if (!isAway) say(`tailrace: ${error.message}; trying again`);
+      if (!(error instanceof ClientError) || !isPassing(error, isFirst)) throw error;
+      if (!isAway) say(`tailrace: ${sentenceOf(error)}; trying again`);
       isAway = true;
     }
     if (shown < limit) await systemClock.sleep(PAUSE_MS, stopping);
@@ -114,7 +115,8 @@ function withoutCursor({ columns, rows, ...rest }: Rows): Rows {
   return { ...rest, columns: keep.map((index) => columns[index]!), rows: rows.map((row) => keep.map((index) => row[index])) };
 }
 
-/** The service stopped, restarts or is busy. */
-function isPassing({ status }: ClientError): boolean {
+/** The service stopped, restarts or is busy. A 500 to the first question is a fault that the next one meets again. */
+function isPassing({ status }: ClientError, isFirst: boolean): boolean {
+  if (isFirst && status === 500) return false;
   return status === 0 || status === 408 || status === 429 || status >= 500;
 }

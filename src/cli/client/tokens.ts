@@ -14,6 +14,7 @@ import type { ConnectionArguments } from './connection.ts';
 import { confirm } from './datasets.ts';
 import { printList, write } from './output/print.ts';
 import { say } from '../output/say.ts';
+import { sentenceOf } from './sentence.ts';
 import { withClient } from './with-client.ts';
 
 export interface TokenArguments extends ConnectionArguments {
@@ -122,7 +123,7 @@ function withTokens(args: TokenArguments, work: (tokens: Tokens) => Promise<numb
     } catch (error) {
       if (!(error instanceof ClientError) || error.status !== 404) throw error;
       const isUnknownToken = /token .{0,200}not found/i.test(error.message);
-      throw new TailraceError(error.code, error.message, {
+      throw new TailraceError(error.code, sentenceOf(error), {
         fix: isUnknownToken
           ? '`tailrace tokens list` shows the tokens and their ids'
           : 'this service has no endpoints for tokens: make and revoke them in its settings',

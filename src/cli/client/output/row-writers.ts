@@ -60,8 +60,10 @@ function tableWriter(): WriteRows {
   // A pipe gets a line for each row, as grep wants it.
   const form = process.stdout.isTTY ? 'lines' : 'line';
   return async ({ columns, rows }) => {
+    // Without rows nothing tells which of the dataset's columns would matter.
+    if (rows.length === 0) return;
     if (layout === undefined) {
-      const names = inReadingOrder(columns.filter((_, index) => rows.length === 0 || rows.some((row) => isSomething(row[index]))));
+      const names = inReadingOrder(columns.filter((_, index) => rows.some((row) => isSomething(row[index]))));
       const places = names.map((name) => columns.indexOf(name));
       const shown = rows.map((row) => places.map((place) => row[place]));
       layout = { names, widths: fitWidths(names, shown, terminalColumns(), form) };
