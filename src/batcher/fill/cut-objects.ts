@@ -17,10 +17,10 @@ const SPACE = 0x20;
 export function findCutObjects(block: Block, start: number, events: Buffer, count: number): ReadonlySet<number> {
   const found = new Set<number>();
   const { shape, unread } = block;
-  if (shape.format === 'text' || shape.objects === 'none') return found;
   let starts: readonly number[] | undefined;
   const startOf = (event: number): number => (starts ??= eventStarts(block, start, count))[event]!;
   if (unread) for (let n = 0; n < count; n++) if (unread.includes(startOf(n))) found.add(n);
+  if (shape.format === 'text' || shape.objects === 'none') return found;
   for (let n = 0, at = 0; n < count; n++) {
     const end = events.indexOf(NEWLINE, at);
     if (mayHoldObject(block, events, at) && isCut(block, events.subarray(at, end), () => startOf(n))) found.add(n);

@@ -15,7 +15,7 @@ export interface MadeEventsOptions {
   readonly parser: LineParser | undefined;
   readonly stats: SourceStats;
   /** Whether an event holds the text of a JSON object that was not read. */
-  readonly isCut: (text: string, event: EventFields) => boolean;
+  readonly isCut: (text: string, event: EventFields | string) => boolean;
 }
 
 /** The events made, and how far into their block. */
@@ -112,7 +112,7 @@ export class MadeEvents {
       const isText = typeof event === 'string';
       const at = this.#end;
       if (this.#write(isText ? event : JSON.stringify(event), n === events.length - 1 ? used : before)) {
-        if (isUnread || (!isText && this.#options.isCut(text, event))) this.#unread.push(at);
+        if (isUnread || this.#options.isCut(text, event)) this.#unread.push(at);
         continue;
       }
       if (!isFirst) {
