@@ -13,34 +13,28 @@ interface FunctionList {
   /** The file of a topic, and what its table is called behind the topic's name. */
   readonly file: string;
   readonly suffix: string;
-  /** How a topic's table stands in the list. */
-  readonly entry: (topic: string, table: string) => string;
+  /** The tables under their topics, not all as one. */
+  readonly byTopic?: true;
 }
 
-const spread = (_: string, table: string): string => `...${table}`;
-
 const LISTS: readonly FunctionList[] = [
-  {
-    path: `${FOLDER}/specs.ts`,
-    doc: 'What every function takes and gives, by topics.',
-    name: 'SPECS',
-    file: 'spec.ts',
-    suffix: '',
-    entry: (topic, table) => `${topic.includes('-') ? `'${topic}'` : topic}: ${table}`,
-  },
-  { path: 'src/service/query/sql/topics.ts', doc: 'The SQL of every function.', name: 'FUNCTIONS_SQL', file: 'sql.ts', suffix: '_SQL', entry: spread },
-  { path: 'src/shaping/rows/topics.ts', doc: 'Every function of one row.', name: 'FUNCTIONS_ROWS', file: 'rows.ts', suffix: '_ROWS', entry: spread },
+  { path: `${FOLDER}/specs.ts`, doc: 'What every function takes and gives.', name: 'SPECS', file: 'spec.ts', suffix: '', byTopic: true },
+  { path: `${FOLDER}/cases.ts`, doc: 'What every function gives, by cases.', name: 'CASES', file: 'cases.ts', suffix: '_CASES', byTopic: true },
+  { path: 'src/service/query/sql/topics.ts', doc: 'The SQL of every function.', name: 'FUNCTIONS_SQL', file: 'sql.ts', suffix: '_SQL' },
+  { path: 'src/shaping/rows/topics.ts', doc: 'Every function of one row.', name: 'FUNCTIONS_ROWS', file: 'rows.ts', suffix: '_ROWS' },
 ]; // prettier-ignore
 
-function render(root: string, { path, doc, name, file, suffix, entry }: FunctionList): string {
-  const topics = TOPICS.filter((topic) => existsSync(join(root, FOLDER, topic.name, file)));
-  const tableOf = (topic: string): string => `${topic.toUpperCase().replaceAll('-', '_')}${suffix}`;
-  const from = relative(join(path, '..'), FOLDER);
-  const imports = topics.map((topic) => {
-    const at = `${from === '' ? '.' : from}/${topic.name}/${file}`;
-    return `import { ${tableOf(topic.name)} } from '${at}';`;
+function render(root: string, { path, doc, name, file, suffix, byTopic }: FunctionList): string {
+  const tables = TOPICS.filter((topic) => existsSync(join(root, FOLDER, topic.name, file))).map((topic) => ({
+    topic: topic.name,
+    table: `${topic.name.toUpperCase().replaceAll('-', '_')}${suffix}`,
+  }));
+  const from = relative(join(path, '..'), FOLDER) || '.';
+  const imports = tables.map(({ topic, table }) => `import { ${table} } from '${from}/${topic}/${file}';`);
+  const entries = tables.map(({ topic, table }) => {
+    if (!byTopic) return `  ...${table},`;
+    return `  ${topic.includes('-') ? `'${topic}'` : topic}: ${table},`;
   });
-  const entries = topics.map((topic) => `  ${entry(topic.name, tableOf(topic.name))},`);
   return [`/** ${doc} Written by scripts/generate.ts. */`, ...imports, '', `export const ${name} = {`, ...entries, '};', ''].join('\n');
 }
 

@@ -1,6 +1,6 @@
 /**
  * Writes what comes from the configuration's field tables: config.example.yaml, the tables in docs/configuration.md and
- * docs/config.schema.json; the tables in docs/query.md from those of the query compiler; each room's list of functions; and the engine's packages from the lock file. With `--check` nothing is written: exits 1 and names what is out of step.
+ * docs/config.schema.json; the tables in docs/query.md and the examples in docs/query-examples.md from those of the query compiler; each room's list of functions; and the engine's packages from the lock file. With `--check` nothing is written: exits 1 and names what is out of step.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,12 +17,14 @@ const isCheck = process.argv.includes('--check');
 const lists = functionLists(root);
 if (!isCheck) for (const [path, render] of lists) if (render() !== read(path)) writeFileSync(join(root, path), render());
 const { replaceReference } = await import('./query-reference.ts');
+const { replaceExamples } = await import('./query-examples.ts');
 
 const generated: readonly (readonly [path: string, render: (current: string) => string])[] = [
   ['config.example.yaml', renderExample],
   ['docs/config.schema.json', renderJsonSchema],
   ['docs/configuration.md', replaceTables],
   ['docs/query.md', replaceReference],
+  ['docs/query-examples.md', replaceExamples],
   ...lists,
   ['src/service/engine/packages.ts', () => renderEnginePackages(read('package-lock.json'))],
 ];

@@ -1,6 +1,7 @@
 /** The tables of docs/query.md, from the compiler's own tables of operators and functions. */
 import { AGGREGATE_FUNCTIONS, FUNCTION_GROUPS, OPERATOR_GROUPS } from '../src/language/functions/table.ts';
 import { QUERY_OPERATORS } from '../src/language/operators/table.ts';
+import { replaceParts } from './marked-parts.ts';
 
 interface Entry {
   readonly names: readonly string[];
@@ -29,12 +30,4 @@ const PARTS: Readonly<Record<string, () => string>> = {
   aggregations: () => table(AGGREGATE_FUNCTIONS),
 };
 
-/** The page with what stands between `<!-- NAME -->` and `<!-- end of NAME -->` written anew. */
-export function replaceReference(page: string): string {
-  return Object.entries(PARTS).reduce((text, [name, render]) => {
-    const [begin, end] = [`<!-- ${name} -->`, `<!-- end of ${name} -->`];
-    const [from, to] = [text.indexOf(begin), text.indexOf(end)];
-    if (from === -1 || to < from) throw new Error(`the marks "${begin}" and "${end}" are missing in docs/query.md`);
-    return `${text.slice(0, from)}${begin}\n\n${render()}\n\n${text.slice(to)}`;
-  }, page);
-}
+export const replaceReference = (page: string): string => replaceParts(page, PARTS, 'docs/query.md');

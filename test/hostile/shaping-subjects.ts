@@ -3,9 +3,9 @@ import { FUNCTION_GROUPS, OPERATOR_GROUPS, type ScalarFunction } from '../../src
 import { QUERY_OPERATORS } from '../../src/language/operators/table.ts';
 import { REDACTION_KINDS } from '../../src/shaping/redact/redact.ts';
 import { compileRows } from '../../src/shaping/rows/program.ts';
-import { FUNCTION_CASES } from '../service/conformance/function-cases.ts';
 import { outcomeOf, stagesOf } from '../shaping/bytes/agreement.ts';
 import { context } from '../shaping/rows/support.ts';
+import { FUNCTION_CASES } from '../support/function-cases.ts';
 import { words } from '../support/words.ts';
 import { quotedJson, type Subject } from './subject.ts';
 
@@ -55,9 +55,9 @@ function expressionsOf(spec: ScalarFunction): readonly string[] {
   return [...new Set([...found, ...pairs, ...casesOf(spec.name)])];
 }
 
-/** The calls of the conformance suite with the text in the place of each of their texts. */
+/** The calls of the cases with the text in the place of each of their texts. */
 function casesOf(name: string): readonly string[] {
-  const calls = FUNCTION_CASES.flatMap(([, cases]) => cases.map(([text]) => text)).filter((text) => text.startsWith(`${name}(`));
+  const calls = FUNCTION_CASES.map(({ text }) => text).filter((text) => text.startsWith(`${name}(`));
   return calls.slice(0, 4).flatMap((call) => [...call.matchAll(/"[^"\\]*"/g)].map(({ 0: text, index }) => `${call.slice(0, index)}m${call.slice(index + text.length)}`)).filter((text) => compiles(`extend v = ${text}`)); // prettier-ignore
 }
 

@@ -1,4 +1,4 @@
-/** What every function takes and gives, by topics. Written by scripts/generate.ts. */
+/** What every function takes and gives. Written by scripts/generate.ts. */
 import { COMPARISONS } from './comparisons/spec.ts';
 import { TEXT_MATCHING } from './text-matching/spec.ts';
 import { ARITHMETIC } from './arithmetic/spec.ts';

@@ -1,19 +1,30 @@
 /** Calls of functions whose results were computed by hand: which one is up to chance, and by which of its names it is called. */
 import * as fc from 'fast-check';
+import { CASE_EVENT } from '../../../src/language/function-cases.ts';
 import { FUNCTIONS } from '../../../src/language/functions/table.ts';
-import { FUNCTION_CASES, type FunctionCase } from '../conformance/function-cases.ts';
+import { readExpression } from '../../../src/language/syntax/expressions.ts';
+import { Parser } from '../../../src/language/syntax/parser.ts';
+import { FUNCTION_CASES, plainResult } from '../../support/function-cases.ts';
 import { string, type Expression } from './expression.ts';
 
-/** By the function that they begin with, so that one with few cases is drawn as often as one with many. */
-const byFunction = new Map<string, FunctionCase[]>();
-for (const each of FUNCTION_CASES.flatMap(([, cases]) => cases)) {
-  const name = FUNCTIONS.get(/^\w+/.exec(each[0])?.[0] ?? '')?.name ?? '';
-  byFunction.set(name, [...(byFunction.get(name) ?? []), each]);
+const fields = new Set(Object.keys(JSON.parse(CASE_EVENT) as object));
+
+function namesNoField(text: string): boolean {
+  const parser = new Parser(text);
+  readExpression(parser);
+  return ![...parser.fields.keys()].some((name) => fields.has(name));
 }
 
-export const writtenDown: fc.Arbitrary<Expression> = fc.constantFrom(...byFunction).chain(([name, cases]) =>
-  fc.tuple(fc.constantFrom(...cases), fc.constantFrom(...(FUNCTIONS.get(name)?.names ?? ['']))).map(([[text, wanted], called]) => {
-    const whole = called === '' ? text : text.replace(/^\w+/, called);
-    return string(`dynamic_to_json(${whole})`, () => (wanted === null ? null : JSON.stringify(wanted)));
+const cases = Map.groupBy(
+  FUNCTION_CASES.filter(({ only, isQuery, text }) => only === undefined && !isQuery && namesNoField(text)),
+  ({ name }) => name,
+);
+/** By name, so that one with few cases is drawn as often as one with many. */
+const names = [...FUNCTIONS].filter(([, { name }]) => cases.has(name));
+
+export const writtenDown: fc.Arbitrary<Expression> = fc.constantFrom(...names).chain(([other, { name }]) =>
+  fc.constantFrom(...cases.get(name)!).map(({ text, called, result }) => {
+    const whole = text.startsWith(`${called}(`) ? `${other}${text.slice(called.length)}` : text;
+    return string(`dynamic_to_json(${whole})`, () => (result === null ? null : JSON.stringify(plainResult(result))));
   }),
 );
