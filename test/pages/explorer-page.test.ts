@@ -97,7 +97,7 @@ describe.skipIf(!hasChromium)(`explorer${chromiumHint}`, () => {
     await page.getByRole('button', { name: /^app-logs/ }).click();
     await page.getByRole('button', { name: /^level string/ }).click();
     await page.getByRole('button', { name: /^error/ }).click();
-    await expect.poll(() => field(page).inputValue()).toBe(`['app-logs']\n| where ['level'] == "error"`);
+    await expect.poll(() => field(page).inputValue()).toBe(`['app-logs']\n| where level == "error"`);
     await page.getByRole('status').filter({ hasText: 'rows' }).waitFor();
     await cells(page).first().click();
     await page
@@ -106,7 +106,7 @@ describe.skipIf(!hasChromium)(`explorer${chromiumHint}`, () => {
       .waitFor();
     await expectAccessible(page);
     await page.getByRole('button', { name: 'filter by this service' }).click();
-    await expect.poll(() => field(page).inputValue()).toMatch(/\| where \['service'\] == "\w+"$/);
+    await expect.poll(() => field(page).inputValue()).toMatch(/\| where service == "\w+"$/);
   });
 
   test('explorer shows the service’s errors as an alert', async ({ page }) => {

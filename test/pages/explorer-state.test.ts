@@ -81,7 +81,7 @@ describe.skipIf(!hasChromium)(`explorer in use${chromiumHint}`, () => {
     await page.keyboard.press('Enter');
     await tabTo(page, /^filter by this level$/);
     await page.keyboard.press('Enter');
-    await expect.poll(() => field(page).inputValue()).toContain(`where ['level'] == "error"`);
+    await expect.poll(() => field(page).inputValue()).toContain(`where level == "error"`);
     await page.getByRole('status').filter({ hasText: '10 rows' }).waitFor();
     await tabTo(page, /^Columns/);
     await page.keyboard.press('Enter');
@@ -184,7 +184,7 @@ describe.skipIf(!hasChromium)(`explorer in use${chromiumHint}`, () => {
     await page.getByRole('button', { name: /^is_bad virtual/ }).click();
     await page.getByRole('button', { name: /^true 10/ }).click();
     await page.getByRole('status').filter({ hasText: '10 rows' }).waitFor();
-    expect(await field(page).inputValue()).toBe(`['app-logs']\n| where ['is_bad'] == true`);
+    expect(await field(page).inputValue()).toBe(`['app-logs']\n| where is_bad == true`);
     await field(page).fill(`['app-logs'] | where is_`);
     await page.keyboard.type('b');
     await page.getByRole('option', { name: 'is_bad field' }).waitFor();

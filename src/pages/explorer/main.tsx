@@ -1,13 +1,15 @@
 /** The explorer of the service: datasets and fields on the left, a query on top, what it found below. */
 import { render } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useZone } from '../parts/zone-picker.tsx';
 import { Api, keepToken, keptToken } from './data/api.ts';
 import { Editor } from './editor/editor.tsx';
 import { placeIn, type Problem } from './editor/find-problem.ts';
 import { addToHistory, forgetHistory } from './data/history.ts';
 import { type LinkState, readLink, writeLink } from './data/link-state.ts';
-import { LiveTail } from './live-tail.tsx';
-import { addFilter, datasetOf, quoteName } from './data/query-text.ts';
+import { LiveTail } from './live/live-tail.tsx';
+import { addFilter, type Filter } from './data/filters.ts';
+import { datasetOf, quoteName } from './data/query-text.ts';
 import { Results } from './results/results-view.tsx';
 import { SavedQueries } from './saved-queries.tsx';
 import { Sidebar } from './sidebar.tsx';
@@ -29,6 +31,7 @@ function Page({ given }: { readonly given: string }) {
   /** What is shown, and in the address. */
   const [link, setLink] = useState<LinkState>(readLink);
   const { range } = link;
+  const zone = useZone();
   /** As it stands in the editor. */
   const [query, setQuery] = useState(link.query);
   const api = useMemo(() => (token === '' ? undefined : new Api(token)), [token]);
@@ -60,7 +63,7 @@ function Page({ given }: { readonly given: string }) {
     addEventListener('hashchange', follow);
     return () => removeEventListener('hashchange', follow);
   }, [api]);
-  const filter = (condition: string) => start(addFilter(query, condition), range, link.isLive);
+  const filter = (added: Filter) => start(addFilter(query, added), range, link.isLive);
   return (
     <>
       <header>
@@ -95,6 +98,7 @@ function Page({ given }: { readonly given: string }) {
           <Editor
             query={query}
             range={range}
+            zone={zone}
             isRunning={outcome.kind === 'running'}
             canRun={api !== undefined}
             known={{
@@ -107,7 +111,14 @@ function Page({ given }: { readonly given: string }) {
             onTail={() => start(query, range, true)}
           />
           {api && link.isLive ? (
-            <LiveTail api={api} query={link.query} onFilter={filter} onStop={() => start(query, range)} />
+            <LiveTail
+              api={api}
+              query={link.query}
+              columns={link.columns}
+              onLink={(part) => show({ ...link, ...part }, false)}
+              onFilter={filter}
+              onStop={() => start(query, range)}
+            />
           ) : (
             <Results
               api={api}

@@ -4,7 +4,8 @@ import { formatBytes, formatCount, formatDuration, formatShort, formatTime } fro
 import { formatCell } from '../parts/show-text.ts';
 import { type Api, type DatasetInfo, type Field, Refused, type Value } from './data/api.ts';
 import { toQueryRange } from './data/link-state.ts';
-import { conditionOf, quoteName } from './data/query-text.ts';
+import { fieldText, type Filter } from './data/filters.ts';
+import { quoteName } from './data/query-text.ts';
 import { rowsOf } from './data/results.ts';
 import { type Catalog, fieldsOf } from './data/use-catalog.ts';
 import { useNameSearch } from '../parts/name-search.tsx';
@@ -21,7 +22,7 @@ export interface SidebarProps {
   readonly dataset: string | undefined;
   readonly range: string;
   readonly onDataset: (name: string) => void;
-  readonly onFilter: (condition: string) => void;
+  readonly onFilter: (filter: Filter) => void;
 }
 
 export function Sidebar({ api, catalog, dataset, range, onDataset, onFilter }: SidebarProps) {
@@ -112,7 +113,7 @@ function FieldItem({ api, dataset, field, range, onFilter }: FieldItemProps) {
   const { name, type } = field;
   useEffect(() => {
     if (!isOpen) return;
-    const query = `${quoteName(dataset)} | summarize count_ = count() by value = ${quoteName(name)} | sort by count_ desc | take ${MOST_VALUES}`;
+    const query = `${quoteName(dataset)} | summarize count_ = count() by value = ${fieldText(name)} | sort by count_ desc | take ${MOST_VALUES}`;
     api.query(query, toQueryRange(range)).then(
       (result) => {
         const { names, columns, count } = rowsOf(result);
@@ -135,7 +136,7 @@ function FieldItem({ api, dataset, field, range, onFilter }: FieldItemProps) {
         <ul class="values">
           {values?.map(([value, count], index) => (
             <li key={index}>
-              <button type="button" title="Add as a filter" onClick={() => onFilter(conditionOf(name, value))}>
+              <button type="button" title="Add as a filter" onClick={() => onFilter({ name, value })}>
                 <bdi>{value === null ? 'none' : formatCell(value, 60)}</bdi>
                 <small>{formatCount(count)}</small>
                 <meter aria-hidden="true" min={0} max={most} value={count} />

@@ -2,6 +2,7 @@
 import uPlot from 'uplot';
 import type { ChartMark, ChartSeries, ChartShape } from './chart-series.ts';
 import { formatBytes } from './format.ts';
+import { currentZone, stampOf } from './zone.ts';
 
 export function drawMarks(chart: uPlot, marks: readonly ChartMark[]): void {
   const { ctx, bbox } = chart;
@@ -55,6 +56,7 @@ export function optionsOf({ target, series, format, height, shape, isTime, step,
     width: target.clientWidth,
     height,
     padding: [6, 18, 0, 0],
+    tzDate: (seconds) => (currentZone() === 'UTC' ? uPlot.tzDate(new Date(seconds * 1000), 'UTC') : new Date(seconds * 1000)),
     legend: { show: false },
     cursor: { y: false, drag: { x: isSelectable, y: false, setScale: false }, ...pointer },
     scales: {
@@ -149,8 +151,7 @@ function stepOf(times: ArrayLike<number>): number {
 function labelTimes(ticks: readonly number[]): string[] {
   const step = ticks.length > 1 ? ticks[1]! - ticks[0]! : 60;
   return ticks.map((tick) => {
-    const date = new Date(tick * 1000);
-    if (step >= 86_400) return date.toLocaleDateString('en-CA').slice(5);
-    return date.toLocaleTimeString('en-GB').slice(0, step < 60 ? 8 : 5);
+    const [day = '', time = ''] = stampOf(tick * 1000).split(' ');
+    return step >= 86_400 ? day.slice(5) : time.slice(0, step < 60 ? 8 : 5);
   });
 }

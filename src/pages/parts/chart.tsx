@@ -4,6 +4,7 @@ import uPlot from 'uplot';
 import { drawMarks, optionsOf } from './chart-options.ts';
 import { chartColor, type ChartMark, type ChartSeries, type ChartShape, drawnSeries } from './chart-series.ts';
 import { formatTime } from './format.ts';
+import { currentZone } from './zone.ts';
 
 export interface ChartProps {
   readonly title: string;
@@ -50,7 +51,7 @@ export function Chart(props: ChartProps) {
   const isDark = useDarkScheme();
   const drawn = useMemo(() => drawnSeries(shape, series), [shape, series]);
   const data = useMemo(() => [xs, ...drawn.map(({ values }) => values)] as unknown as uPlot.AlignedData, [xs, drawn]);
-  const form = JSON.stringify([drawn.map(({ label, color }) => [label, color]), shape, isTime, step, height, isDark, marks]);
+  const form = JSON.stringify([drawn.map(({ label, color }) => [label, color]), shape, isTime, step, height, isDark, currentZone(), marks]);
   const isEmpty = xs.length < (shape === 'columns' && step > 0 ? 1 : 2);
   // A layout effect draws before the browser paints, so no figure is ever without its picture.
   useLayoutEffect(() => {

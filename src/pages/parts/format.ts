@@ -1,4 +1,5 @@
-/** Numbers as people read them; no unit is ever left out. */
+/** Numbers and times as people read them; no unit is ever left out. */
+import { stampOf } from './zone.ts';
 
 const grouped = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
 const BYTE_UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
@@ -32,11 +33,17 @@ export function formatDuration(ms: number): string {
   return hours < 48 ? `${hours} h ${minutes % 60} min` : `${Math.floor(hours / 24)} d ${hours % 24} h`;
 }
 
-/** The time of day, with the day where it is not today's. */
+/** The time of day, with the day where it is not today's, in the page's zone. */
 export function formatTime(ms: number): string {
-  const date = new Date(ms);
-  const time = date.toLocaleTimeString('en-GB');
-  return date.toDateString() === new Date().toDateString() ? time : `${date.toLocaleDateString('en-CA')} ${time}`;
+  const [day, time = ''] = stampOf(ms).split(' ');
+  return day === stampOf(Date.now()).slice(0, 10) ? time : `${day} ${time}`;
+}
+
+/** A time as JSON has it, with the decimals that it has, three at least; any other text as it is. */
+export function formatExactTime(text: string): string {
+  const ms = Date.parse(text);
+  const decimals = /[.](\d+)/.exec(text)?.[1] ?? '';
+  return Number.isNaN(ms) ? text : `${formatTime(ms)}.${decimals.padEnd(3, '0')}`;
 }
 
 function roundTo(value: number): string {

@@ -84,6 +84,8 @@ export interface Annotation {
 export interface QueryOptions {
   /** Waits so long for events to be stored. */
   readonly hold?: string;
+  /** Answered anew, not from what was found a while ago. */
+  readonly isFresh?: boolean;
   readonly limit?: number;
 }
 
@@ -123,9 +125,14 @@ export class Api {
   }
 
   /** Events come with a column `_cursor`. */
-  async query(apl: string, range: QueryRange, signal?: AbortSignal, { hold, limit }: QueryOptions = {}): Promise<QueryResult> {
+  async query(
+    apl: string,
+    range: QueryRange,
+    signal?: AbortSignal,
+    { hold, isFresh = hold !== undefined, limit }: QueryOptions = {},
+  ): Promise<QueryResult> {
     const body = JSON.stringify({ apl, ...range, includeCursorField: true, ...(limit === undefined ? {} : { limit }) });
-    const path = `v1/datasets/_apl?format=tabular${hold === undefined ? '' : `&nocache=true&streaming-duration=${hold}`}`;
+    const path = `v1/datasets/_apl?format=tabular${isFresh ? '&nocache=true' : ''}${hold === undefined ? '' : `&streaming-duration=${hold}`}`;
     const reply = await this.#authorized(path, { method: 'POST', body, ...(signal ? { signal } : {}) });
     return { ...((await reply.json()) as Omit<QueryResult, 'bytesRead'>), bytesRead: bytesReadOf(reply.headers) };
   }

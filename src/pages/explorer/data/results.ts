@@ -6,6 +6,8 @@ export interface Rows {
   readonly names: readonly string[];
   readonly columns: readonly (readonly Value[])[];
   readonly count: number;
+  /** Columns whose values are times. */
+  readonly times: ReadonlySet<string>;
   /** Events as they were stored, not what was made of them. */
   readonly areEvents: boolean;
   /** Of each row, where rows are events. */
@@ -24,7 +26,7 @@ export function tableOf({ tables }: QueryResult): Table | undefined {
 
 export function rowsOf(result: QueryResult): Rows {
   const table = tableOf(result);
-  if (!table) return { names: [], columns: [], count: 0, areEvents: false, cursors: undefined };
+  if (!table) return { names: [], columns: [], count: 0, times: new Set(), areEvents: false, cursors: undefined };
   const all = table.fields.map(({ name }) => name);
   const names = all.filter((name) => name !== CURSOR);
   const places = names.map((name) => all.indexOf(name));
@@ -32,6 +34,7 @@ export function rowsOf(result: QueryResult): Rows {
     names,
     columns: places.map((place) => table.columns[place]!),
     count: table.columns[0]?.length ?? 0,
+    times: new Set(table.fields.filter(({ type }) => type.startsWith('datetime')).map(({ name }) => name)),
     areEvents: table.groups.length === 0 && names.includes('_sysTime'),
     cursors: table.columns[all.indexOf(CURSOR)]?.map(String),
   };
@@ -61,6 +64,11 @@ export function eventAt({ names, columns }: Rows, row: number): [name: string, v
 
 export function toJson(rows: Rows): string {
   return Array.from({ length: rows.count }, (_, row) => JSON.stringify(Object.fromEntries(eventAt(rows, row)))).join('\n');
+}
+
+/** These columns alone, in this order. */
+export function pickColumns(rows: Rows, names: readonly string[]): Rows {
+  return { ...rows, names, columns: names.map((name) => rows.columns[rows.names.indexOf(name)] ?? []) };
 }
 
 /** RFC 4180. */

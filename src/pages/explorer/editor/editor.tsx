@@ -1,5 +1,6 @@
 /** The query's text and its time range. */
 import { useEffect, useState } from 'preact/hooks';
+import { type useZone, ZonePicker } from '../../parts/zone-picker.tsx';
 import type { Known } from './complete.ts';
 import { CodeField } from './code-field.tsx';
 import { findProblem, type Problem } from './find-problem.ts';
@@ -8,6 +9,7 @@ import { RangePicker } from './range-picker.tsx';
 export interface EditorProps {
   readonly query: string;
   readonly range: string;
+  readonly zone: ReturnType<typeof useZone>;
   readonly isRunning: boolean;
   readonly canRun: boolean;
   readonly known: Known;
@@ -21,7 +23,7 @@ export interface EditorProps {
 /** A fault is shown when the typing rests: half a word is one, too. */
 const REST_MS = 400;
 
-export function Editor({ query, range, isRunning, canRun, known, refused, onEdit, onRun, onTail }: EditorProps) {
+export function Editor({ query, range, zone, isRunning, canRun, known, refused, onEdit, onRun, onTail }: EditorProps) {
   const [isSuggesting, setSuggesting] = useState(false);
   const found = useProblem(query);
   // Half-typed text is not an error yet, and a refusal is shown below.
@@ -47,6 +49,7 @@ export function Editor({ query, range, isRunning, canRun, known, refused, onEdit
       </p>
       <div class="editor-bar">
         <RangePicker range={range} onChange={(next) => onRun(query, next)} />
+        <ZonePicker {...zone} />
         <span class="hint">
           <kbd>Ctrl</kbd> <kbd>Enter</kbd> runs it, <kbd>Ctrl</kbd> <kbd>Space</kbd> suggests; the address holds what you see
         </span>

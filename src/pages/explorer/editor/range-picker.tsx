@@ -1,6 +1,7 @@
 /** The time range: a length up to now, or two times. Dragging over a chart gives the latter; `Wider` doubles it. */
 import { useState } from 'preact/hooks';
 import { formatTime } from '../../parts/format.ts';
+import { currentZone, parseInZone, stampOf } from '../../parts/zone.ts';
 import { absoluteRange, RANGES } from '../data/link-state.ts';
 
 export interface RangePickerProps {
@@ -48,6 +49,7 @@ export function RangePicker({ range, onChange }: RangePickerProps) {
       )}
       {isOpen && (
         <TwoTimes
+          key={currentZone()}
           from={absolute?.[0] ?? Date.now() - 3_600_000}
           to={absolute?.[1] ?? Date.now()}
           onChange={(next) => {
@@ -71,8 +73,8 @@ interface TwoTimesProps extends Pick<RangePickerProps, 'onChange'> {
 }
 
 function TwoTimes({ from, to, onChange }: TwoTimesProps) {
-  const [times, setTimes] = useState([toLocal(from), toLocal(to)] as const);
-  const [start, end] = times.map((time) => Date.parse(time)) as [number, number];
+  const [times, setTimes] = useState([toInput(from), toInput(to)] as const);
+  const [start, end] = times.map(parseInZone) as [number, number];
   const take = () => start < end && onChange(`${start}/${end}`);
   return (
     <span class="two-times" onKeyDown={(event) => event.key === 'Enter' && (event.preventDefault(), take())}>
@@ -97,7 +99,7 @@ function TwoTimes({ from, to, onChange }: TwoTimesProps) {
   );
 }
 
-/** As such an input wants it: the reader's own time, without a zone. */
-function toLocal(ms: number): string {
-  return new Date(ms - new Date(ms).getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
+/** As such an input wants it: a time without its zone. */
+function toInput(ms: number): string {
+  return stampOf(ms).replace(' ', 'T');
 }

@@ -4,7 +4,8 @@ import { eventLineOf } from '../../../core/text/event-line.ts';
 import { formatTime } from '../../parts/format.ts';
 import { formatCell } from '../../parts/show-text.ts';
 import { type Api, Refused, type Value } from '../data/api.ts';
-import { conditionOf, quoteName } from '../data/query-text.ts';
+import { conditionOf } from '../data/filters.ts';
+import { quoteName } from '../data/query-text.ts';
 import { rowsOf } from '../data/results.ts';
 
 /** Fields that say where an event comes from, the narrowest first. */
@@ -65,7 +66,7 @@ export function Context({ api, place, event }: ContextProps) {
         <ol aria-label={`Events before and after, same ${shown.origin}`}>
           {shown.lines.map(({ time, text, isIt }, index) => (
             <li key={index} {...(isIt ? { 'aria-current': 'true' } : {})}>
-              <time>{time}</time> <bdi>{text}</bdi>
+              <time>{formatTime(Date.parse(time))}</time> <bdi>{text}</bdi>
             </li>
           ))}
         </ol>
@@ -84,5 +85,5 @@ function linesOf(result: Parameters<typeof rowsOf>[0]): Line[] {
 function lineOf(fields: ReadonlyMap<string, Value>): Line {
   const { time, severity, message, rest } = eventLineOf(fields, (value) => formatCell(value));
   const text = message === '' ? rest.map(([name, value]) => `${name}=${formatCell(value, 100)}`).join(' ') : message;
-  return { time: formatTime(Date.parse(time)), text: formatCell([severity, text].join(' ').trim(), 200), isIt: false };
+  return { time, text: formatCell([severity, text].join(' ').trim(), 200), isIt: false };
 }

@@ -1,10 +1,10 @@
 /** One row with everything that it holds, as text. */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { formatCount } from '../../parts/format.ts';
+import { formatCount, formatExactTime } from '../../parts/format.ts';
 import { showHidden } from '../../parts/show-text.ts';
 import type { Value } from '../data/api.ts';
-import { conditionOf } from '../data/query-text.ts';
+import type { Filter } from '../data/filters.ts';
 
 /** Longer values, and more fields, are shown when they are asked for. */
 const MOST_CHARACTERS = 2000;
@@ -14,17 +14,20 @@ const MOST_DRAWN = 100_000;
 
 export interface EventPanelProps {
   readonly event: readonly (readonly [name: string, value: Value])[];
+  /** Fields whose values are times. */
+  readonly times: ReadonlySet<string>;
   readonly canFilter: boolean;
-  readonly onFilter: (condition: string) => void;
+  readonly onFilter: (filter: Filter) => void;
   readonly onClose: () => void;
   /** Shown above the fields. */
   readonly children?: ComponentChildren;
 }
 
-export function EventPanel({ event, canFilter, onFilter, onClose, children }: EventPanelProps) {
+export function EventPanel({ event, times, canFilter, onFilter, onClose, children }: EventPanelProps) {
   const [isWhole, setWhole] = useState(false);
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => heading.current?.focus(), []);
+  const isTime = (name: string, value: Value): value is string => times.has(name) && typeof value === 'string';
   const fields = isWhole ? event : event.slice(0, MOST_FIELDS);
   return (
     <section class="surface panel" aria-labelledby="panel-heading" onKeyDown={({ key }) => void (key === 'Escape' && onClose())}>
@@ -48,7 +51,7 @@ export function EventPanel({ event, canFilter, onFilter, onClose, children }: Ev
                     type="button"
                     class="quiet"
                     aria-label={`filter by this ${name.slice(0, 100)}`}
-                    onClick={() => onFilter(conditionOf(name, value))}
+                    onClick={() => onFilter({ name, value })}
                   >
                     filter
                   </button>
@@ -56,15 +59,15 @@ export function EventPanel({ event, canFilter, onFilter, onClose, children }: Ev
                     type="button"
                     class="quiet"
                     aria-label={`leave out this ${name.slice(0, 100)}`}
-                    onClick={() => onFilter(conditionOf(name, value, '!='))}
+                    onClick={() => onFilter({ name, value, isLeftOut: true })}
                   >
                     leave out
                   </button>
                 </span>
               )}
             </dt>
-            <dd class="mono">
-              <LongText text={typeof value === 'string' ? value : JSON.stringify(value)} />
+            <dd class="mono" {...(isTime(name, value) ? { title: value } : {})}>
+              <LongText text={isTime(name, value) ? formatExactTime(value) : typeof value === 'string' ? value : JSON.stringify(value)} />
             </dd>
           </div>
         ))}

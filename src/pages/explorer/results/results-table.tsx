@@ -1,7 +1,7 @@
 /** Rows of which only those in sight are in the document, so that 50,000 scroll like 50. Arrows go from row to row, Enter opens one. */
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { gravityOf } from '../../../core/text/event-line.ts';
-import { formatTime } from '../../parts/format.ts';
+import { formatExactTime } from '../../parts/format.ts';
 import { formatCell } from '../../parts/show-text.ts';
 import type { Value } from '../data/api.ts';
 import type { Rows } from '../data/results.ts';
@@ -16,9 +16,11 @@ export interface ResultsTableProps {
   readonly shown: readonly string[];
   readonly selected: number | undefined;
   readonly onSelect: (row: number) => void;
+  /** Called when one scrolls away from the top or goes through the rows by keys, and when one is back at the top. */
+  readonly onRead?: (isReading: boolean) => void;
 }
 
-export function ResultsTable({ rows, shown, selected, onSelect }: ResultsTableProps) {
+export function ResultsTable({ rows, shown, selected, onSelect, onRead }: ResultsTableProps) {
   const holder = useRef<HTMLDivElement>(null);
   const [top, setTop] = useState(0);
   /** The row that Tab leads to, and how often keys moved it. */
@@ -58,6 +60,7 @@ export function ResultsTable({ rows, shown, selected, onSelect }: ResultsTablePr
     const row = isInside ? Math.min(rows.count - 1, Math.max(0, at.row + step)) : Math.ceil(top / ROW_PIXELS);
     scrollTo(row);
     setAt({ row, moves: at.moves + 1 });
+    onRead?.(true);
   };
   const reached = at.row >= first && at.row < end ? at.row : first;
   return (
@@ -67,7 +70,11 @@ export function ResultsTable({ rows, shown, selected, onSelect }: ResultsTablePr
       tabIndex={0}
       role="region"
       aria-label="Rows"
-      onScroll={(event) => setTop(event.currentTarget.scrollTop)}
+      onScroll={({ currentTarget: { scrollTop } }) => {
+        // Keys hold the rows, too, and may scroll back to the top.
+        if (scrollTop !== top && (scrollTop > 0 || !holder.current?.querySelector('.open:focus'))) onRead?.(scrollTop > 0);
+        setTop(scrollTop);
+      }}
       onKeyDown={onKeyDown}
     >
       <table aria-rowcount={rows.count + 1}>
@@ -99,7 +106,7 @@ export function ResultsTable({ rows, shown, selected, onSelect }: ResultsTablePr
                 </button>
               </td>
               {columns.map((column, index) => (
-                <Cell key={shown[index]!} name={shown[index]!} value={column[row] ?? null} />
+                <Cell key={shown[index]!} name={shown[index]!} isTime={rows.times.has(shown[index]!)} value={column[row] ?? null} />
               ))}
             </tr>
           ))}
@@ -116,12 +123,17 @@ export function focusRow(holder: ParentNode, row: number): void {
   button?.focus({ preventScroll: true });
 }
 
-function Cell({ name, value }: { readonly name: string; readonly value: Value }) {
-  if (value === null) return <td class="nothing">–</td>;
-  if (name === '_time' && typeof value === 'string')
+function Cell({ name, isTime, value }: { readonly name: string; readonly isTime: boolean; readonly value: Value }) {
+  if (value === null)
+    return (
+      <td>
+        <span class="nothing">–</span>
+      </td>
+    );
+  if (isTime && typeof value === 'string')
     return (
       <td class="time" title={value}>
-        {timeOf(value)}
+        {formatCell(formatExactTime(value), 40)}
       </td>
     );
   const gravity = name === 'level' || name === 'severity' ? gravityOf(formatCell(value, 20)) : undefined;
@@ -132,12 +144,6 @@ function Cell({ name, value }: { readonly name: string; readonly value: Value })
       <bdi>{formatCell(value)}</bdi>
     </td>
   );
-}
-
-/** With the milliseconds that the event has. */
-function timeOf(value: string): string {
-  const ms = Date.parse(value);
-  return Number.isNaN(ms) ? formatCell(value, 40) : `${formatTime(ms)}.${String(ms % 1000).padStart(3, '0')}`;
 }
 
 function isNumeric(column: readonly Value[]): boolean {

@@ -3,12 +3,13 @@ import { useMemo, useState } from 'preact/hooks';
 import type { ChartMark } from '../../parts/chart-series.ts';
 import { formatBytes, formatCount, formatMs } from '../../parts/format.ts';
 import type { Annotation, Api } from '../data/api.ts';
+import type { Filter } from '../data/filters.ts';
 import type { LinkState } from '../data/link-state.ts';
 import { ColumnPicker } from './column-picker.tsx';
 import { Context } from './context.tsx';
 import { DrawingView } from './drawing-view.tsx';
 import { EventPanel } from './event-panel.tsx';
-import { chooseColumns, eventAt, rowsOf, toCsv, toJson } from '../data/results.ts';
+import { chooseColumns, eventAt, pickColumns, type Rows, rowsOf, toCsv, toJson } from '../data/results.ts';
 import { focusRow, ResultsTable } from './results-table.tsx';
 import type { Found, Outcome } from '../data/use-query.ts';
 
@@ -18,7 +19,7 @@ export interface ResultsProps {
   /** Which part of the result is shown, and what is called when that changes. */
   readonly link: Pick<LinkState, 'columns' | 'event'>;
   readonly onLink: (part: Partial<LinkState>) => void;
-  readonly onFilter: (condition: string) => void;
+  readonly onFilter: (filter: Filter) => void;
   /** Called with a range as the link has it. */
   readonly onRange: (range: string) => void;
 }
@@ -64,9 +65,9 @@ function FoundView({ result, drawing, isHistogram, dataset, annotations, api, li
   };
   const [copied, setCopied] = useState('');
   const marks = useMemo(() => annotations.map(markOf), [annotations]);
-  const copy = (name: string, text: () => string) => {
-    copyText(text()).then(
-      () => setCopied(`Copied ${formatCount(rows.count)} rows as ${name}`),
+  const copy = (name: string, taken: Rows, toText: (rows: Rows) => string) => {
+    copyText(toText(taken)).then(
+      () => setCopied(`Copied ${formatCount(taken.count)} rows as ${name}, ${formatCount(taken.names.length)} columns`),
       () => setCopied('The browser did not allow it'),
     );
   };
@@ -91,15 +92,18 @@ function FoundView({ result, drawing, isHistogram, dataset, annotations, api, li
           </span>
           {copied !== '' && <span class="soft"> · {copied}</span>}
         </p>
-        <span class="buttons">
-          <ColumnPicker names={rows.names} shown={shown} onChange={(columns) => onLink({ columns })} />
-          <button type="button" onClick={() => copy('JSON', () => toJson(rows))}>
-            Copy JSON
-          </button>
-          <button type="button" onClick={() => copy('CSV', () => toCsv(rows))}>
-            Copy CSV
-          </button>
-        </span>
+        {rows.count > 0 && (
+          <span class="buttons">
+            <ColumnPicker names={rows.names} shown={shown} onChange={(columns) => onLink({ columns })} />
+            {/* Whole events, until columns are chosen. */}
+            <button type="button" onClick={() => copy('JSON', isChosen ? pickColumns(rows, shown) : rows, toJson)}>
+              Copy JSON
+            </button>
+            <button type="button" onClick={() => copy('CSV', pickColumns(rows, shown), toCsv)}>
+              Copy CSV
+            </button>
+          </span>
+        )}
       </div>
       {warnings.map(({ msg }) => (
         <p key={msg} class="note">
@@ -115,6 +119,7 @@ function FoundView({ result, drawing, isHistogram, dataset, annotations, api, li
             <EventPanel
               key={selected}
               event={eventAt(rows, selected)}
+              times={rows.times}
               canFilter={rows.areEvents}
               onFilter={onFilter}
               onClose={() => {
