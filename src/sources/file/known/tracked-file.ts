@@ -114,6 +114,11 @@ export function isDetached({ disk: { place } }: TrackedFile): boolean {
   return place === 'detached';
 }
 
+/** Nothing but its first bytes is known of it. */
+export function isUnread(file: TrackedFile): boolean {
+  return isGone(file) && file.disk.fd === undefined && file.stream.read.offset === file.stream.startAt;
+}
+
 /** The state that metrics and `explain` show. */
 export function stateOf(file: TrackedFile): 'active' | 'idle' | 'rotated' | 'deleted' | 'failed' {
   if (file.disk.failure) return 'failed';

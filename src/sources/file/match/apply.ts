@@ -188,11 +188,7 @@ export class Apply {
   /** `held`: what the descriptor of the file says. */
   #leave(file: TrackedFile, held: FileStat | undefined, how: 'deleted' | 'gone' | 'away'): void {
     const { generations, stats, streams, clock } = this.#options;
-    if (file.isUndecided && !held) {
-      generations.copies.forget(file);
-      generations.holdings.remove(file);
-      return;
-    }
+    if (file.isUndecided && !held) return generations.copies.remove(file);
     const { place } = file.disk;
     if (!isGone(file) || (place === 'away' && how !== 'away')) {
       this.#noteRotation(file);

@@ -3,16 +3,14 @@
  * decided. A copy has a longer name than its original and holds what was read of it; two files that are merely alike are two files.
  */
 import type { Clock } from '../../../core/time/clock.ts';
-import { TAIL_BYTES } from '../../../core/limits.ts';
 import { FORGET_AFTER_MS } from '../limits.ts';
-import { tailOf } from '../../../core/tail.ts';
-import { basesOf, CopyMatcher, type CopyMatcherOptions, extendsName, isUnread, type Undecided } from './copy-matcher.ts';
+import { addOriginal, basesOf, CopyMatcher, type CopyMatcherOptions, extendsName, type Search, type Undecided } from './copy-matcher.ts';
 import type { CopyEnd, CopyOutcomes } from './copy-outcomes.ts';
+import { LostSizes } from './lost-sizes.ts';
 import { type FileStat, inodeKey } from '../scan/file-system.ts';
 import { type FoundFile, parentOf } from '../scan/finder.ts';
-import { readBefore } from '../scan/peek.ts';
 import { FolderNames } from '../scan/rotated-names.ts';
-import { isDetached, isGone, type TrackedFile } from '../known/tracked-file.ts';
+import { isDetached, isGone, isUnread, type TrackedFile } from '../known/tracked-file.ts';
 
 export interface CopiesOptions extends CopyMatcherOptions {
   readonly clock: Clock;
@@ -27,23 +25,17 @@ export interface CopiesOptions extends CopyMatcherOptions {
   isLost(generation: TrackedFile): void;
 }
 
-/** A rotation under way may hide a copy: only what is listed twice, under the same names, is all that is there. */
-interface Search {
-  /** Each name with its inode, as listed last; undefined where the folder could not be read. */
-  readonly listed?: string;
-  readonly isComplete: boolean;
-}
-
 export class Copies {
   readonly #options: CopiesOptions;
   readonly #undecided = new Map<TrackedFile, Undecided>();
   /** Detached streams, and how far their copies were looked for. */
   readonly #detached = new Map<TrackedFile, Search>();
-  /** Streams without a copy, by the path that a copy's name extends: how much was seen of them, for a while. */
-  readonly #lost = new Map<string, { readonly size: number; readonly atMs: number }>();
+  readonly #lost = new LostSizes();
   /** Copy candidates whose inode may still be a known file's, by path: retried with each scan. */
   readonly #unsure = new Map<string, TrackedFile>();
   readonly matcher: CopyMatcher;
+  /** A scan is under way, and may come to files yet that others are copies of. */
+  #isScanning = false;
 
   constructor(options: CopiesOptions) {
     this.#options = options;
@@ -53,20 +45,16 @@ export class Copies {
   /** True, and the file waits, when it may be a copy of a file that is known. It is open, and has bytes and no stream. */
   suspect(file: TrackedFile): boolean {
     const { holdings } = this.#options;
-    const truncated = this.#gather(file);
+    const truncated = this.#gather(file, true, this.#isScanning && file.disk.place === 'aside');
     for (const each of truncated) this.#compareWith(each);
     return file.isUndecided || holdings.in(file.disk) !== file;
   }
 
-  /**
-   * Looks for copies of detached streams. `decide` goes on where none is found at once: a copy may have the inode of a file that this
-   * scan has not missed yet.
-   */
+  /** Looks for copies of detached streams. `decide` goes on: a copy may have the inode of a file that this scan has not missed yet. */
   seek(generations: readonly TrackedFile[], names = new FolderNames(this.#options.fileSystem)): void {
     // Before any is decided: what is no copy of one may be a copy of another.
     for (const each of generations) this.#detached.set(each, { isComplete: false });
     for (const each of generations) this.#findCandidates(each, names);
-    for (const each of generations) for (const [file] of this.#candidatesOf(each)) if (file.size > 0) this.#gatherAt(each.disk.path, file);
     for (const each of generations) this.#compareWith(each);
   }
 
@@ -75,77 +63,84 @@ export class Copies {
     return this.#undecided.size + this.#unsure.size + this.#detached.size > 0;
   }
 
+  /** Until `decide`, nothing is taken for a file of its own because its original is not known. */
+  beginScan(): void {
+    this.#isScanning = true;
+  }
+
   /** Goes on with everything that is undecided, for each scan. True when it stopped at COPY_CHECK_BYTES and could go on at once. */
   decide(): boolean {
-    this.matcher.isSpent = false;
-    const now = this.#options.clock.monotonic();
-    for (const [base, { atMs }] of this.#lost) if (now - atMs >= FORGET_AFTER_MS) this.#lost.delete(base);
-    for (const [file, entry] of this.#undecided) this.#decide(file, entry);
+    const isScanned = this.#isScanning;
+    this.matcher.isSpent = this.#isScanning = false;
+    this.#lost.forgetOld(this.#options.clock.monotonic());
+    for (const [file, entry] of this.#undecided) {
+      entry.wasFollowed ||= isScanned && file.disk.place === 'matched';
+      if (entry.originals.length === 0) this.#release(file, entry.compared.values().next().value ?? file);
+      if (entry.originals.length > 0) this.#decide(file, entry);
+    }
     for (const [path, generation] of [...this.#unsure]) this.#lookAgain(path, generation);
     const names = new FolderNames(this.#options.fileSystem);
     for (const generation of this.#detached.keys()) this.#search(generation, names);
     return this.matcher.isSpent;
   }
 
-  /**
-   * Of a file that vanished unopened: the bytes of the truncated stream that it was a copy of, by its name. They are read, or counted as
-   * lost. 0 where there is none.
-   */
+  /** Of a file that vanished unopened: the bytes, read or counted as lost, of the truncated stream that it was a copy of by its name. */
   seenInOriginal(file: TrackedFile): number {
     if (file.stream.id !== undefined || file.isUndecided) return 0;
-    let bytes = 0;
+    let bytes = this.#lost.of(file.disk.path);
     for (const each of this.#detached.keys())
       if (basesOf(each).some((base) => extendsName(file.disk.path, base)))
         bytes = Math.max(bytes, each.size, each.stream.offset + each.stream.inHand);
-    for (const [base, { size }] of this.#lost) if (extendsName(file.disk.path, base)) bytes = Math.max(bytes, size);
     return bytes;
   }
 
-  /** The file is not there any more, or it is known what it is. */
-  forget(file: TrackedFile): void {
+  /** Stops following a file without a stream that is not there any more. */
+  remove(file: TrackedFile): void {
+    this.#forget(file);
+    this.#options.holdings.remove(file);
+  }
+
+  /** It is known what the file is. */
+  #forget(file: TrackedFile): void {
     this.#undecided.delete(file);
     file.isUndecided = false;
   }
 
-  /**
-   * Collects all that the file may be a copy of, before anything is decided: what is no copy of one may be a copy of the next. Returns
-   * the streams that turned out to be truncated.
-   */
-  #gather(file: TrackedFile, wasFollowed = true): readonly TrackedFile[] {
-    const { holdings } = this.#options;
-    const entry: Undecided = { wasFollowed, originals: [], check: undefined, isShort: false, isIncomplete: true };
+  #gather(file: TrackedFile, wasFollowed: boolean, isEarly: boolean): readonly TrackedFile[] {
+    const entry = { wasFollowed, originals: [], compared: new Set<TrackedFile>(), check: undefined, isShort: false, isIncomplete: true };
     this.#undecided.set(file, entry);
     file.isUndecided = true;
-    const truncated: TrackedFile[] = [];
-    const nameStart = parentOf(file.disk.path).length + 2;
-    for (let end = file.disk.path.length - 1; end >= nameStart; end -= 1) {
-      const original = this.#gatherAt(file.disk.path.slice(0, end), file);
-      if (original && isDetached(original)) truncated.push(original);
-    }
-    for (const each of [...this.#detached.keys(), ...holdings.gone])
-      if (each.stream.id !== undefined && basesOf(each).some((base) => extendsName(file.disk.path, base))) this.#compare(file, each);
-    entry.isIncomplete = false;
-    if (entry.originals.length === 0) this.forget(file);
+    const truncated = this.#gatherInto(entry, file);
+    if (entry.originals.length === 0 && !isEarly) this.#forget(file);
     return truncated;
   }
 
-  /** The file may be a copy of the one at this path, which is detached where it turns out to be truncated. */
-  #gatherAt(path: string, file: TrackedFile): TrackedFile | undefined {
-    const original = this.#options.holdings.leadingTo(path);
-    if (original?.stream.id === undefined || !basesOf(original).some((base) => extendsName(file.disk.path, base))) return undefined;
-    if (this.matcher.mayHold(original, file) && !this.#options.once) this.#compare(file, original);
-    return original;
+  /** Collects all that the file may be a copy of, before anything is decided. Returns the streams that turned out to be truncated. */
+  #gatherInto(entry: Undecided, file: TrackedFile): readonly TrackedFile[] {
+    const { holdings, once } = this.#options;
+    entry.isIncomplete = true;
+    const truncated: TrackedFile[] = [];
+    const nameStart = parentOf(file.disk.path).length + 2;
+    try {
+      for (let end = file.disk.path.length - 1; end >= nameStart; end -= 1) {
+        const original = holdings.leadingTo(file.disk.path.slice(0, end));
+        if (original?.stream.id === undefined || entry.compared.has(original)) continue;
+        if (!basesOf(original).some((base) => extendsName(file.disk.path, base))) continue;
+        if (this.matcher.mayHold(original, file) && !once) this.#compare(file, original);
+        else if (isDetached(original)) truncated.push(original);
+      }
+      for (const each of [...this.#detached.keys(), ...holdings.gone])
+        if (each.stream.id !== undefined && basesOf(each).some((base) => extendsName(file.disk.path, base))) this.#compare(file, each);
+    } finally {
+      entry.isIncomplete = false;
+    }
+    return truncated;
   }
 
   #compare(file: TrackedFile, original: TrackedFile): void {
     const entry = this.#undecided.get(file);
     // Looking at another original may have decided it.
-    if (!entry || entry.originals.includes(original)) return;
-    const { originals } = entry;
-    // An unread original is like everything that begins as it did: compared last.
-    const unread = isUnread(original) ? -1 : originals.findIndex(isUnread);
-    originals.splice(unread === -1 ? originals.length : unread, 0, original);
-    if (unread === 0) Object.assign(entry, { check: undefined, isShort: false });
+    if (entry) addOriginal(entry, original);
   }
 
   #search(generation: TrackedFile, names: FolderNames): void {
@@ -155,7 +150,7 @@ export class Copies {
     if (search === undefined || this.#candidatesOf(generation).length > 0) return;
     if (!search.isComplete && this.#options.clock.monotonic() - generation.disk.leftAtMs < FORGET_AFTER_MS) return;
     this.#detached.delete(generation);
-    for (const base of basesOf(generation)) this.#lost.set(base, { size: generation.size, atMs: this.#options.clock.monotonic() });
+    this.#lost.add(generation, this.#options.clock.monotonic());
     this.#options.isLost(generation);
   }
 
@@ -170,12 +165,10 @@ export class Copies {
 
   #findCandidates(generation: TrackedFile, names: FolderNames): void {
     const before = this.#detached.get(generation)?.listed;
+    if (!this.#detached.has(generation)) return;
     try {
       const files = basesOf(generation).flatMap((base) => names.extending(base));
-      const listed = files
-        .map(({ path, stat }) => `${path} ${inodeKey(stat)}`)
-        .sort()
-        .join('\n');
+      const listed = String(files.map(({ path, stat }) => `${path} ${inodeKey(stat)}`).sort());
       this.#detached.set(generation, { listed, isComplete: listed === before });
       for (const found of files) this.#consider(found, generation);
     } catch {
@@ -192,7 +185,7 @@ export class Copies {
     }
     const file = known ?? this.#options.track(found.path, found.stat, generation);
     if (this.#undecided.has(file)) return this.#compare(file, generation);
-    this.#gather(file, known !== undefined);
+    this.#gather(file, known !== undefined, this.#isScanning);
     // The stream may have another copy by now.
     if (!file.isUndecided) this.#options.outcomes.takeUp(file, generation, known !== undefined);
   }
@@ -213,7 +206,8 @@ export class Copies {
     const { fileSystem, clock, descriptors } = this.#options;
     const age = clock.monotonic() - file.disk.changedAtMs;
     if (!descriptors.open(file)) {
-      if (age >= FORGET_AFTER_MS) this.#release(file, entry.originals[0]!);
+      // Nothing can be compared: the reader goes on trying.
+      if (file.disk.failure && !descriptors.mayRecover(file)) this.#takeUp(file, entry, entry.originals[0]!);
       return;
     }
     try {
@@ -232,6 +226,7 @@ export class Copies {
         entry.check = undefined;
         if (entry.originals.length === 0) this.#release(file, original);
       }
+      descriptors.recover(file);
     } catch (error) {
       descriptors.fail(file, error);
     }
@@ -246,29 +241,26 @@ export class Copies {
     // Of a deleted original that is still open, more may be there than the copy has.
     const needed = generation.disk.fd === undefined ? generation.stream.offset : fileSystem.fstat(generation.disk.fd).size;
     if (stat.size < needed) return this.#noteRead(file, stat);
-    this.forget(file);
+    this.#forget(file);
     this.#move(generation, file, stat);
   }
 
   /** Throws system errors; the file is then undecided as before. */
   #noteRead(file: TrackedFile, stat: FileStat): void {
     this.#options.outcomes.noteRead(file, stat);
-    this.forget(file);
+    this.#forget(file);
   }
 
   /** Without a better candidate, the stream is read on in the longest copy that was made before its last read. */
   #settleShort(generation: TrackedFile): void {
-    const candidates = this.#candidatesOf(generation);
+    // Short copies of other streams wait for those: two streams would wait for each other's copies.
+    const candidates = this.#candidatesOf(generation).filter(([, { originals, isShort }]) => !isShort || originals[0] === generation);
     if (!this.#detached.has(generation) || generation.isBusy || candidates.length === 0) return;
-    if (!candidates.every(([, { originals, isShort }]) => isShort && originals[0] === generation)) return;
+    if (!candidates.every(([, { isShort }]) => isShort)) return;
     try {
-      const sized = candidates.map(([file, { check }]) => ({ file, check, stat: this.#options.fileSystem.fstat(file.disk.fd!) }));
-      const [longest] = sized.sort((a, b) => b.stat.size - a.stat.size);
-      const { file, check, stat } = longest!;
-      const sum = check!.sumUp(file.disk.fd!, stat.size);
-      const tail = tailOf(readBefore(this.#options.fileSystem, file.disk.fd!, stat.size, TAIL_BYTES));
-      this.forget(file);
-      this.#move(generation, file, stat, { sum, tail });
+      const { file, stat, end } = this.matcher.longestOf(candidates);
+      this.#forget(file);
+      this.#move(generation, file, stat, end);
     } catch (error) {
       for (const [file] of candidates) this.#options.descriptors.fail(file, error);
     }
@@ -293,8 +285,15 @@ export class Copies {
   }
 
   #release(file: TrackedFile, generation: TrackedFile): void {
-    const wasFollowed = this.#undecided.get(file)?.wasFollowed === true;
-    this.forget(file);
+    const entry = this.#undecided.get(file);
+    if (!entry || this.#isScanning) return;
+    // Its original's path may have another generation since it was gathered.
+    if (file.size > 0) this.#gatherInto(entry, file);
+    if (entry.originals.length === 0) this.#takeUp(file, entry, generation);
+  }
+
+  #takeUp(file: TrackedFile, { wasFollowed }: Undecided, generation: TrackedFile): void {
+    this.#forget(file);
     this.#options.outcomes.takeUp(file, generation, wasFollowed);
   }
 }

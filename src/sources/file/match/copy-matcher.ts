@@ -1,14 +1,16 @@
 /** Tells by content whether a file is a copy of another one; compares at most COPY_CHECK_BYTES in a scan. */
 import { HEAD_BYTES, TAIL_BYTES } from '../../../core/limits.ts';
+import { tailOf } from '../../../core/tail.ts';
 import type { NewChange } from '../known/change.ts';
-import { compare, CopyComparison, hasFingerprint, type Verdict } from '../known/content.ts';
+import { compare, CopyComparison, fingerprintOfText, hasFingerprint, type Verdict } from '../known/content.ts';
 import type { Holdings } from '../known/holdings.ts';
 import type { OpenFiles } from '../known/open-files.ts';
-import { isDetached, isGone, type TrackedFile } from '../known/tracked-file.ts';
+import { isDetached, isGone, isUnread, type TrackedFile } from '../known/tracked-file.ts';
 import { COPY_CHECK_BYTES, DECIDE_COPY_MS } from '../limits.ts';
 import type { FileStat, FileSystem } from '../scan/file-system.ts';
-import { readHead, withOpenIfReadable } from '../scan/peek.ts';
+import { readBefore, readHead, withOpenIfReadable } from '../scan/peek.ts';
 import { FolderNames } from '../scan/rotated-names.ts';
+import type { CopyEnd } from './copy-outcomes.ts';
 import type { InodeReuse } from './inode-reuse.ts';
 import { matchCopy } from './match.ts';
 
@@ -26,13 +28,22 @@ export interface CopyMatcherOptions {
 /** A copy candidate: the streams to compare it with, the present one first. */
 export interface Undecided {
   /** Followed on its own account, not only as a copy candidate. */
-  readonly wasFollowed: boolean;
+  wasFollowed: boolean;
   readonly originals: TrackedFile[];
+  /** These, and those that it turned out to be no copy of. */
+  readonly compared: Set<TrackedFile>;
   check: CopyComparison | undefined;
   /** It is a copy of the first of them, made before the last of it was read. */
   isShort: boolean;
   /** Not all of them are known yet. */
   isIncomplete: boolean;
+}
+
+/** A rotation under way may hide a copy: only what is listed twice, under the same names, is all that is there. */
+export interface Search {
+  /** Names and inodes, as listed last. */
+  readonly listed?: string;
+  readonly isComplete: boolean;
 }
 
 export class CopyMatcher {
@@ -74,7 +85,7 @@ export class CopyMatcher {
     if (change === 'undecided') return change;
     // Its content may be gone since it was looked at: then all that may be its copies were just decided.
     this.#options.verify(original);
-    return isDetached(original) || original.disk.failure ? 'undecided' : change;
+    return isDetached(original) || this.#options.descriptors.mayRecover(original) ? 'undecided' : change;
   }
 
   /** True while the original is there and the file may be its copy. The original may be detached after that. */
@@ -86,6 +97,21 @@ export class CopyMatcher {
     // Truncated between the two checks, it is not alike any more, though the file is its copy.
     this.#options.verify(original);
     return !isDetached(original) && original.disk.failure !== undefined;
+  }
+
+  /** The longest of these copies, and how it ends. Throws system errors. */
+  longestOf(candidates: readonly [TrackedFile, Undecided][]): {
+    readonly file: TrackedFile;
+    readonly stat: FileStat;
+    readonly end: CopyEnd;
+  } {
+    const { fileSystem } = this.#options;
+    const sized = candidates.map(([file, { check }]) => ({ file, check: check!, stat: fileSystem.fstat(file.disk.fd!) }));
+    const { file, check, stat } = sized.reduce((longest, each) => (each.stat.size > longest.stat.size ? each : longest));
+    const fd = file.disk.fd!;
+    const fingerprint = fingerprintOfText(readHead(fileSystem, fd, HEAD_BYTES));
+    const tail = tailOf(readBefore(fileSystem, fd, stat.size, TAIL_BYTES));
+    return { file, stat, end: { fingerprint, sum: check.sumUp(fd, stat.size), tail } };
   }
 
   /**
@@ -125,9 +151,15 @@ export class CopyMatcher {
   }
 }
 
-/** Nothing but its first bytes is known of it. */
-export function isUnread(file: TrackedFile): boolean {
-  return isGone(file) && file.disk.fd === undefined && file.stream.read.offset === file.stream.startAt;
+/** The candidate may be a copy of this one, too. */
+export function addOriginal(entry: Undecided, original: TrackedFile): void {
+  const { originals, compared } = entry;
+  if (compared.has(original)) return;
+  compared.add(original);
+  // An unread original is like everything that begins as it did: compared last.
+  const unread = isUnread(original) ? -1 : originals.findIndex(isUnread);
+  originals.splice(unread === -1 ? originals.length : unread, 0, original);
+  if (unread === 0) Object.assign(entry, { check: undefined, isShort: false });
 }
 
 /** What the name of a copy extends: the path that the file had first, as matched and without links, or has now, if rotation did not give it. */

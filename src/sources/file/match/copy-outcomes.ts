@@ -5,6 +5,7 @@ import { TAIL_BYTES } from '../../../core/limits.ts';
 import { BIRTH_SLACK_MS } from '../limits.ts';
 import type { Tail } from '../../../core/block.ts';
 import type { SourceStats } from '../../../core/source.ts';
+import type { FileIdentity } from '../../../core/stream.ts';
 import { tailOf } from '../../../core/tail.ts';
 import type { FileStat, FileSystem } from '../scan/file-system.ts';
 import type { StreamIdentities } from '../known/stream-identities.ts';
@@ -15,8 +16,9 @@ import { readBefore } from '../scan/peek.ts';
 import type { FirstPlace } from '../scan/rotated-names.ts';
 import { isDetached, isGone, type TrackedFile } from '../known/tracked-file.ts';
 
-/** Checksum and last bytes of a copy that has less than was read. */
+/** Fingerprint, checksum and last bytes of a copy that has less than was read. */
 export interface CopyEnd {
+  readonly fingerprint: Pick<FileIdentity, 'headLength' | 'headHash'>;
   readonly sum: number;
   readonly tail: Tail;
 }
@@ -30,6 +32,7 @@ export interface CopyOutcomesOptions {
   readonly identities: StreamIdentities;
   /** No glob matches the path, and rotation may have made it of the other one. */
   readonly isRotatedFrom: (path: string, of: FirstPlace) => boolean;
+  readonly isMatched: (path: string) => boolean;
 }
 
 export class CopyOutcomes {
@@ -56,6 +59,8 @@ export class CopyOutcomes {
     generation.disk.lastChange = 'copied';
     generation.size = generation.sureSize = stat.size;
     if (end) generation.stream.endAt(stat.size, end.sum, end.tail);
+    // The copy may be shorter than the fingerprint.
+    if (end) generation.stream.identity = { ...generation.stream.identity, ...end.fingerprint };
     // What was read beyond the copy's end is in no file any more.
     if (end || isGone(generation)) identities.noteDeleted(generation);
     else identities.noteFound(generation);
@@ -74,16 +79,28 @@ export class CopyOutcomes {
     identities.mint(copy);
   }
 
-  /** The file is no copy: it is read from its beginning if it is one of the source's. */
+  /** The file is no copy: it is read from its beginning if it is one of the source's, or left to the next scan. */
   takeUp(file: TrackedFile, generation: TrackedFile, wasFollowed: boolean): void {
-    const { holdings, descriptors, identities, isRotatedFrom } = this.#options;
+    const { holdings, descriptors, isRotatedFrom, isMatched } = this.#options;
     const isBornSince = file.bornMs > generation.stream.createdMs - BIRTH_SLACK_MS;
-    if (wasFollowed || file.disk.place === 'matched' || (isBornSince && isRotatedFrom(file.disk.path, generation.stream))) {
-      if (file.disk.fd !== undefined) identities.mint(file);
-      holdings.enqueue(file);
-      return;
-    }
+    // Before a scan came to it, the file that it is a copy of may not be known either.
+    const isSeen = file.disk.place === 'matched' && file.disk.seenSize >= 0;
+    // No scan comes to one that was deleted.
+    const isLast = isGone(file) && file.disk.fd !== undefined && isMatched(file.disk.path);
+    if (wasFollowed || isSeen || isLast || (isBornSince && isRotatedFrom(file.disk.path, generation.stream))) return this.#follow(file);
     descriptors.close(file);
     holdings.remove(file);
+  }
+
+  #follow(file: TrackedFile): void {
+    const { holdings, descriptors, identities } = this.#options;
+    holdings.enqueue(file);
+    if (file.disk.fd === undefined) return;
+    try {
+      // It was truncated since.
+      if (!identities.mint(file)) file.size = file.sureSize = 0;
+    } catch (error) {
+      descriptors.fail(file, error);
+    }
   }
 }

@@ -191,7 +191,7 @@ export class Generations {
     this.holdings.detach(file);
     file.disk.leftAtMs = this.now;
     takeUp();
-    if (file.stream.id === undefined) return this.holdings.remove(file);
+    if (file.stream.id === undefined) return this.copies.remove(file);
     this.copies.seek([file]);
     if (isDetached(file)) this.identities.noteDeleted(file);
   }

@@ -33,6 +33,7 @@ export class Tracker {
   async scan(found: ReadonlyMap<string, FoundFile>, pause: () => Promise<void> = () => Promise.resolve(), folder?: string): Promise<void> {
     const { holdings, inodes, copies, maintenance, order } = this.#generations;
     this.#generations.scan += 1;
+    copies.beginScan();
     const folders: FolderInodes = new Map();
     const scan: Scan = {
       number: this.#generations.scan,

@@ -1,4 +1,5 @@
 /** At a stop, reads deleted files to their ends: nothing of them will be there after it. */
+import { setImmediate } from 'node:timers/promises';
 import { codeOf } from '../../../core/errors.ts';
 import type { Log } from '../../../core/log.ts';
 import type { SourceStats } from '../../../core/source.ts';
@@ -15,8 +16,15 @@ export interface FinishOptions {
 
 /** Files that continue an event of another one come after it. What the lane does not take any more is counted as lost. */
 export async function finishDeleted(options: FinishOptions, reader: Reader): Promise<void> {
-  const gone = [...options.generations.holdings.gone].sort((a, b) => placeInRow(a) - placeInRow(b));
-  for (const file of gone) if (file.disk.fd !== undefined && lagOf(file) > 0) await finish(file, options, reader);
+  const { holdings, copies } = options.generations;
+  while (copies.decide()) await setImmediate();
+  const gone = [...holdings.gone].sort((a, b) => placeInRow(a) - placeInRow(b));
+  for (const file of gone) if (file.disk.fd !== undefined && lagOf(file) > 0 && !isCopySoFar(file)) await finish(file, options, reader);
+}
+
+/** All that it has is in a file that is there, from which the next start reads it. */
+function isCopySoFar({ isUndecided, disk: { failure } }: TrackedFile): boolean {
+  return isUndecided && !failure;
 }
 
 async function finish(file: TrackedFile, { stats, log }: FinishOptions, reader: Reader): Promise<void> {

@@ -2,6 +2,7 @@
  * An agent for the model test: the real file source, lanes, batcher, delivery, disk buffer, state and restoring, wired as the
  * agent wires them, on a clock that only moves when told. A kill leaves what is on disk and nothing else.
  */
+import { fstatSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { observeSources } from '../../../../src/agent/control/observe.ts';
@@ -26,6 +27,7 @@ import { findImbalance, type Observed } from '../../../../src/telemetry/observed
 import { fileSourceConfig } from '../../../support/source-config.ts';
 import { sinkConfig } from '../../../support/sink-config.ts';
 import { SteppedClock } from '../../../support/stepped-clock.ts';
+import type { Inodes } from './inodes.ts';
 import type { ModelStore } from './store.ts';
 
 const KiB = 1024;
@@ -33,21 +35,23 @@ const MEMORY_BYTES = 12 * KiB * KiB;
 /** Batches wait for each other's commit so long, at most. */
 const COMMIT_MS = 5;
 
-/** For what takes no time. */
+/** By the agent's clock, for what takes no time. */
 const DEADLINE_MS = 60_000;
 
 /** One for all agents, as they come one after the other: to make and to collect one takes longer than most schedules. */
 const shared = createKernel(MEMORY_BYTES);
-const regions: Region[] = [];
+/** By their size. */
+const regions = new Map<number, Region[]>();
 
 /** `checkAlive` throws once the agent is dead: what it had in hand is in memory that is the next one's. */
 function nextKernel(checkAlive: () => void): Kernel {
-  let next = 0;
+  const taken = new Map<number, number>();
   const reserve = (bytes: number): Region => {
-    const known = regions[next];
-    const region = known?.bytes.length === bytes ? known : shared.reserve(bytes);
-    regions[next++] = region;
-    return region;
+    const known = regions.get(bytes) ?? [];
+    regions.set(bytes, known);
+    const next = taken.get(bytes) ?? 0;
+    taken.set(bytes, next + 1);
+    return (known[next] ??= shared.reserve(bytes));
   };
   const wrap: Kernel['wrap'] = (...given) => {
     checkAlive();
@@ -62,6 +66,7 @@ export interface ModelAgentOptions {
   readonly include: string;
   readonly readCompressed: boolean;
   readonly store: ModelStore;
+  readonly inodes: Inodes;
 }
 
 export class ModelAgent {
@@ -97,6 +102,10 @@ export class ModelAgent {
   /** Descriptors that are open now. */
   get openFiles(): number {
     return this.#descriptors.size;
+  }
+
+  holds(inode: number): boolean {
+    return [...this.#descriptors].some((fd) => fstatSync(fd).ino === inode);
   }
 
   /** Batches that are not settled. */
@@ -148,8 +157,8 @@ export class ModelAgent {
   /** Stops as on SIGTERM, with no time to deliver anything. */
   async stop(): Promise<void> {
     const stopped = stopComponents(this.#components, AbortSignal.abort(), this.#log).then(() => true);
-    for (const deadline = performance.now() + DEADLINE_MS; !(await Promise.race([stopped, this.#tick()]));)
-      if (performance.now() > deadline) throw new Error('it never stops');
+    for (let ms = 0; !(await Promise.race([stopped, this.#tick()])); ms += COMMIT_MS)
+      if (ms > DEADLINE_MS) throw new Error('it never stops');
     await this.#running;
     this.#state.save();
     await this.kill();
@@ -248,11 +257,15 @@ export class ModelAgent {
         return { close: () => this.#watches.delete(changed) };
       },
       stat: alive((path: string) => {
-        const stat = nodeFileSystem.stat(path);
+        const stat = this.#options.inodes.of(nodeFileSystem.stat(path));
         return stat?.kind === 'directory' ? { ...stat, mtimeMs: Number.NaN } : stat;
       }),
+      trace: (path, base) => {
+        const trace = nodeFileSystem.trace(path, base);
+        return { ...trace, end: this.#options.inodes.of(trace.end) };
+      },
       readdir: alive((path: string) => nodeFileSystem.readdir(path)),
-      fstat: alive((fd: number) => nodeFileSystem.fstat(fd)),
+      fstat: alive((fd: number) => this.#options.inodes.of(nodeFileSystem.fstat(fd))),
       peek,
       // Never through the thread pool.
       read: peek,

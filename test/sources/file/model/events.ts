@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import type { Mood } from './store.ts';
 
 /** What applications, logrotate and people do to a file; one that is not there is written first. `file` is its number. */
-const FILE_EVENTS = ['partial', 'late append', 'rename', 'regrow', 'truncate', 'delete', 'recreate', 'compress'] as const;
+const FILE_EVENTS = ['partial', 'late append', 'rename', 'regrow', 'refill', 'truncate', 'delete', 'recreate', 'compress'] as const;
 /** The link through which a file is read is pointed to another file, or removed; what happens to the file goes on where it led last. */
 const LINK_EVENTS = ['retarget', 'unlink'] as const;
 /** What is done with the agent; one that is not running is started first. */
@@ -15,11 +15,14 @@ const AGENT_EVENTS = ['scan', 'wait', 'deliver', 'save', 'stop', 'restart'] as c
  */
 const TOLD = ['all', 'first', 'again', 'nothing', 'overflow'] as const;
 
+/** What a watch tells a running agent of before the truncation: nothing, half of the copy, the copy, or the copy and what was written since. */
+const SEEN = ['no', 'half', 'whole', 'more'] as const;
+
 export type Event =
   | { readonly kind: (typeof FILE_EVENTS)[number] | (typeof LINK_EVENTS)[number]; readonly file: number }
   | { readonly kind: 'append'; readonly file: number; readonly lines: number }
   /** So many lines are written between the copy and the truncation. */
-  | { readonly kind: 'copytruncate'; readonly file: number; readonly lines: number }
+  | { readonly kind: 'copytruncate'; readonly file: number; readonly lines: number; readonly seen?: (typeof SEEN)[number] }
   | { readonly kind: (typeof AGENT_EVENTS)[number] }
   /** A watch tells a running agent, which looks at what it was told of; no scan is due. */
   | { readonly kind: 'wake'; readonly told: (typeof TOLD)[number] }
@@ -52,7 +55,6 @@ const events: readonly { readonly weight: number; readonly arbitrary: fc.Arbitra
     arbitrary: fc.record({ kind: of('append'), file, lines: fc.oneof(fc.integer({ min: 1, max: 4 }), fc.integer({ min: 1, max: 150 })) }),
   },
   { weight: 10, arbitrary: fc.record({ kind: of(...FILE_EVENTS), file }) },
-  { weight: 2, arbitrary: fc.record({ kind: of('copytruncate'), file, lines: fc.constantFrom(0, 3) }) },
   { weight: 9, arbitrary: fc.record({ kind: of(...AGENT_EVENTS, 'scan', 'wait') }) },
   { weight: 4, arbitrary: fc.record({ kind: of('wake'), told: fc.constantFrom(...TOLD, 'all' as const) }) },
   { weight: 2, arbitrary: fc.record({ kind: of('kill'), after: fc.oneof(fc.constant(0), fc.nat({ max: 60 })) }) },
@@ -60,9 +62,11 @@ const events: readonly { readonly weight: number; readonly arbitrary: fc.Arbitra
 ];
 const linkEvents = { weight: 5, arbitrary: fc.record({ kind: of(...LINK_EVENTS, 'retarget'), file }) };
 
-/** With the events of links where files are read through these. */
+/** With the events of links where files are read through these; there no watch tells of a copy before the truncation. */
 export function schedulesOf(include: string): fc.Arbitrary<readonly Event[]> {
-  const event = fc.oneof(...events, ...(include === LINKS ? [linkEvents] : []));
+  const seen = include === LINKS ? of('no') : of('no', 'half', 'whole');
+  const copying = { weight: 3, arbitrary: fc.record({ kind: of('copytruncate'), file, lines: fc.constantFrom(0, 3), seen }) };
+  const event = fc.oneof(...events, copying, ...(include === LINKS ? [linkEvents] : []));
   return fc.array(event, { minLength: 1, maxLength: 40, size: 'max' });
 }
 

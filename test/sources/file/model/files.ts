@@ -1,12 +1,11 @@
 /**
  * The files of a schedule: does to them what applications and logrotate do, and tells the model. Each line is two tokens,
  * `<n>:a <n>:b`, and may be written in two goes between them. Every file
- * begins like the others: some as far as the head goes that identifies a file, some a little less far.
+ * begins like the others: some as far as the head goes that identifies a file, some a little less far; lines of these end alike.
  */
 import {
   appendFileSync,
   closeSync,
-  copyFileSync,
   openSync,
   readFileSync,
   renameSync,
@@ -18,7 +17,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { gzipSync } from 'node:zlib';
-import { HEAD_BYTES } from '../../../../src/core/limits.ts';
+import { HEAD_BYTES, TAIL_BYTES } from '../../../../src/core/limits.ts';
 import { GAP_BYTES } from '../../../../src/sources/file/limits.ts';
 import type { Promised } from './promise.ts';
 
@@ -28,6 +27,10 @@ const KEPT = 3;
 const NOBODY = 0;
 const BANNER = 'x'.repeat(HEAD_BYTES - 100);
 const LONG_BANNER = 'x'.repeat(HEAD_BYTES + 100);
+/** Lines that end alike, at the same places. */
+const PAD = 'x'.repeat(TAIL_BYTES);
+/** Numbers of one width. */
+const FIRST_LINE = 1000;
 
 /** The file has the same first KiB as any other one. */
 export function beginsAlike(path: string): boolean {
@@ -39,7 +42,7 @@ export class Files {
   /** The half written line of a file, by its number. */
   readonly #halves = new Map<string, number>();
   readonly #readsCompressed: boolean;
-  #lines = 0;
+  #lines = FIRST_LINE;
 
   constructor(promised: Promised, readsCompressed: boolean) {
     this.#promised = promised;
@@ -58,11 +61,13 @@ export class Files {
       text += lead + name + end;
       lead = '';
     };
-    if (half !== undefined && half !== NOBODY) write(`${half}:b`, '\n');
+    // Behind a gap nothing else would tell generations apart.
+    const lineEnd = beginsAlike(path) || this.#promised.hasGap(path) ? '\n' : `${PAD}\n`;
+    if (half !== undefined && half !== NOBODY) write(`${half}:b`, lineEnd);
     for (let line = 0; line < lines; line += 1) {
       this.#lines += 1;
       write(`${this.#lines}:a`, ' ');
-      write(`${this.#lines}:b`, '\n');
+      write(`${this.#lines}:b`, lineEnd);
     }
     if (isCut) {
       this.#lines += 1;
@@ -83,10 +88,27 @@ export class Files {
 
   /** The same by copying; `lines` are written between the copy and the truncation. The writer goes on where it was in its line. */
   copyTruncate(path: string, lines: number): void {
+    this.beginCopy(path);
+    this.endCopy(path);
+    this.cut(path, lines);
+  }
+
+  /** The first half of `path.1` is there. */
+  beginCopy(path: string): void {
     this.#shift(path);
-    copyFileSync(path, `${path}.1`);
+    const bytes = readFileSync(path);
+    writeFileSync(`${path}.1`, bytes.subarray(0, bytes.length / 2));
     this.#promised.copy(path, `${path}.1`);
     if (this.#halves.has(path)) this.#halves.set(`${path}.1`, NOBODY);
+  }
+
+  /** All of it is. */
+  endCopy(path: string): void {
+    const bytes = readFileSync(path);
+    appendFileSync(`${path}.1`, bytes.subarray(bytes.length / 2));
+  }
+
+  cut(path: string, lines: number): void {
     if (lines > 0) this.append(path, lines);
     truncateSync(path, 0);
     this.#promised.truncate(path, `${path}.1`);
@@ -98,6 +120,13 @@ export class Files {
     const { size } = statSync(path);
     this.copyTruncate(path, 0);
     this.append(path, 1, false, size);
+  }
+
+  /** `copytruncate`, and as many lines again at once. */
+  refill(path: string): void {
+    const lines = readFileSync(path, 'latin1').split('\n').length - 1;
+    this.copyTruncate(path, 0);
+    this.append(path, lines);
   }
 
   truncate(path: string): void {

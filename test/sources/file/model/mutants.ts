@@ -148,15 +148,8 @@ export const mutants: readonly Mutant[] = [
     include: alone,
   },
   {
-    name: 'a file that no scan has missed yet keeps its inode, whatever has it by now',
-    file: 'sources/file/match/inode-reuse.ts',
-    find: '(!isGone(file) && statIfAt(this.#fileSystem, disk.path, disk)?.bornMs === disk.bornMs)',
-    replace: '!isGone(file)',
-    include: alone,
-  },
-  {
     name: 'a stream whose first bytes the lane is taking counts as unread',
-    file: 'sources/file/match/copy-matcher.ts',
+    file: 'sources/file/known/tracked-file.ts',
     find: 'file.stream.read.offset === file.stream.startAt;',
     replace: 'file.stream.offset === file.stream.startAt;',
     include: alone,

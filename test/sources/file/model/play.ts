@@ -1,16 +1,19 @@
 /** Plays a schedule with real files and an agent, and holds the promise against what arrived. */
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { until } from '../../../support/until.ts';
 import { ModelAgent, spoolFolder } from './agent.ts';
 import { COMPRESSED, type Event, LINKS } from './events.ts';
 import { beginsAlike, Files } from './files.ts';
+import { Inodes } from './inodes.ts';
 import { ModelLinks } from './links.ts';
-import { Promised } from './promise.ts';
+import { Promised, type Token } from './promise.ts';
 import { ModelStore } from './store.ts';
 
 /** Longer than everything that the source puts off: unfinished lines, descriptors, copies that are not decided. */
 const A_WHILE_SECONDS = 12;
+const REREAD_SECONDS = 61;
+/** How often the agent comes to rest, at most, until what a start looks at is closed. */
+const CLOSING_TURNS = 100;
 /** As long as the plain form of a compressed file may come back, and is then kept. */
 const COMPRESSED_WAITS_SECONDS = 130;
 
@@ -39,6 +42,7 @@ class Play {
   readonly #files: Files;
   /** Where files are read through links. */
   readonly #links: ModelLinks | undefined;
+  readonly #inodes: Inodes;
   #agent: ModelAgent | undefined;
   /** What the watches have not told of yet, and what they told of last: names, and whether these came or went. */
   #untold: Change[] = [];
@@ -57,6 +61,7 @@ class Play {
     this.#include = this.#links ? 'links/*.log' : join('logs', this.#readsCompressed ? '*.log*' : include);
     mkdirSync(join(folder, 'logs'));
     mkdirSync(join(folder, 'data'));
+    this.#inodes = new Inodes(join(folder, 'logs'));
     this.#promised = new Promised({
       isFollowed: (path) => this.#links?.leadsTo(path) ?? (this.#include.endsWith('*') || path.endsWith('.log')),
       beginsAlike,
@@ -68,7 +73,8 @@ class Play {
 
   async do(event: Event): Promise<void> {
     this.log.push(`- ${JSON.stringify(event)}`);
-    if ('file' in event) this.#watch(() => this.#write(event, this.#pathOf(event.file)));
+    if (event.kind === 'copytruncate') await this.#copyTruncate(event);
+    else if ('file' in event) this.#watch(() => this.#write(event, this.#pathOf(event.file)));
     else if (event.kind === 'wake') await this.#wake(event.told);
     else if (event.kind === 'kill') await this.#kill(event.after);
     else if (isMood(event)) await this.#setMood(event.kind);
@@ -81,16 +87,19 @@ class Play {
   /** The service takes everything, and time passes, until all is quiet; then the promise must have been kept. */
   async end(): Promise<void> {
     await this.#settle();
+    if (this.#lacking.length > 0) await this.#waitForReread();
     this.#judge();
     // And it goes on.
     for (const file of [0, 1]) {
       if (this.#links && !this.#links.leadsTo(this.#pathOf(file))) this.#links.retarget(file);
-      this.#files.append(this.#pathOf(file), 1);
+      this.#watch(() => this.#files.append(this.#pathOf(file), 1));
     }
     await this.#settle();
+    if (this.#lacking.length > 0) await this.#waitForReread();
     this.#judge();
     // All but the compressed files that a start looks at are closed by now.
-    await until('every file is closed', () => this.#agent!.openFiles === 0);
+    for (let turn = 0; turn < CLOSING_TURNS && this.#agent!.openFiles > 0; turn += 1) await this.#agent!.rest();
+    if (this.#agent!.openFiles > 0) throw new Error(`${this.#agent!.openFiles} files are never closed`);
     const spool = spoolFolder(join(this.#folder, 'data'));
     if (existsSync(spool) && readdirSync(spool).some((name) => name.endsWith('.batch')))
       throw new Error('batches are left in the disk buffer');
@@ -98,6 +107,30 @@ class Play {
 
   async close(): Promise<void> {
     await this.#agent?.kill();
+    this.#inodes.close();
+  }
+
+  async #copyTruncate(event: Extract<Event, { kind: 'copytruncate' }>): Promise<void> {
+    const files = this.#files;
+    const path = this.#pathOf(event.file);
+    this.#watch(() => {
+      if (!this.#promised.has(path)) files.append(path, 1);
+      files.beginCopy(path);
+    });
+    if (event.seen === 'half') await this.#seeCopy();
+    this.#watch(() => files.endCopy(path));
+    if (event.seen === 'whole') await this.#seeCopy();
+    if (event.seen === 'more') {
+      if (event.lines > 0) this.#watch(() => files.append(path, event.lines));
+      await this.#seeCopy();
+    }
+    this.#watch(() => files.cut(path, event.seen === 'more' ? 0 : event.lines));
+  }
+
+  async #seeCopy(): Promise<void> {
+    if (!this.#agent) return;
+    await this.#wake('all');
+    this.#promised.looked();
   }
 
   /** Where the file is, or was last, that the agent is to read. */
@@ -105,7 +138,7 @@ class Play {
     return this.#links?.targetOf(file) ?? join(this.#folder, 'logs', `app${file}.log`);
   }
 
-  #write(event: Extract<Event, { file: number }>, path: string): void {
+  #write(event: Exclude<Extract<Event, { file: number }>, { kind: 'copytruncate' }>, path: string): void {
     const files = this.#files;
     if (event.kind === 'unlink' || event.kind === 'retarget') {
       if (!this.#links) return;
@@ -121,10 +154,10 @@ class Play {
         return files.append(files.rotated(path), 2);
       case 'rename':
         return files.rename(path);
-      case 'copytruncate':
-        return files.copyTruncate(path, event.lines);
       case 'regrow':
         return files.regrow(path);
+      case 'refill':
+        return files.refill(path);
       case 'truncate':
         return files.truncate(path);
       case 'delete':
@@ -141,6 +174,7 @@ class Play {
   #watch(happen: () => void): void {
     const before = this.#list();
     happen();
+    this.#inodes.sync((inode) => this.#agent?.holds(inode) === true);
     const after = this.#list();
     for (const name of new Set([...before.keys(), ...after.keys()])) {
       const [was, is] = [before.get(name), after.get(name)];
@@ -225,7 +259,7 @@ class Play {
     this.#untold = [];
     const include = join(this.#folder, this.#include);
     return new ModelAgent(
-      { folder: join(this.#folder, 'data'), include, readCompressed: this.#readsCompressed, store: this.#store },
+      { folder: join(this.#folder, 'data'), include, readCompressed: this.#readsCompressed, store: this.#store, inodes: this.#inodes },
       calls,
     );
   }
@@ -257,6 +291,16 @@ class Play {
     this.#promised.scanned();
   }
 
+  /** A file that seems to be changed in place is read from its beginning once a minute at most. */
+  async #waitForReread(): Promise<void> {
+    await this.#agent!.pass(REREAD_SECONDS);
+    await this.#settle();
+  }
+
+  get #lacking(): readonly Token[] {
+    return this.#promised.tokens.filter(({ name, mayMiss }) => !mayMiss && !this.#store.stored.has(name));
+  }
+
   #check(): void {
     const imbalance = this.#agent?.imbalance ?? [];
     if (imbalance.length > 0) throw new Error(`the accounting does not balance: ${imbalance.join(', ')}`);
@@ -272,10 +316,7 @@ class Play {
     const { stored } = this.#store;
     if (agent.heldBatches > 0) throw new Error(`${agent.heldBatches} batches are never settled`);
     const missing = tokens.filter(({ name }) => !stored.has(name));
-    refuse(
-      'missing',
-      missing.filter(({ mayMiss }) => !mayMiss),
-    );
+    refuse('missing', this.#lacking);
     refuse(
       'stored twice',
       tokens.filter(({ name, mayRepeat }) => !mayRepeat && (stored.get(name) ?? 0) > 1),

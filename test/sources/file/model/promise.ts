@@ -86,6 +86,10 @@ export class Promised {
     return (this.#files.get(path)?.tokens.length ?? 0) === 0;
   }
 
+  hasGap(path: string): boolean {
+    return (this.#files.get(path)?.gap ?? 0) > 0;
+  }
+
   /** The empty file begins with so many NULs from now on. */
   gap(path: string, bytes: number): void {
     this.#files.get(path)!.gap = bytes;
@@ -126,8 +130,8 @@ export class Promised {
   }
 
   copy(from: string, to: string): void {
-    const { tokens, isHidden } = this.#files.get(from)!;
-    this.#files.set(to, { ...newContent(), tokens: [...tokens], isHidden });
+    const { tokens, isHidden, gap } = this.#files.get(from)!;
+    this.#files.set(to, { ...newContent(), tokens: [...tokens], isHidden, gap });
   }
 
   /** The file is cut off; what `copy` has of it lives on there. */
@@ -138,7 +142,9 @@ export class Promised {
     const kept = copied?.tokens.length ?? 0;
     const gone = file.tokens.slice(kept);
     const isNoticed = file.tokens[0]?.isRead === true || !this.#around.beginsAlike(path);
-    for (const [index, token] of gone.entries()) token.isCounted = isNoticed && this.isRunning && kept + index < file.seen;
+    // One that begins alike and is as long again looks as though it was changed in place.
+    const isKnown = isNoticed && (copied !== undefined || !this.#around.beginsAlike(path));
+    for (const [index, token] of gone.entries()) token.isCounted = isKnown && this.isRunning && kept + index < file.seen;
     this.#destroy(gone, (token) => token.isRead);
     if (!isNoticed) for (const token of file.tokens) token.mayMiss = true;
     if (copied && (!isNoticed || copied.tokens.length === 0) && !this.#around.isFollowed(copy!)) hide(copied);

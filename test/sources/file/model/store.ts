@@ -4,7 +4,7 @@ import type { Parcel, SendResult, Sink } from '../../../../src/core/sink.ts';
 export type Mood = 'answer' | 'refuse' | 'hang' | 'lose replies' | 'refuse half';
 
 /** A line, or the half of one that was sent unfinished. */
-const MESSAGE = /^x*(?:(\d+:a)(?: (\d+:b)?)?|(\d+:b))$/;
+const MESSAGE = /^x*(?:(\d+:a)(?: (?:(\d+:b)x*)?)?|(\d+:b)x*)$/;
 
 export class ModelStore {
   /** How often each token was stored. */

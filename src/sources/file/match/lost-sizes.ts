@@ -1,0 +1,22 @@
+/** How much was seen of streams whose copy was not found, for a while: a file that vanishes unopened may have been one of these copies. */
+import { FORGET_AFTER_MS } from '../limits.ts';
+import type { TrackedFile } from '../known/tracked-file.ts';
+import { basesOf, extendsName } from './copy-matcher.ts';
+
+export class LostSizes {
+  /** By the path that a copy's name extends. */
+  readonly #sizes = new Map<string, { readonly size: number; readonly atMs: number }>();
+
+  add(generation: TrackedFile, nowMs: number): void {
+    for (const base of basesOf(generation)) this.#sizes.set(base, { size: generation.size, atMs: nowMs });
+  }
+
+  forgetOld(nowMs: number): void {
+    for (const [base, { atMs }] of this.#sizes) if (nowMs - atMs >= FORGET_AFTER_MS) this.#sizes.delete(base);
+  }
+
+  /** The most of those that the path may be a copy's of. */
+  of(path: string): number {
+    return Math.max(0, ...[...this.#sizes].flatMap(([base, { size }]) => (extendsName(path, base) ? [size] : [])));
+  }
+}
