@@ -1,0 +1,62 @@
+/** Faults in following what links lead to. */
+import { LINKS } from '../events.ts';
+import { type Fault, method } from './fault.ts';
+
+type CopyMatcher = typeof import('../../../../../src/sources/file/match/copy-matcher.ts');
+type Holdings = (typeof import('../../../../../src/sources/file/known/holdings.ts'))['Holdings'];
+type RotatedNames = typeof import('../../../../../src/sources/file/scan/rotated-names.ts');
+type SavedFiles = (typeof import('../../../../../src/sources/file/match/saved-files.ts'))['SavedFiles'];
+
+export const linkFaults: readonly Fault[] = [
+  {
+    name: 'after a restart a target is looked for beside its link alone',
+    include: LINKS,
+    schedule: 'end of a target was lost whose link was pointed elsewhere while no agent ran',
+    hooks: {
+      'sources/file/match/saved-files.ts#SavedFiles': (Real: SavedFiles): SavedFiles =>
+        class extends Real {
+          constructor(options: ConstructorParameters<SavedFiles>[0]) {
+            super({ ...options, fileSystem: { ...options.fileSystem, realPath: () => undefined } });
+          }
+
+          override locate(record: Parameters<InstanceType<SavedFiles>['locate']>[0]): ReturnType<InstanceType<SavedFiles>['locate']> {
+            return super.locate(record.identity ? { ...record, identity: { ...record.identity, realPath: record.path } } : record);
+          }
+        },
+    },
+  },
+  {
+    name: 'copies of a target are looked for beside its link alone',
+    include: LINKS,
+    schedule: 'copy of a target is looked for beside the target',
+    hooks: {
+      'sources/file/match/copy-matcher.ts#basesOf':
+        (): CopyMatcher['basesOf'] =>
+        ({ stream: { firstPath }, disk: { path } }) =>
+          path.startsWith(firstPath) ? [firstPath] : [firstPath, path],
+    },
+  },
+  {
+    name: 'targets that were rotated away unseen are looked for beside the link alone',
+    include: LINKS,
+    schedule: 'log behind a link that was rotated twice between two looks was not read',
+    hooks: {
+      'sources/file/scan/rotated-names.ts#FolderNames': (Real: RotatedNames['FolderNames']): RotatedNames['FolderNames'] =>
+        method(Real, 'beside', (self, _, { firstPath }) =>
+          self.extending(firstPath).map((found) => ({ found, of: { firstPath, realPath: firstPath } })),
+        ),
+    },
+  },
+  {
+    name: 'a target is no original of copies once its link was removed',
+    include: LINKS,
+    schedule: 'copy of a target whose link was removed was read as a file of its own, and its original counted as lost',
+    hooks: {
+      'sources/file/known/holdings.ts#Holdings': (Real: Holdings): Holdings =>
+        method(Real, 'leadingTo', (_, leadingTo, path) => {
+          const file = leadingTo(path);
+          return file?.disk.place === 'aside' ? undefined : file;
+        }),
+    },
+  },
+];
