@@ -3,6 +3,8 @@
  * object that was read, the fields in it cannot be hidden one by one. Linear in the text.
  */
 
+import { isJson } from '../block.ts';
+
 const BOM = 0xfe_ff;
 const SPACE = 0x20;
 /** The head of a line of a container runtime (CRI). */
@@ -21,6 +23,18 @@ export function hasObjectLine(text: string, prefix: ObjectPrefix = 'none'): bool
     const newline = text.indexOf('\n', at);
     if (newline < 0) return false;
     at = newline + 1;
+  }
+  return false;
+}
+
+/** Whether any line of the text begins an object that is not whole on that line. */
+export function hasOpenObjectLine(text: string): boolean {
+  for (let at = 0; at < text.length;) {
+    at = skipBlanks(text, at);
+    const newline = text.indexOf('\n', at);
+    const end = newline < 0 ? text.length : newline;
+    if (text[at] === '{' && text[skipBlanks(text, at + 1)] === '"' && !isJson(text.slice(at, end).trim())) return true;
+    at = end + 1;
   }
   return false;
 }

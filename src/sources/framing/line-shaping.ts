@@ -39,7 +39,7 @@ export const plainLines: LineShaping = {
   groupTimeoutMs: Infinity,
   parser: undefined,
   headBytes: 0,
-  objects: { objects: undefined, mayBeginObject: (head) => mayBeginObject(head), goesOn: undefined, isCut: () => false },
+  objects: { objects: undefined, mayBeginObject: (head) => mayBeginObject(head), goesOn: undefined, begins: undefined, isCut: () => false },
   name: undefined,
 };
 
@@ -138,7 +138,7 @@ export async function loadShaping(config: LineConfig): Promise<LineShaping> {
           config.parseJson,
         ]),
     fieldsOf: (path) => pathFields.fieldsOf(path),
-    objects: objectRules(config, readHead),
+    objects: objectRules(config, rule, readHead),
   };
 }
 

@@ -12,7 +12,7 @@ import { type Encoding, utf8 } from '../../parsers/text/encoding.ts';
 import type { Grouping } from '../../parsers/text/grouping.ts';
 import { ByteWindow, type WindowBlock, windowBytes } from './byte-window.ts';
 import { LineGroups } from './line-groups.ts';
-import { type GoesOn, Rests } from './rests.ts';
+import { type BeginsEvent, type GoesOn, Rests, type RestState } from './rests.ts';
 import { LongLine, type LongLineRules, type SuspendedLine } from './long-line.ts';
 
 export interface LineRules extends LongLineRules {
@@ -21,6 +21,7 @@ export interface LineRules extends LongLineRules {
   readonly grouping?: Grouping | undefined;
   /** Of a container's messages that may be JSON objects. */
   readonly goesOn?: GoesOn | undefined;
+  readonly begins?: BeginsEvent | undefined;
 }
 
 export class LineWindow {
@@ -44,7 +45,7 @@ export class LineWindow {
     this.#maxEventBytes = rules.maxEventBytes;
     this.#safeBytes = Math.floor(rules.maxEventBytes / 6) * 2;
     this.#long = new LongLine(this.#window, rules);
-    this.#rests = new Rests(rules.goesOn);
+    this.#rests = new Rests(rules.goesOn, rules.begins);
     this.#groups = rules.grouping && new LineGroups(this.#window, rules.grouping);
   }
 
@@ -101,10 +102,10 @@ export class LineWindow {
 
   /**
    * Moves to another position and drops all waiting bytes. `before`: the known bytes just before `offset`; `first`: the
-   * first three bytes of the stream, if it has them. `isRest`: what comes is the rest of a text that may be a JSON object.
+   * first three bytes of the stream, if it has them. `rest`: whether what comes is the rest of a text that may be a JSON object.
    */
-  reset(offset: number, before: Buffer, first: Buffer, isRest = false): void {
-    this.#rests.isNext = isRest;
+  reset(offset: number, before: Buffer, first: Buffer, rest: RestState = false): void {
+    this.#rests.next = rest;
     this.#window.reset(offset, before, first);
     this.#long.reset();
     this.#groups?.restart();

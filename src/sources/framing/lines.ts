@@ -14,6 +14,7 @@ import type { LineShaping } from './line-shaping.ts';
 import { LineWindow } from './line-window.ts';
 import type { LongLineRules } from './long-line.ts';
 import { MadeEvents } from './made-events.ts';
+import type { RestState } from './rests.ts';
 
 export interface LinesOptions {
   readonly rules: LongLineRules;
@@ -59,8 +60,8 @@ export class Lines extends LineWindow {
   constructor({ rules, shaping, stats, reserve, now }: LinesOptions) {
     const { maxEventBytes } = rules;
     const { encoding, grouping } = shaping;
-    const { mayBeginObject, goesOn } = shaping.objects;
-    super(reserve(windowBytes(maxEventBytes)), { ...rules, encoding, grouping: grouping?.(), mayBeginObject, goesOn });
+    const { mayBeginObject, goesOn, begins } = shaping.objects;
+    super(reserve(windowBytes(maxEventBytes)), { ...rules, encoding, grouping: grouping?.(), mayBeginObject, goesOn, begins });
     this.#shaping = shaping;
     this.#now = now;
     this.#parser = shaping.parser?.(stats);
@@ -106,9 +107,9 @@ export class Lines extends LineWindow {
   }
 
   /** `before`: the known bytes just before `offset`; `head`: the stream's first `headBytes`. */
-  override reset(offset: number, before: Buffer, head: Buffer, isRest = false): void {
+  override reset(offset: number, before: Buffer, head: Buffer, rest: RestState = false): void {
     this.#rest = undefined;
-    super.reset(offset, before, head, isRest);
+    super.reset(offset, before, head, rest);
     const parser = this.#parser;
     if (offset === 0) parser?.restart?.();
     else parser?.learn?.(this.encoding.decode(head.subarray(Math.min(head.length, this.streamBom?.length ?? 0), offset)));

@@ -1,32 +1,63 @@
 /**
- * Follows what of the text that is handed out goes on with text before it: the rest of an unfinished line, and a piece of a container's message whose
- * beginning was sent alone. Where that may be an object, the events are noted as such: by themselves they do not look like one.
+ * Follows what of the text that is handed out goes on with text before it: the rest of an unfinished line, a piece of a container's message whose
+ * beginning was sent alone, and joined lines that a limit or a pause parted from their beginning. Where that may be an object, the events are noted as
+ * such: by themselves they do not look like one.
  */
+import { hasOpenObjectLine } from '../../core/bytes/object-text.ts';
 import type { Encoding } from '../../parsers/text/encoding.ts';
 import type { WindowBlock } from './byte-window.ts';
+
+const OPEN = 0x7b;
 
 /** Whether the line `bytes[start, end)` is a piece of a message that goes on in the next one. */
 export type GoesOn = (bytes: Buffer, start: number, end: number) => boolean;
 
+/** Whether the text of the line `bytes[start, end)` begins an event of joined lines. */
+export type BeginsEvent = (bytes: Buffer, start: number, end: number, encoding: Encoding) => boolean;
+
+/** Whether an event goes on with the text before it; `joined`: unless its first line begins an event. */
+export type RestState = boolean | 'joined';
+
 export class Rests {
   readonly #goesOn: GoesOn | undefined;
-  /** The next event goes on with the text before it. */
-  isNext = false;
+  readonly #begins: BeginsEvent | undefined;
+  /** Of the next event. */
+  next: RestState = false;
 
-  constructor(goesOn: GoesOn | undefined) {
+  constructor(goesOn: GoesOn | undefined, begins: BeginsEvent | undefined) {
     this.#goesOn = goesOn;
+    this.#begins = begins;
+  }
+
+  /** Whether the next event surely goes on with the text before it. */
+  get isNext(): boolean {
+    return this.next === true;
   }
 
   /** The block with its events noted that are rests. It is the next one, with its bytes in place. */
   note(block: WindowBlock, encoding: Encoding): WindowBlock {
     const unread = [...(block.unread ?? [])];
     let { start } = block;
-    for (const end of this.#goesOn && block.ends ? block.ends : [block.end]) {
-      if (this.isNext && !unread.includes(start) && !isEmpty(block, start, encoding)) unread.push(start);
-      this.isNext = this.#endsInPiece(block.window.bytes, start, end, encoding);
+    const { bytes } = block.window;
+    for (const end of (this.#goesOn || this.#begins) && block.ends ? block.ends : [block.end]) {
+      const isRest = this.next === true || (this.next === 'joined' && !this.#beginsEvent(bytes, start, end, encoding));
+      if (isRest && !unread.includes(start) && !isEmpty(block, start, encoding)) unread.push(start);
+      if (this.#begins) this.next = unread.includes(start) || this.#holdsObject(bytes, start, end, encoding) ? 'joined' : false;
+      else this.next = this.#endsInPiece(bytes, start, end, encoding);
       start = end;
     }
     return unread.length > 0 ? { ...block, unread } : block;
+  }
+
+  #beginsEvent(bytes: Buffer, start: number, end: number, encoding: Encoding): boolean {
+    const line = encoding.firstLineEnd(bytes, start, end);
+    const lineEnd = line === -1 ? end : line;
+    return this.#begins!(bytes, start, lineEnd - encoding.endingBytes(bytes, lineEnd), encoding);
+  }
+
+  #holdsObject(bytes: Buffer, start: number, end: number, encoding: Encoding): boolean {
+    const text = bytes.subarray(start, end);
+    return text.includes(OPEN) && hasOpenObjectLine(encoding.decode(text));
   }
 
   #endsInPiece(bytes: Buffer, start: number, end: number, encoding: Encoding): boolean {

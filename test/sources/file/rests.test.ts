@@ -74,3 +74,22 @@ test('piece of a container message whose beginning was sent alone is one, also w
   const { lane } = await rig.reread(first.length, first.length + last.length);
   expect(lane.blocks.map(({ unread }) => unread.length)).toEqual([1]);
 });
+
+test('joined lines that a pause or a limit parted from the object they go on with are a part of it, also when they are read again', async () => {
+  const multiline = { kind: 'start', pattern: '^\\{', timeoutMs: 5000, maxLines: 2, maxBytes: Infinity } as const;
+  const rig = await startRig({ multiline, isShaped: true, partialTimeoutMs: 5000 });
+  const parts = ['{\n"a":1,\n', '"b":2,\n', '"password":\n"hunter2"\n', '}\n', '{"c":3}\n'];
+  await grow(rig, ...parts);
+  const held = ['"b":2,', '"password":\n"hunter2"', '}'];
+  expect(rig.texts.join('\n')).toBe(parts.join('').trimEnd());
+  expect(unreadOf(rig)).toEqual(held);
+  for (let from = 0; from < 4; from += 1) {
+    const [begin, end] = [parts.slice(0, from + 1).join('').length, parts.join('').length];
+    const { lane } = await rig.reread(begin, end);
+    expect(lane.blocks.flatMap(({ unread }) => unread).join('\n')).toBe(held.slice(from).join('\n'));
+  }
+  await grow(rig, '{\n"passw');
+  await rig.play`commit; start`;
+  await grow(rig, 'ord":"hunter2"\n}\n');
+  expect(unreadOf(rig)).toEqual(['ord":"hunter2"\n}']);
+});

@@ -5,7 +5,9 @@
 import type { WindowBlock } from '../../framing/byte-window.ts';
 import { LINE_HEAD_BYTES } from '../../framing/long-line.ts';
 import type { Lines } from '../../framing/lines.ts';
+import type { RestState } from '../../framing/rests.ts';
 import type { FileSystem } from '../scan/file-system.ts';
+import { hasOpenObjectLine } from '../../../core/bytes/object-text.ts';
 import { findLineStart, readBefore, readHead } from '../scan/peek.ts';
 import { TAIL_BYTES } from '../../../core/limits.ts';
 
@@ -18,10 +20,19 @@ export async function resetInLine(lines: Lines, fileSystem: FileSystem, fd: numb
   const head = readHead(fileSystem, fd, offset === 0 ? 0 : lines.headBytes);
   const encoding = lines.encodingOf(head);
   const isInLine = offset > startAt && encoding.endingBytes(before, before.length) === 0;
-  const isObject = offset > startAt && (isInLine ? isInObject : isBehindPiece)(lines, fileSystem, fd, offset, head, startAt);
+  const rest = offset > startAt ? restAt(lines, fileSystem, fd, offset, head, startAt, isInLine) : false;
   const parts = isInLine && lines.splitsLines ? await countParts(lines, fileSystem, fd, offset, head, startAt) : 0;
-  if (parts > 0) lines.resume(offset, { kind: 'split', parts, length: 0, recent: before, isObject }, head);
-  else lines.reset(offset, before, head, isObject);
+  if (parts > 0) lines.resume(offset, { kind: 'split', parts, length: 0, recent: before, isObject: rest === true }, head);
+  else lines.reset(offset, before, head, rest);
+}
+
+type Place = readonly [lines: Lines, fileSystem: FileSystem, fd: number, offset: number, head: Buffer, startAt: number];
+
+function restAt(...[lines, fileSystem, fd, offset, head, startAt, isInLine]: [...Place, isInLine: boolean]): RestState {
+  const place: Place = [lines, fileSystem, fd, offset, head, startAt];
+  if (isInLine) return isInObject(...place) || isBehindObject(...place);
+  if (lines.objects.begins) return isBehindObject(...place) && 'joined';
+  return isBehindPiece(...place);
 }
 
 /** Bytes before a place in which its line's beginning is searched: one that begins further away may be an object. */
@@ -31,7 +42,7 @@ const MAX_LOOK_BACK_BYTES = 16 * 1024 * 1024;
 const MAX_PIECE_BYTES = 256 * 1024;
 
 /** Whether the line around `offset` may be a JSON object, by its beginning. */
-function isInObject(lines: Lines, fileSystem: FileSystem, fd: number, offset: number, head: Buffer, startAt: number): boolean {
+function isInObject(...[lines, fileSystem, fd, offset, head, startAt]: Place): boolean {
   const { mayBeginObject } = lines.objects;
   if (!mayBeginObject) return false;
   const encoding = lines.encodingOf(head);
@@ -43,7 +54,7 @@ function isInObject(lines: Lines, fileSystem: FileSystem, fd: number, offset: nu
 }
 
 /** Whether the line before `offset` is a piece of a message that goes on. */
-function isBehindPiece(lines: Lines, fileSystem: FileSystem, fd: number, offset: number, head: Buffer, startAt: number): boolean {
+function isBehindPiece(...[lines, fileSystem, fd, offset, head, startAt]: Place): boolean {
   const { goesOn } = lines.objects;
   if (!goesOn) return false;
   const encoding = lines.encodingOf(head);
@@ -51,6 +62,31 @@ function isBehindPiece(lines: Lines, fileSystem: FileSystem, fd: number, offset:
   const lineEnd = offset - encoding.endingBytes(before, before.length);
   const lineStart = findLineStart(fileSystem, fd, lineEnd, MAX_PIECE_BYTES, encoding, startAt);
   return goesOn(readHead(fileSystem, fd, lineEnd - lineStart, lineStart), 0, lineEnd - lineStart);
+}
+
+/** Bytes before a place in which the beginning of its joined lines is searched: most are short, and some fill an event. */
+const JOINED_LOOK_BACK_BYTES = [4096, 64 * 1024, 1024 * 1024];
+
+/** Whether the joined lines before `offset`, from the last that begins an event, hold an object that may go on there. */
+function isBehindObject(...[lines, fileSystem, fd, offset, head, startAt]: Place): boolean {
+  const { begins } = lines.objects;
+  if (!begins) return false;
+  const encoding = lines.encodingOf(head);
+  let known: Buffer = Buffer.alloc(0);
+  for (const most of JOINED_LOOK_BACK_BYTES) {
+    const from = Math.max(startAt, offset - most - ((offset - most) % encoding.unitBytes));
+    known = readHead(fileSystem, fd, offset - from, from);
+    for (let end = known.length; end > 0;) {
+      const start = encoding.lastLineEnd(known, 0, end - encoding.endingBytes(known, end));
+      if (start === -1 && from > startAt) break;
+      const lineStart = Math.max(start, 0);
+      if (begins(known, lineStart, end - encoding.endingBytes(known, end), encoding))
+        return hasOpenObjectLine(encoding.decode(known.subarray(lineStart)));
+      end = lineStart;
+    }
+    if (from === startAt) break;
+  }
+  return hasOpenObjectLine(encoding.decode(known));
 }
 
 /** Parts of the line around `offset` that end there or before; 0 where none ends just there. */
