@@ -31,7 +31,7 @@ describe.skipIf(!hasChromium)(`explorer’s features${chromiumHint}`, () => {
     await run(page, `['app-logs'] | summarize n = count()`);
     await row(page, '40').waitFor();
     await page.locator('summary', { hasText: 'History' }).click();
-    const listed = page.getByRole('list', { name: 'Queries that were run' }).getByRole('button');
+    const listed = page.getByRole('list', { name: 'Queries that were run' }).locator('bdi');
     await expect
       .poll(() => listed.allTextContents())
       .toEqual([`['app-logs'] | summarize n = count()`, `['app-logs'] | where level == "error"`]);
@@ -40,7 +40,7 @@ describe.skipIf(!hasChromium)(`explorer’s features${chromiumHint}`, () => {
     await row(page, 'line 20').waitFor();
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByText('Sign in with a token').waitFor();
-    expect(await page.evaluate('sessionStorage.length')).toBe(0);
+    expect(await page.evaluate('sessionStorage.length + localStorage.length')).toBe(0);
   });
 
   test('explorer stars a query at the service, runs it again and removes it', async () => {
@@ -79,29 +79,6 @@ describe.skipIf(!hasChromium)(`explorer’s features${chromiumHint}`, () => {
     await expectAccessible(page);
     await page.getByRole('button', { name: 'leave out this host' }).click();
     await expect.poll(() => field(page).inputValue()).toMatch(/\| where host != "web-1"$/);
-  });
-
-  test('explorer says that a token is not valid any more, to a query and to a live tail', async () => {
-    const manage = async (method: string, path: string, body?: object) => {
-      const headers = { authorization: `Bearer ${PERSONAL_TOKEN}`, 'x-service-org-id': 'test-org', 'content-type': 'application/json' };
-      const reply = await fetch(service.url + path, { method, headers, ...(body ? { body: JSON.stringify(body) } : {}) });
-      expect([method, path, reply.ok]).toEqual([method, path, true]);
-      return reply.text();
-    };
-    const made = JSON.parse(
-      await manage('POST', '/v2/tokens', { name: 'short', datasetCapabilities: { '*': { query: ['read'] } }, orgCapabilities: {} }),
-    ) as { id: string; token: string };
-    const { page } = await open(undefined, {}, made.token);
-    await run(page, `['app-logs'] | where level == "error"`);
-    await row(page, 'line 20').waitFor();
-    await manage('DELETE', `/v2/tokens/${made.id}`);
-    await page.keyboard.press('Control+Enter');
-    await page.getByRole('alert').getByText('the token is not known').waitFor();
-    await page.getByRole('button', { name: 'Live', exact: true }).click();
-    await page.getByText('Live', { exact: true }).nth(1).waitFor();
-    await page.getByRole('alert').getByText('the token is not known').waitFor();
-    expect(await page.getByRole('alert').textContent()).not.toContain('Trying again');
-    await expectAccessible(page);
   });
 
   test('explorer draws annotations on charts, and names them below', async () => {

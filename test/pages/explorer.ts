@@ -1,5 +1,6 @@
 /** The explorer of a service in a real browser, and what one does in it. */
 import type { BrowserContextOptions, Page } from 'playwright-core';
+import { expect } from 'vitest';
 import { openPage } from '../support/browser.ts';
 import { PERSONAL_TOKEN, type LocalService } from '../support/local-service.ts';
 
@@ -14,6 +15,11 @@ export const explorerOf =
   };
 
 export const field = (page: Page) => page.getByLabel('Query', { exact: true });
+/** Takes out what the page opened by itself. */
+export const emptyField = async (page: Page): Promise<void> => {
+  await expect.poll(() => field(page).inputValue()).not.toBe('');
+  await field(page).fill('');
+};
 export const row = (page: Page, text: string) => page.locator('tr[data-row]', { hasText: text });
 export const run = async (page: Page, query: string): Promise<void> => {
   await field(page).fill(query);

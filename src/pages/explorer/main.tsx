@@ -1,53 +1,56 @@
 /** The explorer of the service: datasets and fields on the left, a query on top, what it found below. */
 import { render } from 'preact';
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { useZone } from '../parts/zone-picker.tsx';
-import { Api, keepToken, keptToken } from './data/api.ts';
+import type { KeptQuery } from './data/api.ts';
 import { Editor } from './editor/editor.tsx';
 import { placeIn, type Problem } from './editor/find-problem.ts';
 import { addToHistory, forgetHistory } from './data/history.ts';
-import { type LinkState, readLink, writeLink } from './data/link-state.ts';
+import { boundsOf, type LinkState, rangeUpTo, readLink, writeLink } from './data/link-state.ts';
+import { FirstSteps } from './first-steps.tsx';
 import { LiveTail } from './live/live-tail.tsx';
 import { addFilter, type Filter } from './data/filters.ts';
-import { datasetOf, quoteName } from './data/query-text.ts';
+import { datasetOf, quoteName, titleOf } from './data/query-text.ts';
 import { Results } from './results/results-view.tsx';
 import { SavedQueries } from './saved-queries.tsx';
 import { Sidebar } from './sidebar.tsx';
-import { fieldsOf, useCatalog } from './data/use-catalog.ts';
+import { SignIn, useSession } from './sign-in.tsx';
+import { fieldsOf, isEmpty, newestOf, useCatalog } from './data/use-catalog.ts';
 import { type Outcome, useQuery } from './data/use-query.ts';
 
-/** A link may bring a token once; it does not stay in the address. */
-function takeToken(): string {
-  const { token } = readLink();
-  if (token !== '') {
-    keepToken(token);
-    writeLink(readLink());
-  }
-  return keptToken();
-}
-
-function Page({ given }: { readonly given: string }) {
-  const [token, setToken] = useState(given);
+function Page() {
+  const session = useSession();
+  const { api } = session;
+  const zone = useZone();
   /** What is shown, and in the address. */
   const [link, setLink] = useState<LinkState>(readLink);
   const { range } = link;
-  const zone = useZone();
   /** As it stands in the editor. */
   const [query, setQuery] = useState(link.query);
-  const api = useMemo(() => (token === '' ? undefined : new Api(token)), [token]);
-  const { outcome, run } = useQuery(api);
+  /** The same at once: an effect may be of a drawing before the last key. */
+  const typed = useRef(query);
+  const edit = (text: string) => {
+    typed.current = text;
+    setQuery(text);
+  };
+  const { outcome, run, stop } = useQuery(api);
   const dataset = datasetOf(query);
   const catalog = useCatalog(api, dataset, outcome);
   const show = (next: LinkState, isStep: boolean) => {
     setLink(next);
     writeLink(next, isStep);
   };
+  const open = (next: KeptQuery, { isLive = false, isStep = true } = {}) => {
+    edit(next.query);
+    show({ ...next, isLive, event: '' }, isStep);
+    if (isLive) stop();
+    else run(next.query, next.range);
+  };
   const start = (text: string, over: string, isLive = false) => {
-    setQuery(text);
-    if (api) addToHistory(text);
     const columns = datasetOf(text) === datasetOf(link.query) ? link.columns : [];
-    show({ query: text, range: over, isLive, columns, event: '' }, true);
-    if (!isLive) run(text, over);
+    const next = { query: text, range: over, columns };
+    if (api) addToHistory(next);
+    open(next, { isLive });
   };
   // Without a token nothing of what was found stays in sight.
   useEffect(() => {
@@ -57,12 +60,26 @@ function Page({ given }: { readonly given: string }) {
     const follow = () => {
       const next = readLink();
       setLink(next);
-      setQuery(next.query);
-      if (!next.isLive) run(next.query, next.range);
+      edit(next.query);
+      if (next.isLive) stop();
+      else run(next.query, next.range);
     };
     addEventListener('hashchange', follow);
     return () => removeEventListener('hashchange', follow);
   }, [api]);
+  useEffect(() => {
+    document.title = api ? titleOf(link.query, link.isLive) : titleOf('', false);
+  }, [api, link]);
+  // Where nothing is asked yet, the dataset with the newest event is, at that event.
+  const newest = newestOf(catalog);
+  const hasOpened = useRef(query !== '');
+  useEffect(() => {
+    if (!api || !newest || hasOpened.current) return;
+    hasOpened.current = true;
+    if (typed.current !== '') return;
+    const over = newest.ms < boundsOf(range, Date.now())[0] ? rangeUpTo(range, newest.ms) : range;
+    open({ query: quoteName(newest.name), range: over, columns: [] }, { isStep: false });
+  }, [api, newest]);
   const filter = (added: Filter) => start(addFilter(query, added), range, link.isLive);
   return (
     <>
@@ -71,15 +88,12 @@ function Page({ given }: { readonly given: string }) {
           To the query
         </a>
         <span class="wordmark">Tailrace</span>
-        <TokenField
-          token={token}
-          onChange={(next) => {
-            keepToken(next);
-            if (next === '') {
-              forgetHistory();
-              show({ ...link, isLive: false, event: '' }, false);
-            }
-            setToken(next);
+        <SignIn
+          session={session}
+          onSignOut={() => {
+            forgetHistory();
+            show({ ...link, isLive: false, event: '' }, false);
+            session.use('');
           }}
         />
       </header>
@@ -94,7 +108,14 @@ function Page({ given }: { readonly given: string }) {
         />
         <main>
           <h1 class="visually-hidden">Explorer</h1>
-          <SavedQueries api={api} query={query} onChoose={(text) => start(text, range)} />
+          <SavedQueries
+            api={api}
+            now={{ query, range, columns: link.columns }}
+            onChoose={(chosen) => {
+              addToHistory(chosen);
+              open(chosen);
+            }}
+          />
           <Editor
             query={query}
             range={range}
@@ -106,7 +127,7 @@ function Page({ given }: { readonly given: string }) {
               fields: fieldsOf(catalog, dataset),
             }}
             refused={refusedIn(outcome, query)}
-            onEdit={setQuery}
+            onEdit={edit}
             onRun={start}
             onTail={() => start(query, range, true)}
           />
@@ -119,14 +140,18 @@ function Page({ given }: { readonly given: string }) {
               onFilter={filter}
               onStop={() => start(query, range)}
             />
+          ) : api && outcome.kind === 'none' && isEmpty(catalog) ? (
+            <FirstSteps dataset={catalog.datasets?.[0]?.name} onAsk={catalog.refresh} />
           ) : (
             <Results
               api={api}
               outcome={
                 outcome.kind === 'none' && catalog.problem !== ''
-                  ? { kind: 'failed', query: '', message: catalog.problem, place: undefined }
+                  ? { kind: 'failed', query, message: catalog.problem, place: undefined }
                   : outcome
               }
+              query={query}
+              newestMs={dataset === undefined ? undefined : newestMsOf(catalog.infos[dataset])}
               link={link}
               onLink={(part) => show({ ...link, ...part }, false)}
               onFilter={filter}
@@ -139,45 +164,13 @@ function Page({ given }: { readonly given: string }) {
   );
 }
 
+function newestMsOf(info: { readonly numEvents: number; readonly maxTime: string } | undefined): number | undefined {
+  return info && info.numEvents > 0 ? Date.parse(info.maxTime) : undefined;
+}
+
 function refusedIn(outcome: Outcome, query: string): Problem | undefined {
   if (outcome.kind !== 'failed' || outcome.query !== query || !outcome.place) return undefined;
   return { message: '', ...placeIn(query, outcome.place.line, outcome.place.column) };
 }
 
-function TokenField({ token, onChange }: { readonly token: string; readonly onChange: (token: string) => void }) {
-  const [typed, setTyped] = useState('');
-  if (token !== '')
-    return (
-      <div class="token">
-        <span class="soft">Signed in with {token.slice(0, 9)}…</span>
-        <button type="button" onClick={() => onChange('')}>
-          Sign out
-        </button>
-      </div>
-    );
-  return (
-    <form
-      class="token"
-      onSubmit={(event) => {
-        event.preventDefault();
-        onChange(typed.trim());
-      }}
-    >
-      <label for="token">Token</label>
-      <input
-        id="token"
-        type="password"
-        autocomplete="off"
-        placeholder="xaat-…"
-        value={typed}
-        onInput={(event) => setTyped(event.currentTarget.value)}
-      />
-      <button type="submit" class="primary">
-        Sign in
-      </button>
-    </form>
-  );
-}
-
-const page = document.querySelector('#page')!;
-render(<Page given={takeToken()} />, page);
+render(<Page />, document.querySelector('#page')!);

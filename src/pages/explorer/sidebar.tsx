@@ -112,17 +112,19 @@ function FieldItem({ api, dataset, field, range, onFilter }: FieldItemProps) {
   const [problem, setProblem] = useState('');
   const { name, type } = field;
   useEffect(() => {
-    if (!isOpen) return;
+    if (!isOpen) return undefined;
+    const abort = new AbortController();
     const query = `${quoteName(dataset)} | summarize count_ = count() by value = ${fieldText(name)} | sort by count_ desc | take ${MOST_VALUES}`;
-    api.query(query, toQueryRange(range)).then(
+    api.query(query, toQueryRange(range), abort.signal).then(
       (result) => {
         const { names, columns, count } = rowsOf(result);
         const [at, counts] = [columns[names.indexOf('value')] ?? [], columns[names.indexOf('count_')] ?? []];
         setValues(Array.from({ length: count }, (_, row) => [at[row] ?? null, Number(counts[row])] as const));
         setProblem('');
       },
-      (error: unknown) => setProblem(error instanceof Refused ? error.message : String(error)),
+      (error: unknown) => abort.signal.aborted || setProblem(error instanceof Refused ? error.message : String(error)),
     );
+    return () => abort.abort();
   }, [isOpen, range]);
   const most = Math.max(1, ...(values ?? []).map(([, count]) => count));
   return (

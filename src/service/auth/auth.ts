@@ -3,7 +3,7 @@
  * from the environment. If it fails before it has printed them, the next start creates them.
  */
 import { randomBytes, timingSafeEqual } from 'node:crypto';
-import { forbidden } from '../http/api-error.ts';
+import { ApiError, forbidden } from '../http/api-error.ts';
 import type { Metadata } from '../metadata.ts';
 import { capabilitiesOf, FIRST_TOKENS, mayDataset, mayOrg, mayPart, maySee, type Capabilities, type Need } from './rights.ts';
 import { hashOf, openTokens, type Token, type TokenKind, type Tokens } from './tokens.ts';
@@ -64,12 +64,12 @@ export function openAuth(metadata: Metadata, env: Environment, now: Date, person
     /** The caller with the bearer token of an `Authorization` header. Throws an `ApiError` 403. */
     authenticate(authorization: string | undefined): Caller {
       const given = /^Bearer +(\S+) *$/i.exec(authorization ?? '')?.[1];
-      if (given === undefined) throw forbidden('no token: send the header "Authorization: Bearer <token>"');
+      if (given === undefined) throw unknownCaller('no token: send the header "Authorization: Bearer <token>"');
       const token = tokens.find(given);
-      if (token === undefined) throw forbidden('the token is not known here, or has expired');
+      if (token === undefined) throw unknownCaller('the token is not known here, or has expired');
       // An API token outlives its creator under the owner's name; a personal token ends with its user.
       const user = users.find(token.user) ?? (token.kind === 'api' ? users.owner : undefined);
-      if (user === undefined) throw forbidden('the user of the token has been removed');
+      if (user === undefined) throw unknownCaller('the user of the token has been removed');
       return callerOf(token, user, token.kind === 'personal' ? capabilitiesOf(user.role, personalIngest) : token.capabilities);
     },
     /** True when the header names this organisation. */
@@ -77,6 +77,11 @@ export function openAuth(metadata: Metadata, env: Environment, now: Date, person
     /** Call it once the credentials are printed: later starts then create no others. */
     noteTold: (): void => metadata.setFact(TOKENS_DUE, 'no'),
   };
+}
+
+/** As RFC 6750 has it: the header tells a token that is none from one that may not do this. */
+function unknownCaller(message: string): ApiError {
+  return new ApiError(403, message, { 'WWW-Authenticate': 'Bearer error="invalid_token"' });
 }
 
 function callerOf({ kind, id, expires }: Token, user: User, capabilities: Capabilities): Caller {

@@ -13,6 +13,11 @@ export class Refused extends Error {
   }
 }
 
+/** The page itself ended the question. */
+export function isGivenUp(error: unknown): boolean {
+  return error instanceof DOMException && error.name === 'AbortError';
+}
+
 export interface Field {
   readonly name: string;
   readonly type: string;
@@ -59,10 +64,21 @@ export interface QueryResult {
   readonly bytesRead: number | undefined;
 }
 
+/** What a star and the history keep, so that it gives the same again. */
+export interface KeptQuery {
+  readonly query: string;
+  /** A name of `RANGES`, or `from/to` in milliseconds. */
+  readonly range: string;
+  /** Those that were chosen; none for those that the page chooses. */
+  readonly columns: readonly string[];
+}
+
 export interface StarredQuery {
   readonly id: string;
   readonly name: string;
   readonly query: { readonly apl: string };
+  /** As this page writes it: `range`, and `columns` as JSON. */
+  readonly metadata: Readonly<Record<string, string>>;
 }
 
 /** A name that stands for an expression in the queries of a dataset. */
@@ -109,11 +125,14 @@ export function keepToken(token: string): void {
 
 export class Api {
   readonly #token: string;
+  readonly #onToken: (problem: string | undefined) => void;
   /** Of the organisation, which requests with a personal token name. */
   #orgHeader: Readonly<Record<string, string>> | undefined;
 
-  constructor(token: string) {
+  /** `onToken` is called with each answer: with what is wrong with the token, where it is unknown or has ended. */
+  constructor(token: string, onToken: (problem: string | undefined) => void) {
     this.#token = token;
+    this.#onToken = onToken;
   }
 
   datasets(): Promise<readonly Dataset[]> {
@@ -145,8 +164,9 @@ export class Api {
     return this.#ask<readonly StarredQuery[]>('v2/apl-starred-queries?who=all&limit=200');
   }
 
-  star(name: string, apl: string, dataset: string | undefined): Promise<StarredQuery> {
-    const body = JSON.stringify({ name, query: { apl }, ...(dataset === undefined ? {} : { dataset }) });
+  star(name: string, { query: apl, range, columns }: KeptQuery, dataset: string | undefined): Promise<StarredQuery> {
+    const metadata = { range, columns: JSON.stringify(columns) };
+    const body = JSON.stringify({ name, query: { apl }, metadata, ...(dataset === undefined ? {} : { dataset }) });
     return this.#ask<StarredQuery>('v2/apl-starred-queries', body);
   }
 
@@ -154,12 +174,14 @@ export class Api {
     await this.#authorized(`v2/apl-starred-queries/${encodeURIComponent(id)}`, { method: 'DELETE' });
   }
 
-  annotations(dataset: string, { start, end }: { readonly start: string; readonly end: string }): Promise<readonly Annotation[]> {
-    return this.#ask<readonly Annotation[]>(`v2/annotations?${new URLSearchParams({ datasets: dataset, start, end }).toString()}`);
+  annotations(dataset: string, { start, end }: Exclude<Table['range'], undefined>, signal: AbortSignal): Promise<readonly Annotation[]> {
+    const asked = new URLSearchParams({ datasets: dataset, start, end }).toString();
+    return this.#ask<readonly Annotation[]>(`v2/annotations?${asked}`, undefined, signal);
   }
 
-  async #ask<Reply>(path: string, body?: string): Promise<Reply> {
-    return (await this.#authorized(path, body === undefined ? {} : { method: 'POST', body })).json() as Promise<Reply>;
+  async #ask<Reply>(path: string, body?: string, signal?: AbortSignal): Promise<Reply> {
+    const asked = { ...(body === undefined ? {} : { method: 'POST', body }), ...(signal ? { signal } : {}) };
+    return (await this.#authorized(path, asked)).json() as Promise<Reply>;
   }
 
   async #authorized(path: string, asked: RequestInit): Promise<Response> {
@@ -185,10 +207,13 @@ export class Api {
     try {
       reply = await fetch(path, { ...asked, headers });
     } catch (error) {
-      if (error instanceof DOMException && error.name === 'AbortError') throw error;
+      if (isGivenUp(error)) throw error;
       throw new Refused(0, 'The service does not answer: it stopped, or cannot be reached from here. Try again when it is back.');
     }
-    if (!reply.ok) throw refusalOf(reply.status, await reply.text());
+    const refusal = reply.ok ? undefined : refusalOf(reply.status, await reply.text());
+    const isUnknown = reply.headers.get('www-authenticate')?.includes('invalid_token') === true;
+    this.#onToken(isUnknown ? refusal?.message : undefined);
+    if (refusal) throw refusal;
     return reply;
   }
 }

@@ -1,13 +1,10 @@
 /** What the page shows, as the part of its address behind `#`: a link brings it back, and so does the browser's way back. A token is taken from there once and removed. */
+import { formatTime } from '../../parts/format.ts';
+import type { KeptQuery } from './api.ts';
 
-export interface LinkState {
-  readonly query: string;
-  /** A name of `RANGES`, or `from/to` in milliseconds. */
-  readonly range: string;
+export interface LinkState extends KeptQuery {
   /** Events are shown as they are stored. */
   readonly isLive: boolean;
-  /** Those that were chosen; none for those that the page chooses. */
-  readonly columns: readonly string[];
   /** The cursor of the event that is opened; empty for none. */
   readonly event: string;
 }
@@ -31,7 +28,7 @@ export function readLink(): LinkState & { readonly token: string } {
   const range = parts.get('range') ?? DEFAULT_RANGE;
   return {
     query: parts.get('query') ?? '',
-    range: Object.hasOwn(RANGES, range) || absoluteRange(range) ? range : DEFAULT_RANGE,
+    range: isRange(range) ? range : DEFAULT_RANGE,
     isLive: parts.get('live') === '1',
     columns: parts.getAll('column').slice(0, MOST_COLUMNS),
     event: parts.get('event') ?? '',
@@ -53,6 +50,16 @@ export function writeLink({ query, range, isLive, columns, event }: LinkState, i
   else history.replaceState(null, '', address);
 }
 
+export function isRange(text: unknown): text is string {
+  return typeof text === 'string' && (Object.hasOwn(RANGES, text) || absoluteRange(text) !== undefined);
+}
+
+/** In the words of the picker. */
+export function nameRange(range: string): string {
+  const absolute = absoluteRange(range);
+  return absolute ? `${formatTime(absolute[0])} – ${formatTime(absolute[1])}` : RANGES[range as keyof typeof RANGES];
+}
+
 export function absoluteRange(range: string): readonly [from: number, to: number] | undefined {
   const [, from, to] = /^(\d{1,15})\/(\d{1,15})$/.exec(range) ?? [];
   return from === undefined || to === undefined ? undefined : [Number(from), Number(to)];
@@ -63,4 +70,26 @@ export function toQueryRange(range: string): { readonly startTime: string; reado
   const absolute = absoluteRange(range);
   if (absolute) return { startTime: new Date(absolute[0]).toISOString(), endTime: new Date(absolute[1]).toISOString() };
   return { startTime: range === 'all' ? '1970-01-01T00:00:00Z' : `now-${range}`, endTime: 'now' };
+}
+
+/** When the range begins and ends, in milliseconds. */
+export function boundsOf(range: string, nowMs: number): readonly [from: number, to: number] {
+  const length = lengthOf(range);
+  return absoluteRange(range) ?? [length === undefined ? 0 : nowMs - length, nowMs];
+}
+
+/** A range as long as this one, at whose end this time is. */
+export function rangeUpTo(range: string, ms: number): string {
+  const absolute = absoluteRange(range);
+  const length = absolute ? absolute[1] - absolute[0] : (lengthOf(range) ?? lengthOf(DEFAULT_RANGE)!);
+  const to = Math.floor(ms) + 1000;
+  return `${Math.max(0, to - length)}/${to}`;
+}
+
+const UNITS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** Undefined for all times. */
+function lengthOf(range: string): number | undefined {
+  const [, count, unit = ''] = /^(\d+)([mhd])$/.exec(range) ?? [];
+  return count === undefined ? undefined : Number(count) * UNITS[unit]!;
 }

@@ -1,5 +1,7 @@
 /** Small changes to a query's text. What they give is checked by the service as any other text. */
 
+import { formatCell } from '../../parts/show-text.ts';
+
 /** A dataset or field as a query names it, whatever characters it has. */
 export function quoteName(name: string): string {
   return `['${name.replaceAll('\\', String.raw`\\`).replaceAll("'", String.raw`\'`)}']`;
@@ -51,4 +53,14 @@ export function countOverTime(text: string): string {
 export function datasetOf(text: string): string | undefined {
   const [, quoted, plain] = /^\s*(?:\['((?:[^'\\]|\\.)*)'\]|([A-Za-z_][\w-]*))\s*(?:\||$)/.exec(text) ?? [];
   return quoted?.replaceAll(/\\(.)/g, '$1') ?? plain;
+}
+
+const MOST_IN_TITLE = 60;
+
+/** What the browser's tab says: the dataset's own name, and the stages on one line. */
+export function titleOf(text: string, isLive: boolean): string {
+  if (text.trim() === '') return 'Explorer · Tailrace';
+  const dataset = datasetOf(text);
+  const [source, ...stages] = stagesOf(text);
+  return `${isLive ? 'Live · ' : ''}${formatCell([dataset ?? source, ...stages].join(' | '), MOST_IN_TITLE)} · Tailrace`;
 }

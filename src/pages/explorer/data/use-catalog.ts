@@ -12,17 +12,31 @@ export interface Catalog {
   /** By name. */
   readonly infos: Readonly<Record<string, DatasetInfo>>;
   readonly virtual: readonly VirtualField[];
+  /** It is known of each what it holds, but of those beyond the first 50. */
+  readonly isLoaded: boolean;
   /** Why datasets cannot be listed; empty while they can. */
   readonly problem: string;
 }
 
-const NONE: Catalog = { datasets: undefined, infos: {}, virtual: [], problem: '' };
+const NONE: Catalog = { datasets: undefined, infos: {}, virtual: [], isLoaded: false, problem: '' };
 
 /** Of a dataset: those that events have, then virtual ones. */
 export function fieldsOf({ infos, virtual }: Catalog, dataset: string | undefined): readonly Field[] {
   if (dataset === undefined) return [];
   const named = virtual.filter((field) => field.dataset === dataset).map(({ name, expression }) => ({ name, type: 'virtual', expression }));
   return [...named, ...(infos[dataset]?.fields ?? []).filter(({ name }) => !named.some((field) => field.name === name))];
+}
+
+/** Nothing is stored yet in what the token may see. */
+export function isEmpty({ datasets, infos, isLoaded }: Catalog): boolean {
+  return isLoaded && datasets !== undefined && datasets.every(({ name }) => infos[name]?.numEvents === 0);
+}
+
+/** The dataset with the newest event, and when that was; undefined where there is none. */
+export function newestOf({ infos, isLoaded }: Catalog): { readonly name: string; readonly ms: number } | undefined {
+  const filled = Object.entries(infos).filter(([, { numEvents }]) => numEvents > 0);
+  const dated = filled.map(([name, { maxTime }]) => ({ name, ms: Date.parse(maxTime) })).sort((a, b) => b.ms - a.ms);
+  return isLoaded ? dated[0] : undefined;
 }
 
 /** `ran` changes with each query. */
@@ -45,6 +59,7 @@ export function useCatalog(api: Api | undefined, dataset: string | undefined, ra
         if (isOver) return;
         if (info) setCatalog((known) => ({ ...known, infos: { ...known.infos, [name]: info } }));
       }
+      setCatalog((known) => ({ ...known, isLoaded: true }));
     };
     if (api)
       load(api).catch((error: unknown) => {

@@ -28,7 +28,14 @@ export interface Found {
   /** Within its range. */ readonly annotations: readonly Annotation[];
 }
 
-export function useQuery(api: Api | undefined): { readonly outcome: Outcome; readonly run: (query: string, range: string) => void } {
+export interface QueryRunner {
+  readonly outcome: Outcome;
+  readonly run: (query: string, range: string) => void;
+  /** Gives up the one that runs. */
+  readonly stop: () => void;
+}
+
+export function useQuery(api: Api | undefined): QueryRunner {
   const [outcome, setOutcome] = useState<Outcome>({ kind: 'none' });
   const count = useRef(0);
   const running = useRef<AbortController | undefined>(undefined);
@@ -46,7 +53,11 @@ export function useQuery(api: Api | undefined): { readonly outcome: Outcome; rea
       if (!abort.signal.aborted) setOutcome(outcome);
     });
   };
-  return { outcome, run };
+  const stop = () => {
+    running.current?.abort();
+    setOutcome((before) => (before.kind === 'running' ? { kind: 'none' } : before));
+  };
+  return { outcome, run, stop };
 }
 
 async function ask(api: Api, query: string, within: string, number: number, signal: AbortSignal): Promise<Outcome> {
@@ -56,10 +67,11 @@ async function ask(api: Api, query: string, within: string, number: number, sign
     // The counts are an addition: where they cannot be had, the events are enough.
     const isCounted = rowsOf(result).areEvents && !result.render;
     const histogram = isCounted ? await api.query(countOverTime(query), over, signal).catch(() => undefined) : undefined;
+    signal.throwIfAborted();
     const drawing = histogram ? drawingOf(histogram, 'Events over time') : drawingOf(result);
     const dataset = datasetOf(query);
     const range = drawing.kind === 'axes' && drawing.isTime ? tableOf(histogram ?? result)?.range : undefined;
-    const annotations = range && dataset !== undefined ? await api.annotations(dataset, range).catch(() => []) : [];
+    const annotations = range && dataset !== undefined ? await api.annotations(dataset, range, signal).catch(() => []) : [];
     return { kind: 'found', number, result, drawing, isHistogram: histogram !== undefined, dataset, annotations };
   } catch (error) {
     if (signal.aborted) return { kind: 'none' };

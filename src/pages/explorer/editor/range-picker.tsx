@@ -1,8 +1,7 @@
 /** The time range: a length up to now, or two times. Dragging over a chart gives the latter; `Wider` doubles it. */
 import { useState } from 'preact/hooks';
-import { formatTime } from '../../parts/format.ts';
 import { currentZone, parseInZone, stampOf } from '../../parts/zone.ts';
-import { absoluteRange, RANGES } from '../data/link-state.ts';
+import { absoluteRange, nameRange, RANGES } from '../data/link-state.ts';
 
 export interface RangePickerProps {
   /** As the link has it. */
@@ -35,11 +34,7 @@ export function RangePicker({ range, onChange }: RangePickerProps) {
             {label}
           </option>
         ))}
-        {absolute && (
-          <option value={range}>
-            {formatTime(absolute[0])} – {formatTime(absolute[1])}
-          </option>
-        )}
+        {absolute && <option value={range}>{nameRange(range)}</option>}
         <option value={CUSTOM}>From … to …</option>
       </select>
       {absolute && (

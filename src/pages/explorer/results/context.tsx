@@ -1,9 +1,9 @@
 /** The events before and after one of the same file or host, in the order of their time, as an expanded event shows them. */
-import { useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { eventLineOf } from '../../../core/text/event-line.ts';
 import { formatTime } from '../../parts/format.ts';
 import { formatCell } from '../../parts/show-text.ts';
-import { type Api, Refused, type Value } from '../data/api.ts';
+import { type Api, isGivenUp, Refused, type Value } from '../data/api.ts';
 import { conditionOf } from '../data/filters.ts';
 import { quoteName } from '../data/query-text.ts';
 import { rowsOf } from '../data/results.ts';
@@ -33,14 +33,18 @@ interface Line {
 export function Context({ api, place, event }: ContextProps) {
   const [shown, setShown] = useState<{ readonly origin: string; readonly lines: readonly Line[] } | undefined>();
   const [problem, setProblem] = useState('');
+  const asked = useRef<AbortController | undefined>(undefined);
+  useEffect(() => () => asked.current?.abort(), []);
   const fields = new Map(event);
   const origins = ORIGINS.filter((name) => typeof fields.get(name) === 'string');
   if (origins.length === 0) return null;
   const load = async (origin: string) => {
+    asked.current?.abort();
+    const { signal } = (asked.current = new AbortController());
     const events = `${quoteName(place.dataset)} | where ${conditionOf(origin, fields.get(origin)!)} | sort by _time`;
     const side = async (order: 'asc' | 'desc') => {
       const range = { startTime: '1970-01-01T00:00:00Z', endTime: 'now+1d' };
-      return linesOf(await api.query(`${events} ${order} | take ${EACH_WAY}`, { ...range, cursor: place.cursor }));
+      return linesOf(await api.query(`${events} ${order} | take ${EACH_WAY}`, { ...range, cursor: place.cursor }, signal));
     };
     const [before, after] = await Promise.all([side('desc'), side('asc')]);
     setShown({ origin, lines: [...before.toReversed(), { ...lineOf(fields), isIt: true }, ...after] });
@@ -52,7 +56,11 @@ export function Context({ api, place, event }: ContextProps) {
         <button
           key={origin}
           type="button"
-          onClick={() => void load(origin).catch((error: unknown) => setProblem(error instanceof Refused ? error.message : String(error)))}
+          onClick={() =>
+            void load(origin).catch(
+              (error: unknown) => isGivenUp(error) || setProblem(error instanceof Refused ? error.message : String(error)),
+            )
+          }
         >
           Before and after, same {origin}
         </button>

@@ -1,10 +1,10 @@
 /** What a query found: its cost, a chart over time, the rows, and the one that is looked at. */
 import { useMemo, useState } from 'preact/hooks';
 import type { ChartMark } from '../../parts/chart-series.ts';
-import { formatBytes, formatCount, formatMs } from '../../parts/format.ts';
+import { formatBytes, formatCount, formatDuration, formatMs, formatTime } from '../../parts/format.ts';
 import type { Annotation, Api } from '../data/api.ts';
 import type { Filter } from '../data/filters.ts';
-import type { LinkState } from '../data/link-state.ts';
+import { boundsOf, type LinkState, rangeUpTo } from '../data/link-state.ts';
 import { ColumnPicker } from './column-picker.tsx';
 import { Context } from './context.tsx';
 import { DrawingView } from './drawing-view.tsx';
@@ -16,16 +16,21 @@ import type { Found, Outcome } from '../data/use-query.ts';
 export interface ResultsProps {
   readonly outcome: Outcome;
   readonly api: Api | undefined;
+  /** As it stands in the editor. */
+  readonly query: string;
+  /** When the newest event of the dataset was; undefined where that is not known. */
+  readonly newestMs: number | undefined;
   /** Which part of the result is shown, and what is called when that changes. */
-  readonly link: Pick<LinkState, 'columns' | 'event'>;
+  readonly link: LinkState;
   readonly onLink: (part: Partial<LinkState>) => void;
   readonly onFilter: (filter: Filter) => void;
   /** Called with a range as the link has it. */
   readonly onRange: (range: string) => void;
 }
 
-export function Results({ outcome, api, ...rest }: ResultsProps) {
-  if (outcome.kind === 'failed')
+export function Results({ outcome, api, query, ...rest }: ResultsProps) {
+  // What was wrong with another text says nothing of this one.
+  if (outcome.kind === 'failed' && outcome.query === query)
     return (
       <p class="alert" role="alert">
         {outcome.message}
@@ -45,15 +50,17 @@ export function Results({ outcome, api, ...rest }: ResultsProps) {
   return (
     <p class="empty" role="status">
       {api
-        ? 'Choose a dataset, or write a query.'
+        ? query.trim() === ''
+          ? 'Choose a dataset, or write a query.'
+          : 'Ctrl+Enter runs the query.'
         : 'Sign in with a token of this service: tailrace serve prints them at its first start. It stays in this tab until you sign out or close it.'}
     </p>
   );
 }
 
-type FoundViewProps = Omit<ResultsProps, 'outcome'> & Found;
+type FoundViewProps = Omit<ResultsProps, 'outcome' | 'query'> & Found;
 
-function FoundView({ result, drawing, isHistogram, dataset, annotations, api, link, onLink, onFilter, onRange }: FoundViewProps) {
+function FoundView({ result, drawing, isHistogram, dataset, annotations, api, newestMs, link, onLink, onFilter, onRange }: FoundViewProps) {
   const rows = useMemo(() => rowsOf(result), [result]);
   // Columns that were chosen for other rows say nothing of these.
   const isChosen = link.columns.length > 0 && link.columns.every((name) => rows.names.includes(name));
@@ -110,6 +117,7 @@ function FoundView({ result, drawing, isHistogram, dataset, annotations, api, li
           {msg}
         </p>
       ))}
+      {rowsMatched === 0 && newestMs !== undefined && <Elsewhere {...{ newestMs, onRange }} range={link.range} />}
       {rows.count === 0 ? (
         <p class="empty">Nothing in this range matches.</p>
       ) : (
@@ -135,6 +143,31 @@ function FoundView({ result, drawing, isHistogram, dataset, annotations, api, li
         </div>
       )}
     </>
+  );
+}
+
+/** Where the newest event is beyond the range, which holds nothing. */
+function Elsewhere({
+  range,
+  newestMs,
+  onRange,
+}: {
+  readonly range: string;
+  readonly newestMs: number;
+  readonly onRange: ResultsProps['onRange'];
+}) {
+  const nowMs = Date.now();
+  const [from, to] = boundsOf(range, nowMs);
+  if (newestMs >= from && newestMs <= to) return null;
+  const age = newestMs > nowMs ? '' : `, ${formatDuration(nowMs - newestMs)} ago`;
+  return (
+    <p class="note">
+      The newest event of this dataset is outside of the range: {formatTime(newestMs)}
+      {age}.{' '}
+      <button type="button" onClick={() => onRange(rangeUpTo(range, newestMs))}>
+        Show it
+      </button>
+    </p>
   );
 }
 
