@@ -1,6 +1,6 @@
 /** What differs between two configurations, by the ids that a user gave and the keys that a user wrote. */
 import { isDeepStrictEqual } from 'node:util';
-import type { Config } from './model.ts';
+import type { Config, SinkConfig } from './model.ts';
 
 /** Ids. */
 export interface ComponentChanges {
@@ -25,9 +25,14 @@ export function compareConfigs(before: Config, after: Config): ConfigChanges {
   const other = keys.filter((key) => !NOT_COMPARED.includes(key) && !isDeepStrictEqual(before[key], after[key]));
   return {
     sources: compareComponents(before.sources, after.sources),
-    sinks: compareComponents(before.sinks, after.sinks),
+    sinks: compareComponents(before.sinks.map(asWritten), after.sinks.map(asWritten)),
     other: other.map(writtenName),
   };
+}
+
+/** A sink that takes every source is not changed by one more: nothing of it is written anew. */
+function asWritten(sink: SinkConfig): SinkConfig {
+  return sink.takesAll ? { ...sink, inputs: [] } : sink;
 }
 
 function compareComponents(before: readonly { readonly id: string }[], after: readonly { readonly id: string }[]): ComponentChanges {

@@ -197,6 +197,8 @@ interface CommonSinkConfig extends BodyForm {
   readonly id: string;
   /** Ids of the sources that feed it. */
   readonly inputs: readonly string[];
+  /** `inputs` is not written: every source feeds it. */
+  readonly takesAll?: true;
   /** Of the events that go to this sink. */
   readonly transform?: TransformConfig | undefined;
   readonly dataset: string;

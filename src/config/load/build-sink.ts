@@ -23,7 +23,7 @@ function buildIngest(id: string, values: Values<typeof ingestTable>, context: Co
   return {
     type: 'ingest',
     id,
-    inputs: values.inputs ?? context.sourceIds,
+    ...inputsOf(values.inputs, context),
     url,
     apiUrl: values.url,
     token: secretOf(values.token, values.token_file, context),
@@ -56,6 +56,9 @@ function buildIngest(id: string, values: Values<typeof ingestTable>, context: Co
   };
 }
 
+const inputsOf = (written: readonly string[] | undefined, { sourceIds }: Context): Pick<SinkConfig, 'inputs' | 'takesAll'> =>
+  written === undefined ? { inputs: sourceIds, takesAll: true } : { inputs: written };
+
 const bufferOf = (buffer: Values<typeof ingestTable>['buffer']): SinkConfig['buffer'] => ({
   maxMemoryBytes: buffer.max_memory,
   maxDiskBytes: buffer.disk.max_bytes,
@@ -71,7 +74,7 @@ function buildConsole(id: string, values: Values<typeof consoleTable>, context: 
     type: 'console',
     id,
     style: values.style,
-    inputs: values.inputs ?? context.sourceIds,
+    ...inputsOf(values.inputs, context),
     ...withTransform(values.transform, context),
     dataset: CONSOLE_DATASET,
     encoding: 'ndjson',
