@@ -9,10 +9,11 @@ import { ConfigError, orderProblems } from '../config-error.ts';
 import type { Problem } from '../config-error.ts';
 import { ConfigTexts, type Place } from './config-texts.ts';
 import { parseYaml } from '../yaml/document.ts';
-import type { Report, YamlMap, YamlNode, YamlScalar } from '../yaml/document.ts';
+import type { Judge, Report, YamlMap, YamlNode, YamlScalar } from '../yaml/document.ts';
 import type { Environment } from '../yaml/expand.ts';
 import { finish, readTable } from '../fields/field.ts';
 import type { Reading } from '../fields/field.ts';
+import { MAX_CONFIG_PROBLEMS } from '../limits.ts';
 import { zoneNameIn } from '../../core/time/go-layout.ts';
 import { includeFiles } from './include-files.ts';
 import { type Config, readsLines, type TransformConfig } from '../model.ts';
@@ -73,6 +74,17 @@ export function loadConfigText(text: string, env: Environment): Config {
   return configIn(new Loader('tailrace.yaml', text, 0, env, true).load());
 }
 
+/** Counts unknown keys, wrong values and missing ones, and tells none. */
+const judgeConfig =
+  (env: Environment): Judge =>
+  (root) => {
+    if (root.kind !== 'map') return MAX_CONFIG_PROBLEMS;
+    let problems = 0;
+    const reading: Reading = { env, leavesSecrets: true, report: () => void problems++, note: () => {}, noteText: () => {} };
+    readTable(agentTable, root, '', reading);
+    return problems;
+  };
+
 class Loader {
   readonly #file: string;
   readonly #text: string;
@@ -113,7 +125,7 @@ class Loader {
   }
 
   #read(): Config | undefined {
-    const root = parseYaml(this.#text, this.#report);
+    const root = parseYaml(this.#text, this.#report, judgeConfig(this.#reading.env));
     const main = this.#rootMap(root);
     if (main === undefined) return undefined;
     const map = includeFiles(main, {

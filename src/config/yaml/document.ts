@@ -5,6 +5,7 @@
 import { isAlias, isMap, isScalar, isSeq, parseDocument } from 'yaml';
 import type { Document, Pair, ParsedNode, Scalar } from 'yaml';
 import { MAX_CONFIG_DEPTH } from '../limits.ts';
+import { findWrongIndent, type WrongIndent } from './indentation.ts';
 import { LineIndex } from './line-index.ts';
 import { quote } from '../quote.ts';
 import { findUnquotedVariables, type UnquotedVariables } from './unquoted-variables.ts';
@@ -52,8 +53,14 @@ const SYNTAX_FIXES: Record<string, string> = {
   BAD_DQ_ESCAPE: 'use single quotes where backslashes are meant as they stand',
 };
 
-/** The tree of the one document in `text`, or undefined when it is empty or its syntax is broken (then it was reported). */
-export function parseYaml(text: string, report: Report): YamlNode | undefined {
+/** How many problems a tree has as what it is to be. */
+export type Judge = (root: YamlNode) => number;
+
+/**
+ * The tree of the one document in `text`, or undefined when it is empty or its syntax is broken (then it was reported). `judge` tells the line
+ * that is indented wrongly from those beside it.
+ */
+export function parseYaml(text: string, report: Report, judge: Judge = () => 0): YamlNode | undefined {
   try {
     let document = readDocument(text);
     let unquoted: UnquotedVariables['ranges'] = [];
@@ -72,9 +79,7 @@ export function parseYaml(text: string, report: Report): YamlNode | undefined {
       if (ranges.length > 0) document = readDocument(plain);
     }
     // Its warnings are about tags, which are refused below.
-    for (const problem of document.errors) {
-      report(problem.pos[0], syntaxMessage(problem.code, problem.message), SYNTAX_FIXES[problem.code]);
-    }
+    if (document.errors.length > 0 && !reportIndent(text, document, report, judge)) reportErrors(document, report);
     if (document.directives.yaml.version === '1.1') report(0, 'YAML 1.1 is not supported', 'remove the `%YAML` line');
     if (document.errors.length > 0 || document.contents === null) return undefined;
     return new TreeBuilder(text, report, unquoted).build(document.contents, 0);
@@ -85,6 +90,40 @@ export function parseYaml(text: string, report: Report): YamlNode | undefined {
     return undefined;
   }
 }
+
+/** One wrong blank gives several errors, most of them at other lines: these are told as one, at the line to move. */
+function reportIndent(text: string, { errors }: Document.Parsed, report: Report, judge: Judge): boolean {
+  if (!errors.some(({ code }) => FOLLOW_EACH_OTHER.has(code) || code === 'MISSING_CHAR')) return false;
+  const places = new LineIndex(text);
+  const first = places.locate(Math.min(...errors.map(({ pos }) => pos[0]))).line - 1;
+  const found = findWrongIndent(text, first, (moved) => {
+    const document = readDocument(moved);
+    if (document.errors.length > 0 || document.contents === null) return undefined;
+    let problems = 0;
+    const root = new TreeBuilder(moved, () => void problems++, []).build(document.contents, 0);
+    return problems + judge(root);
+  });
+  if (found === undefined) return false;
+  const message = `this line is indented by ${blanks(found.has)}, which fits none of the lines around it`;
+  report(places.startOf(found.line) + found.has, message, moveLine(found));
+  return true;
+}
+
+const blanks = (count: number): string => `${count} blank${count === 1 ? '' : 's'}`;
+
+function moveLine({ line, has, wants }: WrongIndent): string {
+  return `move line ${line + 1} by ${blanks(Math.abs(wants - has))} to the ${wants < has ? 'left' : 'right'}, to ${blanks(wants)}`;
+}
+
+/** Errors of indentation follow from the first one. */
+function reportErrors({ errors }: Document.Parsed, report: Report): void {
+  const first = errors.find(({ code }) => FOLLOW_EACH_OTHER.has(code));
+  for (const problem of errors)
+    if (!FOLLOW_EACH_OTHER.has(problem.code) || problem === first)
+      report(problem.pos[0], syntaxMessage(problem.code, problem.message), SYNTAX_FIXES[problem.code]);
+}
+
+const FOLLOW_EACH_OTHER = new Set(['BAD_INDENT', 'BLOCK_AS_IMPLICIT_KEY', 'MULTILINE_IMPLICIT_KEY', 'UNEXPECTED_TOKEN']);
 
 function readDocument(text: string): Document.Parsed {
   return parseDocument(text, {
@@ -142,6 +181,7 @@ class TreeBuilder {
     }
     if (isScalar(node)) {
       const source = this.#text.slice(at, node.range[1]);
+      if (node.type === 'PLAIN') this.#refuseEntries(at, source);
       const hasVariable = this.#unquoted.some(({ from }) => from >= at && from < node.range[1]);
       return {
         kind: 'scalar',
@@ -153,6 +193,26 @@ class TreeBuilder {
     if (isSeq<ParsedNode>(node)) return { kind: 'list', at, items: node.items.map((item) => this.build(item, depth + 1)) };
     if (!isMap<ParsedNode, ParsedNode | null>(node)) throw new Error('unknown YAML node');
     return { kind: 'map', at, entries: this.#entries(node.items, depth) };
+  }
+
+  /** A list's entry one blank too far to the right is text of the entry above it: both would be one value, without an error. */
+  #refuseEntries(at: number, source: string): void {
+    const entry = /\n( *)- /.exec(source);
+    if (entry === null) return;
+    const [first, second] = [this.#lineAt(at), this.#lineAt(at + entry.index + 1)];
+    const above = this.#text.slice(first.start, at).lastIndexOf('- ');
+    const below = entry[1]!.length;
+    if (above < 0 || above >= below) return;
+    const linesAt = (indent: number): number => this.#text.split('\n').filter((line) => line.search(/[^ ]/) === indent).length;
+    const isFirst = linesAt(above) < linesAt(below);
+    const { line, start } = isFirst ? first : second;
+    const [has, wants] = isFirst ? [above, below] : [below, above];
+    this.#report(start + has, 'this entry of a list and the one beside it are read as one text', moveLine({ line, has, wants }));
+  }
+
+  #lineAt(at: number): { readonly line: number; readonly start: number } {
+    const line = this.#lines.locate(at).line - 1;
+    return { line, start: this.#lines.startOf(line) };
   }
 
   #entries(pairs: readonly Pair<ParsedNode, ParsedNode | null>[], depth: number): YamlEntry[] {

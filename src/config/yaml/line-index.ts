@@ -12,6 +12,11 @@ export class LineIndex {
     for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) this.#starts.push(at + 1);
   }
 
+  /** `line` counts from 0. */
+  startOf(line: number): number {
+    return this.#starts[line] ?? 0;
+  }
+
   locate(at: number): Position {
     let low = 0;
     let high = this.#starts.length;
