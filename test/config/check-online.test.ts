@@ -12,7 +12,7 @@ interface Checked {
   readonly found: string[];
 }
 
-async function checkOnline(url: string, sink = ''): Promise<Checked> {
+async function checkOnline(url: string, sink = '', dataset = 'logs'): Promise<Checked> {
   const folder = makeTree({
     'app.log': 'x\n',
     't.yaml': `data_dir: data
@@ -24,7 +24,7 @@ sinks:
     type: ingest
     url: "${url}"
     token: ${API_TOKEN}
-    dataset: logs
+    dataset: ${dataset}
     ${sink}
 `,
   });
@@ -66,6 +66,22 @@ test('check --online asks a real service, stores nothing, and names the dataset 
   for (const encoding of ['ndjson', 'json', 'csv'])
     expect(await checkOnline(service.url, `encoding: ${encoding}`)).toEqual({ code: 0, found: [] });
   expect(await service.events('logs')).toEqual([]);
+});
+
+// Symptom: `query loggs` was answered with "did you mean logs", `check --online` was not.
+test('check --online names the dataset that was meant', async () => {
+  const folder = makeTree({});
+  const service = await startLocalService(folder, 'logs');
+  onTestFinished(async () => void (await service.program.end('SIGKILL')));
+  await service.ask('POST', '/v1/datasets', { name: 'web' });
+  const misspelt = (name: string, more = '') => checkOnline(service.url, more, name);
+  expect((await misspelt('loggs')).found).toEqual([
+    expect.stringMatching(/^10:14 the service at URL has no dataset `loggs`: HTTP 404 .*; did you mean `logs`\? Else create the dataset/),
+  ]);
+  expect((await misspelt('weeb', 'create_dataset: true')).found).toEqual([
+    expect.stringMatching(/^10:14 the dataset `weeb` does not exist yet .*; did you mean `web`\? Else `run` will try to create it/),
+  ]);
+  expect((await misspelt('payments')).found).toEqual([expect.stringMatching(/; create the dataset/)]);
 });
 
 test.for([

@@ -3,12 +3,19 @@
  * datasets.
  */
 import { askService } from '../../agent/control/ask-service.ts';
+import { ClientError } from '../../client/client-error.ts';
+import { createClient } from '../../client/client.ts';
 import { UNREACHABLE_FIX } from '../../client/failure.ts';
 import type { Problem } from '../../config/config-error.ts';
+import { readSecret } from '../../config/connect/secrets.ts';
+import { readTlsFiles } from '../../config/connect/tls-files.ts';
 import type { Config, IngestSinkConfig } from '../../config/model.ts';
+import { nearest } from '../../config/nearest.ts';
 import type { Outcome } from '../../core/sink.ts';
 import type { Locate, MachineFindings } from './check-machine.ts';
 
+/** The list of datasets is a help, and not waited for longer. */
+const PATIENCE_MS = 10_000;
 /** Only creating a dataset would show whether the token may. */
 const RUN_CREATES = '`run` will try to create it: the token must be allowed to (`tailrace tokens create` wants --manage-datasets)';
 
@@ -33,14 +40,41 @@ async function checkSink(config: IngestSinkConfig, datasets: ReadonlyMap<string,
   const problems: Problem[] = [];
   const warnings: Problem[] = [];
   for (const [dataset, place] of datasets) {
-    const finding = findingOf(config, dataset, place, await askService(config, dataset));
+    const outcome = await askService(config, dataset);
+    const finding = findingOf(config, dataset, place, outcome);
     if (!finding) continue;
     const { path, message, fix, isWarning } = finding;
-    (isWarning ? warnings : problems).push({ ...locate(path), message, fix });
+    const near = outcome.kind === 'pause' && outcome.reason === 'not_found' ? await nearestDataset(config, dataset) : undefined;
+    const meant = near === undefined ? '' : `did you mean \`${near}\`? Else `;
+    (isWarning ? warnings : problems).push({ ...locate(path), message, fix: meant + fix });
     // A wrong address or token is wrong for every dataset: report it once.
     if (path !== place) break;
   }
   return { problems, warnings };
+}
+
+/** Undefined, too, where the token may list none. */
+async function nearestDataset(config: IngestSinkConfig, dataset: string): Promise<string | undefined> {
+  const { apiUrl, token, orgId, headerPrefix, apiProxy, tls } = config;
+  const client = createClient({
+    url: apiUrl,
+    headerPrefix,
+    timeoutMs: PATIENCE_MS,
+    tls: readTlsFiles(tls),
+    onRetry: () => false,
+    ...(token !== undefined && { token: readSecret(token) }),
+    ...(orgId !== undefined && { orgId }),
+    ...(apiProxy !== undefined && { proxy: apiProxy }),
+  });
+  try {
+    const names = (await client.datasets.list()).map(({ name }) => name);
+    return nearest(dataset, names);
+  } catch (error) {
+    if (error instanceof ClientError) return undefined;
+    throw error;
+  } finally {
+    await client.close();
+  }
 }
 
 interface Finding {
