@@ -44,7 +44,7 @@ describe.skipIf(!hasPty)(`a terminal${ptyHint}`, () => {
 
   test('shows a table no wider than itself, its head in bold', async ({ service }) => {
     service.events.set('logs', [{ message: 'x'.repeat(200), empty: null, zone: 'eu' }]);
-    const seen = await onTerminal(service.url, ['query', 'logs']);
+    const seen = await onTerminal(service.url, ['query', 'logs', '-o', 'table']);
     const [head, row, end] = seen.split('\n');
     expect(head).toMatch(/^ESC\[1m_time +message +zoneESC\[22m$/);
     expect(row).toMatch(/^2026-01-01T00:00:00.000Z {2}x+… {2}eu$/);
@@ -65,13 +65,13 @@ describe.skipIf(!hasPty)(`a terminal${ptyHint}`, () => {
 
   test('shows a stack trace as its lines', async ({ service }) => {
     service.events.set('logs', [{ message: 'Error: no\n\tat main (app.js:7)', zone: 'eu' }]);
-    const seen = await onTerminal(service.url, ['query', 'logs']);
+    const seen = await onTerminal(service.url, ['query', 'logs', '-o', 'table']);
     expect(seen).toMatch(/^2026\S+ {2}Error: no {15}eu\n {30}at main \(app\.js:7\)\n1 row/m);
   });
 
   test('that does not know its size has nothing cut', async ({ service }) => {
     service.events.set('logs', [{ message: 'x'.repeat(200), zone: 'eu' }]);
-    const seen = await onTerminal(service.url, ['query', 'logs | project message, zone'], { columns: 0 });
+    const seen = await onTerminal(service.url, ['query', 'logs | project message, zone', '-o', 'table'], { columns: 0 });
     expect(seen).toContain(`${'x'.repeat(200)}  eu`);
     expect(seen).toMatch(/ended with 0$/);
   });

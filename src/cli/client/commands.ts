@@ -84,12 +84,10 @@ function addQuery(program: Command, exit: Exit): void {
     )
     .option('-e, --end <time>', 'the same, 03:12 being the first one behind the start (default: now); it is not in the range')
     .addOption(
-      new Option('-o, --output <form>', 'json: the replies as they are, one a page (default table)').choices([
-        'table',
-        'json',
-        'ndjson',
-        'csv',
-      ]),
+      new Option(
+        '-o, --output <form>',
+        'json: the replies as they are, one a page (default: on a terminal lines for events, else table)',
+      ).choices(['table', 'json', 'ndjson', 'csv', 'lines']),
     )
     .option('-n, --limit <rows>', 'follows pages up to so many rows', positive)
     .option('-a, --all', 'follows pages to the end')

@@ -59,28 +59,38 @@ function relative(text: string): string | undefined {
   return at === 0 || at < distance.length ? undefined : `now${sign}${formatDuration(Math.round(seconds * 1000))}`;
 }
 
-/** A day, a time of day, or both, in this machine's zone, or in UTC behind `Z`. */
+/** A day, a time of day, or both, in this machine's zone, or in UTC behind `Z`, or in the offset behind it, as lines of events have it. */
 function local(text: string, nowMs: number, after: number | undefined): number | undefined {
-  const form = /^(?:(today|yesterday|\d{4}-\d\d-\d\d)(?:[ t]+|$))?(?:(\d\d?):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?\s*(z|utc)?)?$/.exec(text);
+  const form =
+    /^(?:(today|yesterday|\d{4}-\d\d-\d\d)(?:[ t]+|$))?(?:(\d\d?):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?\s*(z|utc|[+-]\d\d(?::?\d\d)?)?)?$/.exec(
+      text,
+    );
   if (form === null || text === '') return undefined;
   const [, day, hour = '0', minute = '0', second = '0', fraction = '0', zone] = form;
   const clock = [Number(hour), Number(minute), Number(second), Number(`${fraction}000`.slice(0, 3))] as const;
   if (clock[0] > 23 || clock[1] > 59 || clock[2] > 59) return undefined;
+  const offset = zone === undefined ? undefined : offsetMs(zone);
   /** That time on a day so many days from that of `ms`. */
   const near = (ms: number, days: number): number => {
-    const date = new Date(ms);
-    if (zone !== undefined) return Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), date.getUTCDate() + days, ...clock);
+    const date = new Date(ms + (offset ?? 0));
+    if (offset !== undefined) return Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), date.getUTCDate() + days, ...clock) - offset;
     return new Date(date.getFullYear(), date.getMonth(), date.getDate() + days, ...clock).getTime();
   };
   const named = day === undefined ? undefined : DAYS_BACK[day];
   if (named !== undefined) return near(nowMs, -named);
   if (day !== undefined) {
-    const noon = new Date(`${day}T12:00:00${zone === undefined ? '' : 'Z'}`);
-    return Number.isNaN(noon.getTime()) || !isOfMonth(day) ? undefined : near(noon.getTime(), 0);
+    const noon = Date.parse(`${day}T12:00:00${zone === undefined ? '' : 'Z'}`) - (offset ?? 0);
+    return Number.isNaN(noon) || !isOfMonth(day) ? undefined : near(noon, 0);
   }
   // The last such time; an end is the first one behind its start.
   if (after === undefined) return near(nowMs, 0) <= nowMs ? near(nowMs, 0) : near(nowMs, -1);
   return near(after, 0) > after ? near(after, 0) : near(after, 1);
+}
+
+/** Of `z`, `utc`, `-05`, `+05:30`. */
+function offsetMs(zone: string): number {
+  const [, sign, hours = '0', minutes = '0'] = /^([+-])(\d\d):?(\d\d)?$/.exec(zone) ?? [];
+  return (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes)) * 60_000;
 }
 
 /** JavaScript takes the 31st of February for a day in March. */

@@ -71,12 +71,18 @@ async function followUntilStopped(client: Client, asked: string, args: QueryArgu
   const stopping = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopping.abort());
   // For a script each event is one object.
-  const form = output === 'json' || json || !process.stdout.isTTY ? 'ndjson' : 'table';
-  await follow(client, asked, { output: output === 'csv' || output === 'table' ? output : form, start, limit, stopping: stopping.signal });
+  const form = output === 'json' || json || !process.stdout.isTTY ? 'ndjson' : 'lines';
+  await follow(client, asked, {
+    output: output === undefined || output === 'json' ? form : output,
+    start,
+    limit,
+    stopping: stopping.signal,
+  });
 }
 
 async function show(pages: AsyncIterable<Page>, args: QueryArguments): Promise<void> {
-  const output = args.output ?? (args.json ? 'json' : 'table');
+  const output = args.output ?? (args.json ? 'json' : process.stdout.isTTY ? 'lines' : 'table');
+  const isForPeople = output === 'table' || output === 'lines';
   const writers: WriteRows[] = [];
   const progress = startProgress();
   let [count, isMore] = [0, false];
@@ -92,7 +98,7 @@ async function show(pages: AsyncIterable<Page>, args: QueryArguments): Promise<v
     isMore = mayGoOn && first.rowsMatched > count;
     if (output === 'json') await write(`${JSON.stringify(result)}\n`);
     else
-      for (const [index, table] of [main, ...(output === 'table' ? others : [])].entries()) {
+      for (const [index, table] of [main, ...(isForPeople ? others : [])].entries()) {
         if (table === undefined) continue;
         if (index > 0) await write(`\n${heading(table.name)}\n`);
         await (writers[index] ??= rowWriter(output))(table);
@@ -102,7 +108,7 @@ async function show(pages: AsyncIterable<Page>, args: QueryArguments): Promise<v
   }
   progress.end();
   const columns = terminalColumns();
-  if (output === 'table' && columns !== undefined && last && 'tables' in last) await writeChart(last, columns);
+  if (isForPeople && columns !== undefined && last && 'tables' in last) await writeChart(last, columns);
   if (first && process.stderr.isTTY) sayEnd(count, first, isMore && !args.all && args.limit === undefined);
 }
 

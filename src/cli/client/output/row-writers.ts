@@ -1,17 +1,21 @@
-/** Writes rows page by page as a table, CSV or NDJSON. The first page decides the columns of CSV, and of a table, which leaves out those that hold nothing. */
+/** Writes rows page by page as a table, lines, CSV or NDJSON. The first page decides the columns of CSV, and of a table, which leaves out those that hold nothing. */
+import { styleText } from 'node:util';
 import { isRawNumber } from '../../../json/numbers.ts';
 import { printable } from '../../../config/quote.ts';
+import { PREFERRED_FIELDS } from '../../../core/text/event-line.ts';
+import { areEvents, linesOfEvents, type Paint, type Widths } from './event-lines.ts';
 import { heading, terminalColumns, write, writeLines } from './print.ts';
 import { plural, say } from '../../output/say.ts';
 import type { Rows } from './rows.ts';
 import { fitWidths, renderRow } from './table.ts';
 
-export type Output = 'table' | 'json' | 'ndjson' | 'csv';
+export type Output = 'table' | 'json' | 'ndjson' | 'csv' | 'lines';
 
 export type WriteRows = (rows: Rows) => Promise<void>;
 
 export function rowWriter(output: Exclude<Output, 'json'>): WriteRows {
   if (output === 'ndjson') return writeNdjson;
+  if (output === 'lines') return lineWriter();
   return output === 'csv' ? csvWriter() : tableWriter();
 }
 
@@ -55,15 +59,23 @@ export function csvCell(value: unknown): string {
   return needsQuotes || /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
+/** Rows that are no events, such as those of a summary, are a table all the same. */
+function lineWriter(): WriteRows {
+  const widths: Widths = { hasDate: false, severity: 0, source: 0 };
+  const paint: Paint = (style, text) => styleText(style, text, { stream: process.stdout });
+  const writeTable = tableWriter();
+  return (rows) => (areEvents(rows) ? writeLines(linesOfEvents(rows, widths, terminalColumns(), Date.now(), paint)) : writeTable(rows));
+}
+
 function tableWriter(): WriteRows {
   let layout: { readonly names: readonly string[]; readonly widths: readonly number[] } | undefined;
   // A pipe gets a line for each row, as grep wants it.
   const form = process.stdout.isTTY ? 'lines' : 'line';
   return async ({ columns, rows }) => {
-    // Without rows nothing tells which of the dataset's columns would matter.
-    if (rows.length === 0) return;
+    // Without rows nothing tells which of the dataset's columns would matter to a person.
+    if (rows.length === 0 && process.stdout.isTTY) return;
     if (layout === undefined) {
-      const names = inReadingOrder(columns.filter((_, index) => rows.some((row) => isSomething(row[index]))));
+      const names = inReadingOrder(columns.filter((_, index) => rows.length === 0 || rows.some((row) => isSomething(row[index]))));
       const places = names.map((name) => columns.indexOf(name));
       const shown = rows.map((row) => places.map((place) => row[place]));
       layout = { names, widths: fitWidths(names, shown, terminalColumns(), form) };
@@ -80,12 +92,17 @@ function tableWriter(): WriteRows {
 
 const isSomething = (value: unknown): boolean => value !== null && value !== undefined && value !== '';
 
-/** Where no columns were chosen, the service's own stand beside the events': last, and on a terminal not at all. */
+/**
+ * Where no columns were chosen, the service's own stand beside the events': last, and on a terminal not at all. There those that say most come
+ * first, as in the explorer, since not all may fit.
+ */
 function inReadingOrder(names: readonly string[]): readonly string[] {
   const isWhole = (names[0] === '_sysTime' && names[1] === '_time') || (names[0] === '_time' && names.at(-1) === '_rowId');
   if (!isWhole || names.length < 3) return names;
   const own = names.filter((name) => !OF_THE_SERVICE.includes(name));
-  return terminalColumns() === undefined ? [...own, ...names.filter((name) => OF_THE_SERVICE.includes(name))] : own;
+  if (terminalColumns() === undefined) return [...own, ...names.filter((name) => OF_THE_SERVICE.includes(name))];
+  const first = ['_time', ...PREFERRED_FIELDS].filter((name) => own.includes(name));
+  return [...first, ...own.filter((name) => !first.includes(name))];
 }
 
 const OF_THE_SERVICE = ['_sysTime', '_rowId'];
