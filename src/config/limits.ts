@@ -9,7 +9,7 @@ export const MAX_INCLUDED_BYTES = 16 * 1024 * 1024;
 /** Levels of nesting in a configuration file, `fields` included. */
 export const MAX_CONFIG_DEPTH = 32;
 /** Ways to move a line that are tried, and characters read in all, while the line is looked for whose indentation is wrong. */
-export const MAX_INDENT_TRIES = 16;
+export const MAX_INDENT_TRIES = 24;
 export const MAX_INDENT_WORK = 512 * 1024;
 /** Bytes of `fields` as JSON, of the agent and a source together: twice that and a file's path fit a kernel template. */
 export const MAX_FIELDS_BYTES = 16 * 1024;

@@ -83,6 +83,24 @@ test.each([
   expect(all.filter(({ said, wanted }) => said[0] !== wanted).length).toBeLessThanOrEqual(1);
 });
 
+// Symptom: a key a level too deep or too high was four problems, at other lines.
+test.each([
+  ['sources', '', '  ', '5:3: … move line 5 by 2 blanks to the left, to 0 blanks'],
+  ['app', '  ', '    ', '6:5: … move line 6 by 2 blanks to the left, to 2 blanks'],
+  ['web', '  ', '    ', '19:5: … move line 19 by 2 blanks to the left, to 2 blanks'],
+  ['sinks', '', '  ', '26:3: … move line 26 by 2 blanks to the left, to 0 blanks'],
+  ['store', '  ', '', '27:1: … move line 27 by 2 blanks to the right, to 2 blanks'],
+  ['telemetry', '', '  ', '35:3: … move line 35 by 2 blanks to the left, to 0 blanks'],
+])('%s on the wrong level is one problem, at its line', (key, right, wrong, wanted) => {
+  const text = TEXT.replace(new RegExp(`^${right}${key}:`, 'm'), `${wrong}${key}:`);
+  expect(problemsOf(text).map((each) => each.replace(/: [^:]*; move/, ': … move'))).toEqual([wanted]);
+});
+
+test('problems of which no line alone is the cause are told as they are', () => {
+  const text = TEXT.replace('    type: file', '    tipe: file').replace('    dataset: logs', '    datset: logs');
+  expect(problemsOf(text).join('\n')).toMatch(/did you mean `type` by `tipe`[^]*`datset`; did you mean `dataset`/);
+});
+
 test('two lines that are wrong are told as one error of YAML, not as all that follow from it', () => {
   const text = TEXT.replace('    type: file', '     type: file').replace('    type: ingest', '   type: ingest');
   expect(problemsOf(text)).toEqual([expect.stringMatching(/^\d+:\d+: YAML: .*; indent all keys of one mapping alike/)]);

@@ -9,11 +9,11 @@ import { ConfigError, orderProblems } from '../config-error.ts';
 import type { Problem } from '../config-error.ts';
 import { ConfigTexts, type Place } from './config-texts.ts';
 import { parseYaml } from '../yaml/document.ts';
-import type { Judge, Report, YamlMap, YamlNode, YamlScalar } from '../yaml/document.ts';
+import type { Report, YamlMap, YamlNode, YamlScalar } from '../yaml/document.ts';
 import type { Environment } from '../yaml/expand.ts';
 import { finish, readTable } from '../fields/field.ts';
 import type { Reading } from '../fields/field.ts';
-import { MAX_CONFIG_PROBLEMS } from '../limits.ts';
+import { judgeConfig, reportWrongLevel } from './wrong-level.ts';
 import { zoneNameIn } from '../../core/time/go-layout.ts';
 import { includeFiles } from './include-files.ts';
 import { type Config, readsLines, type TransformConfig } from '../model.ts';
@@ -74,17 +74,6 @@ export function loadConfigText(text: string, env: Environment): Config {
   return configIn(new Loader('tailrace.yaml', text, 0, env, true).load());
 }
 
-/** Counts unknown keys, wrong values and missing ones, and tells none. */
-const judgeConfig =
-  (env: Environment): Judge =>
-  (root) => {
-    if (root.kind !== 'map') return MAX_CONFIG_PROBLEMS;
-    let problems = 0;
-    const reading: Reading = { env, leavesSecrets: true, report: () => void problems++, note: () => {}, noteText: () => {} };
-    readTable(agentTable, root, '', reading);
-    return problems;
-  };
-
 class Loader {
   readonly #file: string;
   readonly #text: string;
@@ -127,7 +116,7 @@ class Loader {
   #read(): Config | undefined {
     const root = parseYaml(this.#text, this.#report, judgeConfig(this.#reading.env));
     const main = this.#rootMap(root);
-    if (main === undefined) return undefined;
+    if (main === undefined || this.#isAtWrongLevel(main)) return undefined;
     const map = includeFiles(main, {
       file: this.#file,
       texts: this.#texts,
@@ -157,6 +146,14 @@ class Loader {
     const { hash } = this.#texts;
     const folderOf = (path: string): string => dirname(resolve(this.#texts.partAt(this.#place(path).keyAt).file));
     return buildConfig({ file: resolve(this.#file), hash }, this.#reading.env, finish(agent), folderOf);
+  }
+
+  #isAtWrongLevel(main: YamlMap): boolean {
+    const known = this.#problems.length;
+    if (!reportWrongLevel(this.#text, main, known, this.#reading.env, this.#report)) return false;
+    // Those before followed from it.
+    this.#problems.splice(0, known);
+    return true;
   }
 
   #rootMap(root: YamlNode | undefined): YamlMap | undefined {

@@ -5,7 +5,7 @@
 import { isAlias, isMap, isScalar, isSeq, parseDocument } from 'yaml';
 import type { Document, Pair, ParsedNode, Scalar } from 'yaml';
 import { MAX_CONFIG_DEPTH } from '../limits.ts';
-import { findWrongIndent, type WrongIndent } from './indentation.ts';
+import { describeMove, findWrongIndent } from './indentation.ts';
 import { LineIndex } from './line-index.ts';
 import { quote } from '../quote.ts';
 import { findUnquotedVariables, type UnquotedVariables } from './unquoted-variables.ts';
@@ -91,28 +91,24 @@ export function parseYaml(text: string, report: Report, judge: Judge = () => 0):
   }
 }
 
+/** How many problems the text has, its keys among them; undefined where it is no YAML. */
+export function countProblems(text: string, judge: Judge): number | undefined {
+  const document = readDocument(text);
+  if (document.errors.length > 0 || document.contents === null) return undefined;
+  let problems = 0;
+  const root = new TreeBuilder(text, () => void problems++, []).build(document.contents, 0);
+  return problems + judge(root);
+}
+
 /** One wrong blank gives several errors, most of them at other lines: these are told as one, at the line to move. */
 function reportIndent(text: string, { errors }: Document.Parsed, report: Report, judge: Judge): boolean {
   if (!errors.some(({ code }) => FOLLOW_EACH_OTHER.has(code) || code === 'MISSING_CHAR')) return false;
-  const places = new LineIndex(text);
-  const first = places.locate(Math.min(...errors.map(({ pos }) => pos[0]))).line - 1;
-  const found = findWrongIndent(text, first, (moved) => {
-    const document = readDocument(moved);
-    if (document.errors.length > 0 || document.contents === null) return undefined;
-    let problems = 0;
-    const root = new TreeBuilder(moved, () => void problems++, []).build(document.contents, 0);
-    return problems + judge(root);
-  });
+  const first = new LineIndex(text).locate(Math.min(...errors.map(({ pos }) => pos[0]))).line - 1;
+  const found = findWrongIndent(text, first, (moved) => countProblems(moved, judge));
   if (found === undefined) return false;
-  const message = `this line is indented by ${blanks(found.has)}, which fits none of the lines around it`;
-  report(places.startOf(found.line) + found.has, message, moveLine(found));
+  const { at, blanks, fix } = describeMove(text, found);
+  report(at, `this line is indented by ${blanks}, which fits none of the lines around it`, fix);
   return true;
-}
-
-const blanks = (count: number): string => `${count} blank${count === 1 ? '' : 's'}`;
-
-function moveLine({ line, has, wants }: WrongIndent): string {
-  return `move line ${line + 1} by ${blanks(Math.abs(wants - has))} to the ${wants < has ? 'left' : 'right'}, to ${blanks(wants)}`;
 }
 
 /** Errors of indentation follow from the first one. */
@@ -205,9 +201,9 @@ class TreeBuilder {
     if (above < 0 || above >= below) return;
     const linesAt = (indent: number): number => this.#text.split('\n').filter((line) => line.search(/[^ ]/) === indent).length;
     const isFirst = linesAt(above) < linesAt(below);
-    const { line, start } = isFirst ? first : second;
     const [has, wants] = isFirst ? [above, below] : [below, above];
-    this.#report(start + has, 'this entry of a list and the one beside it are read as one text', moveLine({ line, has, wants }));
+    const { at: place, fix } = describeMove(this.#text, { line: (isFirst ? first : second).line, has, wants });
+    this.#report(place, 'this entry of a list and the one beside it are read as one text', fix);
   }
 
   #lineAt(at: number): { readonly line: number; readonly start: number } {

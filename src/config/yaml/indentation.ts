@@ -3,6 +3,7 @@
  * the first error is moved to where others stand, until the text can be read.
  */
 import { MAX_CONFIG_DEPTH, MAX_INDENT_TRIES, MAX_INDENT_WORK } from '../limits.ts';
+import { LineIndex } from './line-index.ts';
 
 export interface WrongIndent {
   /** Counted from 0. */
@@ -12,11 +13,29 @@ export interface WrongIndent {
   readonly wants: number;
 }
 
-type Line = Omit<WrongIndent, 'wants'>;
+/** Where the line begins, how far it is indented, and what to do. */
+export function describeMove(text: string, { line, has, wants }: WrongIndent): { at: number; blanks: string; fix: string } {
+  const blanks = (count: number): string => `${count} blank${count === 1 ? '' : 's'}`;
+  const way = wants < has ? 'left' : 'right';
+  const fix = `move line ${line + 1} by ${blanks(Math.abs(wants - has))} to the ${way}, to ${blanks(wants)}`;
+  return { at: new LineIndex(text).startOf(line) + has, blanks: blanks(has), fix };
+}
+
+interface Line extends Omit<WrongIndent, 'wants'> {
+  /** A key whose value stands below it. */
+  readonly opens: boolean;
+}
+
+interface Suspect extends Line {
+  /** How many lines, or levels, lie between it and the error. */
+  readonly away: number;
+}
 
 /** Lines before an error among which its cause is looked for, and behind it. */
 const LINES_BEFORE = 30;
 const LINES_BEHIND = 8;
+/** Characters of a line that may be a key. */
+const MAX_KEY = 200;
 
 /**
  * `errorLine`: of the first error, counted from 0. `problemsIn` counts what is wrong with a text; undefined where it is no YAML. Undefined where
@@ -30,22 +49,23 @@ export function findWrongIndent(
   const lines = text.split('\n');
   const filled = lines.flatMap((each, line): Line[] => {
     const has = /^ *(?=[^ #\r])/.exec(each)?.[0].length;
-    return has === undefined ? [] : [{ line, has }];
+    return has === undefined ? [] : [{ line, has, opens: /:\s*$/.test(each.slice(has, MAX_KEY)) }];
   });
   const counts = new Map<number, number>();
   for (const { has } of filled) counts.set(has, (counts.get(has) ?? 0) + 1);
-  // The shortest way first, then from where few lines stand to where many do.
-  const rank = ({ line, has, wants }: WrongIndent): readonly [number, number, number] => [
+  // The shortest way first, then from where no other line stands, then near the error, then to where many lines stand.
+  const rank = ({ has, wants, away }: WrongIndent & Suspect): readonly number[] => [
     Math.abs(wants - has),
-    counts.get(has)! - counts.get(wants)!,
-    Math.abs(line - errorLine),
+    counts.get(has) === 1 ? 0 : 1,
+    away,
+    -counts.get(wants)!,
   ];
   const near = suspects(filled, errorLine);
   const indents = [...new Set(near.map(({ has }) => has))];
   const moves = near
-    .flatMap(({ line, has }) => indents.filter((wants) => wants !== has).map((wants) => ({ line, has, wants })))
+    .flatMap((suspect) => indents.filter((wants) => wants !== suspect.has).map((wants) => ({ ...suspect, wants })))
     .map((move) => ({ move, ranks: rank(move) }))
-    .sort(({ ranks: a }, { ranks: b }) => a[0] - b[0] || a[1] - b[1] || a[2] - b[2])
+    .sort(({ ranks: a }, { ranks: b }) => a.map((rank, place) => rank - b[place]!).find((difference) => difference !== 0) ?? 0)
     .slice(0, Math.min(MAX_INDENT_TRIES, Math.floor(MAX_INDENT_WORK / text.length)));
   let best: { readonly move: WrongIndent; readonly problems: number } | undefined;
   for (const { move } of moves) {
@@ -58,14 +78,17 @@ export function findWrongIndent(
 }
 
 /** Lines near the error, and those that lines before it belong to, however far away. */
-function suspects(filled: readonly Line[], errorLine: number): Line[] {
+function suspects(filled: readonly Line[], errorLine: number): Suspect[] {
   const behind = filled.filter(({ line }) => line >= errorLine).slice(0, LINES_BEHIND);
   const before = filled.filter(({ line }) => line < errorLine).toReversed();
   let least = Infinity;
-  const parents = before.filter(({ has }) => {
-    const isParent = has < least;
+  const parents = before.filter(({ has, opens }) => {
+    const isParent = has < least || (has === least && opens);
     least = Math.min(least, has);
     return isParent;
   });
-  return [...new Set([...behind, ...before.slice(0, LINES_BEFORE), ...parents.slice(0, MAX_CONFIG_DEPTH)])];
+  const found = new Map<number, Suspect>();
+  for (const lines of [behind, parents.slice(0, MAX_CONFIG_DEPTH), before.slice(0, LINES_BEFORE)])
+    for (const [away, line] of lines.entries()) if (!found.has(line.line)) found.set(line.line, { ...line, away });
+  return [...found.values()];
 }

@@ -1,0 +1,43 @@
+/** A line that YAML can read where it stands, but that belongs a level higher or deeper: its several problems are told as one. */
+import { countProblems, type Report, type YamlNode } from '../yaml/document.ts';
+import type { Environment } from '../yaml/expand.ts';
+import { readTable, type Reading } from '../fields/field.ts';
+import { MAX_CONFIG_PROBLEMS } from '../limits.ts';
+import { agentTable } from '../tables/schema.ts';
+import { describeMove, findWrongIndent } from '../yaml/indentation.ts';
+import { LineIndex } from '../yaml/line-index.ts';
+
+/** Problems at so many lines are looked into. */
+const MOST_LINES = 3;
+/** One problem names its line itself, unless it is that one of these is missing. */
+const SECTION = /^ +(?:sources|sinks):/m;
+
+/** Counts unknown keys, wrong values and missing ones, and tells none. */
+export function judgeConfig(env: Environment): (root: YamlNode) => number {
+  return (root) => (root.kind === 'map' ? placesOfProblems(root, env).length : MAX_CONFIG_PROBLEMS);
+}
+
+/** Reports the one line whose move leaves no problem; `known`: how many were reported by now. True where there is such a line. */
+export function reportWrongLevel(text: string, root: YamlNode, known: number, env: Environment, report: Report): boolean {
+  if (root.kind !== 'map') return false;
+  const places = placesOfProblems(root, env);
+  const section = SECTION.exec(text)?.index;
+  if (known + places.length < 2 && (places.length === 0 || section === undefined)) return false;
+  const index = new LineIndex(text);
+  const lines = [...(section === undefined ? [] : [section]), ...places.filter((at) => at > 0)].map((at) => index.locate(at).line - 1);
+  for (const line of [...new Set(lines)].slice(0, MOST_LINES)) {
+    const found = findWrongIndent(text, line, (moved) => (countProblems(moved, judgeConfig(env)) === 0 ? 0 : undefined));
+    if (found === undefined) continue;
+    const { at, blanks, fix } = describeMove(text, found);
+    report(at, `this line is indented by ${blanks}, where what it says cannot stand`, fix);
+    return true;
+  }
+  return false;
+}
+
+function placesOfProblems(root: YamlNode, env: Environment): number[] {
+  const places: number[] = [];
+  const reading: Reading = { env, leavesSecrets: true, report: (at) => void places.push(at), note: () => {}, noteText: () => {} };
+  if (root.kind === 'map') readTable(agentTable, root, '', reading);
+  return places;
+}
