@@ -135,7 +135,10 @@ export class Apply {
     } else if (!isBehind(file) && !disk.failure) return;
     // Open now: the reader may be waiting for the sinks while the file is rotated away.
     if (!descriptors.isFull) descriptors.open(file);
-    if (file.isUndecided) return;
+    if (file.isUndecided) {
+      file.size = Math.max(file.size, stat.size);
+      return;
+    }
     const current = generations.current(file);
     // While it is closed, it may hold other content; the reader's turn compares it.
     if (current.disk.fd === undefined && stat.size > current.size) current.size = stat.size;

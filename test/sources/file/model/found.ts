@@ -20,6 +20,26 @@ const flood = [{ kind: 'hang' }, { kind: 'append', file: 0, lines: 150 }, { kind
 
 export const found: readonly Found[] = [
   {
+    name: 'possible copy that was empty when it was seen last was closed before it was read, and its inode given to another one',
+    include: '*.log*',
+    schedule: [
+      scan,
+      { kind: 'copytruncate', file: 1, lines: 0, seen: 'whole' },
+      { kind: 'append', file: 0, lines: 72 },
+      { kind: 'refuse' },
+      { kind: 'partial', file: 0 },
+      wait,
+      { kind: 'append', file: 1, lines: 1 },
+      { kind: 'rename', file: 1 },
+      { kind: 'rename', file: 1 },
+      { kind: 'late append', file: 0 },
+      { kind: 'refill', file: 1 },
+      { kind: 'copytruncate', file: 0, lines: 0 },
+      wait,
+      { kind: 'refill', file: 1 },
+    ],
+  },
+  {
     name: 'copy shorter than the fingerprint of its original, which had grown since, was no copy',
     include: '*.log*',
     schedule: [scan, { kind: 'copytruncate', file: 0, lines: 3, seen: 'more' }, one],
