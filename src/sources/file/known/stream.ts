@@ -29,6 +29,12 @@ export interface StreamNuls {
   hole: { readonly at: number; readonly sinceMs: number; readonly text: Tail | undefined } | undefined;
 }
 
+/** The record of a stream of an earlier process. */
+export type SavedStream = StreamRecord & {
+  /** So much of it was read, where its file is a copy that is shorter. */
+  readonly takenTo?: number;
+};
+
 export const NO_NULS: NulRange = { from: 0, to: 0, isFinal: false };
 
 export class Stream {
@@ -111,12 +117,13 @@ export class Stream {
   }
 
   /** Goes on where an earlier process stopped. */
-  resume({ id, createdMs, identity, startAt, resumeAt, tail, contentSum, contentPoints }: StreamRecord): void {
+  resume({ id, createdMs, identity, startAt, resumeAt, tail, contentSum, contentPoints, takenTo = 0 }: SavedStream): void {
     this.id = id;
     this.createdMs = createdMs;
     if (identity) this.identity = identity;
     this.realPath = identity?.realPath ?? this.firstPath;
     this.#startAt = startAt;
+    this.#takenTo = takenTo;
     this.#moveTo(resumeAt, tail, new ContentSum(resumeAt, contentSum, contentPoints));
   }
 

@@ -2,10 +2,10 @@
  * Decides from a scan how each file changed. Pure: every case is a row of the tables in test/sources/file/match.test.ts, which
  * docs/tailing.md shows. `Apply` acts on the answers.
  */
-import type { StreamRecord } from '../../../core/stream.ts';
 import type { KnownChange, NewChange, SavedChange } from '../known/change.ts';
 import type { Place } from '../known/file-on-disk.ts';
 import type { Holdings } from '../known/holdings.ts';
+import type { SavedStream } from '../known/stream.ts';
 import { endsInNuls, isBehind, isDetached, isGone, isReplaced, lagOf, type TrackedFile } from '../known/tracked-file.ts';
 import { SCAN_SLICE_FILES } from '../limits.ts';
 import { type FileStat, isSameFile } from '../scan/file-system.ts';
@@ -83,7 +83,7 @@ export interface ChangedFile {
 /** The stream of an earlier process. */
 export interface SavedFile {
   readonly kind: SavedChange;
-  readonly record: StreamRecord;
+  readonly record: SavedStream;
   /** Where its file, or what has its inode now, was located. */
   readonly found: FoundFile | undefined;
 }

@@ -32,7 +32,7 @@ export async function restore(stored: readonly StreamRecord[], options: RestoreO
   const { copies, holdings } = generations;
   const saved = new SavedFiles(options);
   const names = new FolderNames(fileSystem);
-  const records = stored.map((record) => withRealPath(record, names));
+  const records = stored.map((record) => saved.shorten(withRealPath(record, names)));
   const replaced: SavedFile[] = [];
   // The newest first: an older generation of the same inode can only be what is left of it.
   for (const record of records.toReversed()) {

@@ -2,14 +2,17 @@
  * The files that an earlier process read, by its records: where each is now, and what `match` must know of it. Only looks.
  */
 import { codeOf } from '../../../core/errors.ts';
+import { TAIL_BYTES } from '../../../core/limits.ts';
 import type { FileIdentity, StreamRecord } from '../../../core/stream.ts';
+import { tailOf } from '../../../core/tail.ts';
 import { compare } from '../known/content.ts';
 import { ContentSum } from '../known/content-sum.ts';
 import { findKept } from '../known/kept-content.ts';
+import type { SavedStream } from '../known/stream.ts';
 import { type FileStat, type FileSystem, inodeKey, isSameFile, NO_FILE } from '../scan/file-system.ts';
 import type { FoundFile } from '../scan/finder.ts';
 import { type FolderInodes, isMountAway, locate, statIfAt } from '../scan/locate.ts';
-import { withOpen } from '../scan/peek.ts';
+import { readBefore, withOpen, withOpenIfReadable } from '../scan/peek.ts';
 import type { FirstPlace } from '../scan/rotated-names.ts';
 import { match, type SavedFile, type Sight } from './match.ts';
 
@@ -73,6 +76,21 @@ export class SavedFiles {
     // A device may have another number after a reboot; the inode must be the same, where inodes are.
     const there = found.get(record.path);
     return String(there?.stat.inode) === record.identity.inode || !stableInodes ? there : undefined;
+  }
+
+  /**
+   * Its file may be a copy that was made before the last of it was read, and all that is in it was read. Only that has a size which was
+   * seen, and is less than what was read.
+   */
+  shorten(record: SavedStream): SavedStream {
+    const { seenSize: size = Infinity, resumeAt, startAt, contentPoints = [] } = record;
+    const found = size < resumeAt && size > startAt ? this.locate(record) : undefined;
+    if (found?.stat.size !== size) return record;
+    const { fileSystem } = this.#options;
+    const tail = withOpenIfReadable(fileSystem, found.path, (fd) => tailOf(readBefore(fileSystem, fd, size, TAIL_BYTES)));
+    const contentSum = contentPoints.find(({ at }) => at === size)?.sum;
+    const points = contentPoints.filter(({ at }) => at < size);
+    return tail ? { ...record, resumeAt: size, takenTo: resumeAt, tail, contentSum, contentPoints: points } : record;
   }
 
   #compare(record: StreamRecord, { path, stat }: FoundFile): Sight['content'] {

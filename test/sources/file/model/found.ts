@@ -20,6 +20,11 @@ const flood = [{ kind: 'hang' }, { kind: 'append', file: 0, lines: 150 }, { kind
 
 export const found: readonly Found[] = [
   {
+    name: 'copy that a stream was read further than came again after a restart',
+    include: '*.log*',
+    schedule: [scan, { kind: 'copytruncate', file: 0, lines: 3, seen: 'more' }, restart, { kind: 'copytruncate', file: 0, lines: 0 }],
+  },
+  {
     name: 'possible copy that was empty when it was seen last was closed before it was read, and its inode given to another one',
     include: '*.log*',
     schedule: [
