@@ -2,7 +2,9 @@ import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect } from 'vitest';
+import { prepareStatements } from '../../src/state/database/rows.ts';
 import { openState } from '../../src/state/database/store.ts';
+import { Streams } from '../../src/state/database/streams.ts';
 import type { StoredBatch } from '../../src/state/database/stored-batch.ts';
 import { MemoryLog } from '../support/memory-log.ts';
 import { makeTree } from '../support/temp-tree.ts';
@@ -67,6 +69,19 @@ test('state mints streams with random ids and has them again after a restart, wi
   });
   expect(records.get(two.id)).toMatchObject({ resumeAt: 500, identity });
   expect(again.streams.list('other')).toEqual([]);
+});
+
+// A start takes the newest stream first. Rows that nobody asked an order of come in the order of their numbers by chance.
+test('state lists streams as they were minted, in whatever order the database gives rows', ({ folder, state }) => {
+  const minted = Array.from({ length: 5 }, () => state.streams.mint('app', '/var/log/a.log', identity).id);
+  for (const id of minted.toReversed()) commit(state, span(id, 0, 10));
+  state.close();
+  const database = new DatabaseSync(join(folder, 'state.db'));
+  database.exec('pragma reverse_unordered_selects = on');
+  const streams = new Streams(prepareStatements(database), () => ['store']);
+  streams.load(database);
+  database.close();
+  expect(streams.list('app').map(({ id }) => id)).toEqual(minted);
 });
 
 test('state has a stream begin in its file where nothing was read of it, also after a kill right behind that', ({ folder, state }) => {

@@ -61,7 +61,8 @@ export class Streams {
   }
 
   load(database: DatabaseSync): void {
-    for (const row of database.prepare('select * from streams').all()) {
+    // As they were minted, whatever the clock said: a start takes the newest first.
+    for (const row of database.prepare('select * from streams order by rowid').all()) {
       const facts = toStreamFacts(row);
       this.#streams.set(facts.id, { ...facts, marks: new Map() });
     }

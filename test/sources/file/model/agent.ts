@@ -91,6 +91,8 @@ export class ModelAgent {
     this.#lastCall = calls;
     const { folder } = options;
     this.#database = openDatabase(folder, this.#log).database;
+    // Rows come in an order that was asked for, or in the wrong one.
+    this.#database.exec('pragma reverse_unordered_selects = on');
     const lock = { release: () => {} };
     this.#state = new State({ folder, sinksOf: () => ['store'], log: this.#log }, lock, this.#database, false, new Set(['app']));
   }
