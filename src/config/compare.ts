@@ -18,7 +18,7 @@ export interface ConfigChanges {
 }
 
 /** These do not shape the agent, or are compared by id. */
-const NOT_COMPARED: readonly string[] = ['file', 'hash', 'sources', 'sinks'] satisfies (keyof Config)[];
+const NOT_COMPARED: readonly string[] = ['file', 'hash', 'written', 'sources', 'sinks'] satisfies (keyof Config)[];
 
 export function compareConfigs(before: Config, after: Config): ConfigChanges {
   const keys = Object.keys({ ...before, ...after }) as (keyof Config)[];

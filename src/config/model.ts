@@ -10,6 +10,8 @@ export interface Config {
   readonly file: string;
   /** Of the file's text: which configuration is in force. 12 hex digits. */
   readonly hash: string;
+  /** As one can write it, with every default. */
+  readonly written: Readonly<Record<string, JsonValue>>;
   readonly dataDir: string;
   readonly shutdownTimeoutMs: number;
   readonly sources: readonly SourceConfig[];

@@ -49,7 +49,7 @@ export class History {
       this.#put('source', id, 'eventsPerSecond', perSecond(`source ${id}`, accepted));
       this.#put('source', id, 'lagBytes', stats.lagBytes);
     }
-    for (const { id, ingested, memoryBytes, diskBytes, requestSeconds } of observed.sinks.slice(0, MAX_SINKS)) {
+    for (const { id, ingested, queuedBytes, diskBytes, requestSeconds } of observed.sinks.slice(0, MAX_SINKS)) {
       this.#put(
         'sink',
         id,
@@ -62,7 +62,7 @@ export class History {
       const requests = rise(`requests ${id}`, requestSeconds.count);
       const took = rise(`took ${id}`, requestSeconds.sum);
       this.#put('sink', id, 'requestMs', requests > 0 ? (took / requests) * 1000 : Number.NaN);
-      this.#put('sink', id, 'queueBytes', memoryBytes + diskBytes);
+      this.#put('sink', id, 'queueBytes', queuedBytes + diskBytes);
     }
     this.#totals = totals;
     this.#endMs = nowMs;

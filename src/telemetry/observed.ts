@@ -58,9 +58,11 @@ export interface ObservedSink {
   readonly lastStoredMs: number | undefined;
   /** Of the last request: its HTTP status, or `none`, and the wall clock in milliseconds. */
   readonly lastAnswer: { readonly status: string; readonly atMs: number } | undefined;
-  /** Of all requests. */
+  /** Of the requests that were answered. */
   readonly requestSeconds: { readonly sum: number; readonly count: number };
   readonly memoryBytes: number;
+  /** Of events in that memory, as they were read. */
+  readonly queuedBytes: number;
   readonly diskBytes: number;
   /** The most that both may be. */
   readonly maxMemoryBytes: number;

@@ -5,7 +5,7 @@ export interface Rates {
   /** Events a second, by source and by sink; empty before two records. */
   readonly sources: ReadonlyMap<string, number>;
   readonly sinks: ReadonlyMap<string, number>;
-  /** Mean time of a request between the two records or, where there was none, of all. */
+  /** Mean time of an answered request between the two records or, where there was none, of all. */
   readonly requestMs: ReadonlyMap<string, number>;
 }
 
@@ -47,9 +47,14 @@ function earlierOf<Part extends { readonly id: string }>(parts: readonly Part[],
   return parts.find((part) => part.id === id);
 }
 
-function requestMsOf(from: SinkStatus | undefined, { id, requests, requestSeconds }: SinkStatus): [id: string, ms: number][] {
-  if (requests === 0) return [];
-  const isNew = from !== undefined && requests > from.requests;
-  const [took, made] = isNew ? [requestSeconds - from.requestSeconds, requests - from.requests] : [requestSeconds, requests];
-  return [[id, (took / made) * 1000]];
+function requestMsOf(from: SinkStatus | undefined, to: SinkStatus): [id: string, ms: number][] {
+  const [before, after] = [from ? answeredOf(from) : 0, answeredOf(to)];
+  if (after === 0) return [];
+  const isNew = from !== undefined && after > before;
+  const [took, made] = isNew ? [to.requestSeconds - from.requestSeconds, after - before] : [to.requestSeconds, after];
+  return [[to.id, (took / made) * 1000]];
+}
+
+function answeredOf({ requests, answers }: SinkStatus): number {
+  return requests - (answers['none'] ?? 0);
 }

@@ -5,6 +5,7 @@
 import type { IncomingMessage } from 'node:http';
 import { type PageFileKind, PAGE_HEADERS, readPageFile } from '../web/page-files.ts';
 import { isOwnHost } from '../web/host-check.ts';
+import { printYaml } from '../config/yaml/print.ts';
 import { codeOf, messageOf } from '../core/errors.ts';
 import { hideSecretsIn } from '../core/text/hide-secrets.ts';
 import { hideSecrets } from './hide-secrets.ts';
@@ -22,7 +23,7 @@ export interface ListedSource {
 
 /** What the page asks of the agent, beside its numbers. */
 export interface PageSource {
-  /** The configuration in force. */
+  /** The configuration in force, as one can write it. */
   readonly config: object;
   /** Values that must not be shown wherever they turn up. */
   readonly secrets: readonly string[];
@@ -123,7 +124,7 @@ function dataOf(path: string, request: IncomingMessage, options: StatusPageOptio
     case '/dead-letters.json':
       return options.listDeadLetters(MAX_LETTERS);
     case '/config.json':
-      return hideSecrets(options.config);
+      return { yaml: printYaml(hideSecrets(options.config)) };
     default:
       return { ...statusOf(options.observe()), showsEvents: options.tail !== undefined } satisfies PageStatus;
   }

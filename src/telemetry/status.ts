@@ -25,13 +25,15 @@ export interface SinkStatus {
   /** Absent before the first request. `none` is a request that had no answer. */
   readonly lastAnswer?: { readonly status: string; readonly at: string };
   readonly requests: number;
-  /** Of all requests, which they took together. */
+  /** What the answered ones took together. */
   readonly requestSeconds: number;
   /** Requests by HTTP status, or `none`. */
   readonly answers: Readonly<Record<string, number>>;
   readonly retries: number;
   readonly retryReasons: Readonly<Record<string, number>>;
   readonly memoryBytes: number;
+  /** Of events in that memory, as they were read. */
+  readonly queuedBytes: number;
   readonly diskBytes: number;
   readonly ingested: number;
   readonly failed: number;
@@ -110,7 +112,7 @@ function describeSource({ id, stats, accepted, settled, held, oldestHeldMs, wait
 }
 
 function describeSink(sink: ObservedSink): SinkStatus {
-  const { id, lastStoredMs, lastAnswer, memoryBytes, diskBytes } = sink;
+  const { id, lastStoredMs, lastAnswer, memoryBytes, queuedBytes, diskBytes } = sink;
   return {
     id,
     ...stateOf(sink),
@@ -122,6 +124,7 @@ function describeSink(sink: ObservedSink): SinkStatus {
     retries: sum(sink.retries),
     retryReasons: Object.fromEntries(sink.retries),
     memoryBytes,
+    queuedBytes,
     diskBytes,
     ingested: sum(sink.ingested),
     failed: sum(sink.failed),

@@ -90,7 +90,7 @@ describe.skipIf(!hasChromium)(`explorer’s editor${chromiumHint}`, () => {
 
   test('editor suggests while one types, by keyboard alone, and says so to screen readers', async () => {
     const { page, problems } = await open('');
-    await page.getByRole('button', { name: /^app-logs/ }).getByText('1 events').waitFor(); // prettier-ignore
+    await page.getByRole('button', { name: /^app-logs/ }).getByText('1 event ').waitFor(); // prettier-ignore
     await emptyField(page);
     await page.keyboard.type('app');
     await option(page, 'app-logs dataset').waitFor();

@@ -43,7 +43,7 @@ describe.skipIf(!hasChromium)(`status page${chromiumHint}`, () => {
     await page.locator('summary', { hasText: 'Files' }).click();
     await page.getByText('app: 1 file').waitFor();
     await page.locator('summary', { hasText: 'Configuration' }).click();
-    await page.getByText('"dataDir"').waitFor();
+    await page.getByText('data_dir:').waitFor();
     await expectAccessible(page);
     await page.emulateMedia({ colorScheme: 'dark' });
     await expectAccessible(page);
@@ -136,7 +136,7 @@ describe.skipIf(!hasChromium)(`status page${chromiumHint}`, () => {
     page.on('request', (request) => asked.push(request.url()));
     await page.reload();
     await page.locator('summary', { hasText: 'Configuration' }).click();
-    await page.getByText('"env": "prod"').waitFor();
+    await page.getByText('env: prod').waitFor();
     expect(asked.filter((url) => !url.startsWith(address) && !url.startsWith('data:'))).toEqual([]);
     for (const path of ['', 'status.json', 'history.json', 'files.json', 'dead-letters.json', 'config.json', 'explain.json?path=/x'])
       expect(await (await fetch(`${address}/${path}`)).text()).not.toMatch(/do-not-show/);

@@ -37,6 +37,7 @@ export function observedSink(changes: Partial<ObservedSink> = {}): ObservedSink 
     lastAnswer: { status: '200', atMs: 1_700_000_000_500 },
     requestSeconds: { sum: 0.9, count: 9 },
     memoryBytes: 4096,
+    queuedBytes: 100,
     diskBytes: 8192,
     maxMemoryBytes: 32_768,
     maxDiskBytes: 65_536,

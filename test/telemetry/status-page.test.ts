@@ -1,6 +1,7 @@
 /** The status page's requests: who is answered, with what, and what is never said. */
 import { request } from 'node:http';
 import { expect, onTestFinished, test as base, vi } from 'vitest';
+import { parse } from 'yaml';
 import { startTelemetry } from '../../src/telemetry/server.ts';
 import type { PageSource } from '../../src/telemetry/status-page.ts';
 import type { Observed } from '../../src/telemetry/observed.ts';
@@ -14,15 +15,20 @@ const page: PageSource = {
   config: {
     sinks: [
       {
-        token: { kind: 'value', value: 'secret-1' },
+        token: 'secret-1',
         tls: { key: '/etc/key.pem' },
         proxy: 'http://u:secret-2@proxy:3128',
         url: 'https://store',
       },
     ],
-    other: [{ token: { kind: 'file', path: '/run/token' } }],
+    other: [
+      { token_file: '/run/token' },
+      { token: '${TOKEN}' },
+      { token: '${TOKEN:-secret-4}' },
+      { secret: { nested: 'secret-5' } },
+      { password: 123456 },
+    ],
     fields: { password: 'secret-3', env: 'prod' },
-    patienceMs: Number.POSITIVE_INFINITY,
   },
   secrets: ['secret-1'],
   listFiles: (limit) => [{ source: 'app', total: limit, files: [] }],
@@ -93,11 +99,11 @@ test('status page that is switched off is not there, nor its data', async () => 
 
 test('status page hides secrets, also in what a service answered', async ({ address }) => {
   const config = await (await fetch(`${address}/config.json`)).text();
-  expect(JSON.parse(config)).toEqual({
+  const { yaml } = JSON.parse(config) as { yaml: string };
+  expect(parse(yaml)).toEqual({
     sinks: [{ token: '(hidden)', tls: { key: '/etc/key.pem' }, proxy: 'http://(hidden)@proxy:3128', url: 'https://store' }],
-    other: [{ token: { file: '/run/token' } }],
+    other: [{ token_file: '/run/token' }, { token: '${TOKEN}' }, { token: '(hidden)' }, { secret: '(hidden)' }, { password: '(hidden)' }],
     fields: { password: '(hidden)', env: 'prod' },
-    patienceMs: 'never',
   });
   const status = await (await fetch(`${address}/status.json`)).text();
   expect(status).toContain('token (hidden) is unknown');

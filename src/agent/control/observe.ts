@@ -122,7 +122,9 @@ function describeWait(lane: SourceLane, sinks: ReadonlyMap<string, SinkPipeline>
   return { sink, dataset, reason, seconds: Math.round(forMs) / 1000, ...(failure === undefined ? {} : { failure }) };
 }
 
-export function observeSink({ config, sink, delivery, spool, budget }: SinkPipeline, requestSeconds: Histograms): ObservedSink {
+export function observeSink(pipeline: SinkPipeline, requestSeconds: Histograms): ObservedSink {
+  const { config, sink, delivery, batcher, spool, budget } = pipeline;
+  const inMemory = [...batcher.open(), ...heldBatches(pipeline)].filter(({ payload }) => payload.memory > 0);
   const { sum, count } = requestSeconds.byLabel.get(sink.id) ?? { sum: 0, count: 0 };
   return {
     id: sink.id,
@@ -131,6 +133,7 @@ export function observeSink({ config, sink, delivery, spool, budget }: SinkPipel
     brokenFiles: spool.brokenFiles,
     concurrency: delivery.concurrency,
     memoryBytes: budget.usedBytes,
+    queuedBytes: inMemory.reduce((sum, { payload }) => sum + payload.bytes, 0),
     maxMemoryBytes: config.buffer.maxMemoryBytes,
     maxDiskBytes: config.buffer.maxDiskBytes,
     lastFailure: delivery.lastFailure?.text,

@@ -36,7 +36,7 @@ export function pageSourceOf(
   const liveTail = createLiveTail(components, shapers);
   return {
     get config() {
-      return inForce.config;
+      return inForce.config.written;
     },
     get secrets() {
       return [...components.sinks.values()].flatMap(({ sink }) => sink.secrets?.() ?? []);

@@ -133,7 +133,8 @@ export class Dispatch {
     addTo(stats.requests, status, 1);
     stats.lastAnswer = { status, atMs: clock.now() };
     if (sent.unsent === undefined) stats.sentBytes += parcel.body.length;
-    observer.request(sink.id, sent.elapsedMs / 1000);
+    // How soon a connection was refused says nothing of how long requests take.
+    if (sent.status > 0) observer.request(sink.id, sent.elapsedMs / 1000);
     return sent;
   }
 

@@ -142,14 +142,22 @@ const defaultNodes = new Map<string, YamlNode>();
 
 /** The value of an absent key: its written default, read like any other. */
 function defaultOf(absent: Field<unknown>, name: string): unknown {
-  if (absent.default === undefined) return undefined;
-  const fail: Report = (_at, message) => {
+  const node = defaultNode(absent, name);
+  return node && absent.kind.read(node, { path: name, name }, { env: {}, report: failOf(name), note: () => {} });
+}
+
+/** The written default of a key; undefined where it has none. */
+export function defaultNode({ default: written }: Field<unknown>, name: string): YamlNode | undefined {
+  if (written === undefined) return undefined;
+  const node = defaultNodes.get(written) ?? parseYaml(written, failOf(name));
+  if (node !== undefined) defaultNodes.set(written, node);
+  return node;
+}
+
+function failOf(name: string): Report {
+  return (_at, message) => {
     throw new Error(`the default of \`${name}\` is wrong: ${message}`);
   };
-  const node = defaultNodes.get(absent.default) ?? parseYaml(absent.default, fail);
-  if (node === undefined) return undefined;
-  defaultNodes.set(absent.default, node);
-  return absent.kind.read(node, { path: name, name }, { env: {}, report: fail, note: () => {} });
 }
 
 /** A finished table: only for drafts of a configuration without problems. */

@@ -31,7 +31,7 @@ const DEFAULT_SCAN_INTERVAL_MS = 1000;
  * component (`sources.app`) stands in.
  */
 export function buildConfig(
-  { file, hash }: Pick<Config, 'file' | 'hash'>,
+  { file, hash, written }: Pick<Config, 'file' | 'hash' | 'written'>,
   env: Environment,
   agent: Values<typeof agentTable>,
   folderOf: (path: string) => string,
@@ -44,6 +44,7 @@ export function buildConfig(
   return {
     file,
     hash,
+    written,
     dataDir: dataDirOf(agent.data_dir, env, folder),
     shutdownTimeoutMs: agent.shutdown_timeout,
     sources: sources.map((source) => withSinks(buildSource(source, contextOf(source)), sinks, agent.transform !== undefined)),

@@ -19,6 +19,7 @@ import { includeFiles } from './include-files.ts';
 import { type Config, readsLines, type TransformConfig } from '../model.ts';
 import { printable } from '../quote.ts';
 import { readTextFile } from './read-text.ts';
+import { writtenOf } from './written.ts';
 import { checkRelations } from '../rules/relations.ts';
 import type { PathReport } from '../rules/path-report.ts';
 import { agentTable, type IngestDraft, type SourceDraft } from '../tables/schema.ts';
@@ -145,7 +146,7 @@ class Loader {
     if (this.#problems.length > 0) return undefined;
     const { hash } = this.#texts;
     const folderOf = (path: string): string => dirname(resolve(this.#texts.partAt(this.#place(path).keyAt).file));
-    return buildConfig({ file: resolve(this.#file), hash }, this.#reading.env, finish(agent), folderOf);
+    return buildConfig({ file: resolve(this.#file), hash, written: writtenOf(map) }, this.#reading.env, finish(agent), folderOf);
   }
 
   #isAtWrongLevel(main: YamlMap): boolean {

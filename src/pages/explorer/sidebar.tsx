@@ -1,6 +1,6 @@
 /** Datasets with what they hold, and the fields of the one that is asked, each with its commonest values. */
 import { useEffect, useState } from 'preact/hooks';
-import { formatBytes, formatCount, formatDuration, formatShort, formatTime } from '../parts/format.ts';
+import { formatBytes, formatCount, formatDuration, formatMany, formatShort, formatTime, nameMany } from '../parts/format.ts';
 import { formatCell } from '../parts/show-text.ts';
 import { type Api, type DatasetInfo, type Field, Refused, type Value } from './data/api.ts';
 import { toQueryRange } from './data/link-state.ts';
@@ -66,9 +66,10 @@ function DatasetFacts({ info }: { readonly info: DatasetInfo | undefined }) {
   const age = Date.now() - Date.parse(info.maxTime);
   return (
     <small
-      title={`${formatCount(info.numEvents)} events, ${formatBytes(info.compressedBytes)} on disk, the last one of ${formatTime(Date.parse(info.maxTime))}`}
+      title={`${formatMany(info.numEvents, 'event')}, ${formatBytes(info.compressedBytes)} on disk, the last one of ${formatTime(Date.parse(info.maxTime))}`}
     >
-      {formatShort(info.numEvents)} events · {formatBytes(info.compressedBytes)} · {age < 1000 ? 'now' : `${formatDuration(age)} ago`}
+      {formatShort(info.numEvents)} {nameMany(info.numEvents, 'event')} · {formatBytes(info.compressedBytes)} ·{' '}
+      {age < 1000 ? 'now' : `${formatDuration(age)} ago`}
     </small>
   );
 }

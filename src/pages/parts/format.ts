@@ -8,6 +8,15 @@ export function formatCount(count: number): string {
   return grouped.format(count);
 }
 
+/** `1 event`, `2 events`. */
+export function formatMany(count: number, word: string): string {
+  return `${formatCount(count)} ${nameMany(count, word)}`;
+}
+
+export function nameMany(count: number, word: string): string {
+  return count === 1 ? word : `${word}s`;
+}
+
 /** Three digits at most: `0`, `0.4`, `12`, `3.4k`. */
 export function formatShort(value: number): string {
   const step = Math.min(4, Math.max(0, Math.floor(Math.log10(Math.max(1, Math.abs(value))) / 3)));

@@ -2,7 +2,7 @@
 import { useRef, useState } from 'preact/hooks';
 import type { ListedSource } from '../../telemetry/status-page.ts';
 import type { ListedFile } from '../../core/source.ts';
-import { formatBytes, formatCount } from '../parts/format.ts';
+import { formatBytes, formatMany } from '../parts/format.ts';
 import { Table } from './table.tsx';
 import { getJson } from './use-agent.ts';
 
@@ -54,7 +54,7 @@ export function Files() {
           isTall
           caption={
             <caption>
-              {source}: {formatCount(total)} {total === 1 ? 'file' : 'files'}
+              {source}: {formatMany(total, 'file')}
               {files.length < total ? `, the first ${files.length} of them; those in trouble or behind come first` : ''}
             </caption>
           }
@@ -68,8 +68,12 @@ export function Files() {
                 {file.problem !== undefined && <p class="reason">{file.problem}</p>}
               </th>
               <td class={file.problem === undefined ? '' : 'text-bad'}>{file.state}</td>
-              <td class="number">{formatCount(file.offset)}</td>
-              <td class="number">{formatBytes(file.size)}</td>
+              <td class="number" title={formatMany(file.offset, 'byte')}>
+                {formatBytes(file.offset)}
+              </td>
+              <td class="number" title={formatMany(file.size, 'byte')}>
+                {formatBytes(file.size)}
+              </td>
               <td class="number">{formatBytes(file.lagBytes)}</td>
             </tr>
           ))}

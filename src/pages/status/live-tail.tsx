@@ -1,7 +1,7 @@
 /** Events as a source accepts them, after their transforms. Asked for only while it is open; needs `telemetry.live_tail: true`. */
 import { useEffect, useState } from 'preact/hooks';
 import type { TailView } from '../../telemetry/status-page.ts';
-import { formatCount } from '../parts/format.ts';
+import { formatCount, formatMany } from '../parts/format.ts';
 import { formatCell } from '../parts/show-text.ts';
 
 const MOST_LINES = 200;
@@ -52,7 +52,7 @@ function Lines({ source }: { readonly source: string }) {
   return (
     <>
       <p role="status">
-        {problem === '' ? `${formatCount(looked)} events looked at` : problem}
+        {problem === '' ? `${formatMany(looked, 'event')} looked at` : problem}
         {leftOut > 0 && `, ${formatCount(leftOut)} left out: a sample, which does not slow the agent down`}
       </p>
       <ol class="surface tail mono" tabIndex={0} aria-label={`Newest events of ${source}`}>

@@ -2,6 +2,7 @@
 import { render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { formatDuration, formatTime } from '../parts/format.ts';
+import { useZone, ZonePicker } from '../parts/zone-picker.tsx';
 import { DeadLetters } from './dead-letters.tsx';
 import { Files } from './files.tsx';
 import { LiveTail } from './live-tail.tsx';
@@ -14,13 +15,14 @@ import { type AgentView, useAgent, getJson } from './use-agent.ts';
 function Page() {
   const view = useAgent();
   const { status, rates, history } = view;
+  const zone = useZone();
   const summary = summarize(view);
   useEffect(() => {
     document.title = `${summary.title} · Tailrace`;
   }, [summary.title]);
   return (
     <>
-      <Head view={view} />
+      <Head view={view} zone={zone} />
       <main>
         <div class={`surface banner banner-${summary.level}`} role="status">
           <span class={`dot dot-${summary.level}`} aria-hidden="true" />
@@ -47,7 +49,12 @@ function Page() {
   );
 }
 
-function Head({ view: { status, goneSince } }: { readonly view: AgentView }) {
+interface HeadProps {
+  readonly view: AgentView;
+  readonly zone: ReturnType<typeof useZone>;
+}
+
+function Head({ view: { status, goneSince }, zone }: HeadProps) {
   return (
     <header>
       <span class="wordmark">Tailrace</span>
@@ -73,6 +80,12 @@ function Head({ view: { status, goneSince } }: { readonly view: AgentView }) {
             <dt>{goneSince === undefined ? 'as of' : 'last seen'}</dt>
             <dd>{formatTime(goneSince ?? status.nowMs)}</dd>
           </div>
+          <div>
+            <dt>times in</dt>
+            <dd>
+              <ZonePicker {...zone} />
+            </dd>
+          </div>
         </dl>
       )}
     </header>
@@ -87,8 +100,8 @@ function Configuration({ hash }: { readonly hash: string }) {
   const [config, setConfig] = useState('');
   useEffect(() => {
     if (isOpen)
-      getJson<unknown>('config.json').then(
-        (value) => setConfig(JSON.stringify(value, undefined, 2)),
+      getJson<{ readonly yaml: string }>('config.json').then(
+        ({ yaml }) => setConfig(yaml),
         () => setConfig(''),
       );
   }, [isOpen, hash]);
@@ -98,7 +111,7 @@ function Configuration({ hash }: { readonly hash: string }) {
         <h2>Configuration</h2> <span>in force, with every default; secrets are hidden</span>
       </summary>
       <p class="lead">
-        Its digest is <code>{hash}</code>. Sizes are in bytes, times in milliseconds.
+        Its digest is <code>{hash}</code>. As one can write it; keys without a value and a default are left out.
       </p>
       <pre class="surface" tabIndex={0} aria-label="Configuration in force">
         {config}

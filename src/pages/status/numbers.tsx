@@ -4,7 +4,7 @@ import type { Rates } from '../../telemetry/rates.ts';
 import type { Status } from '../../telemetry/status.ts';
 import { Chart } from '../parts/chart.tsx';
 import type { ChartSeries } from '../parts/chart-series.ts';
-import { formatBytes, formatCount, formatMs, formatShort } from '../parts/format.ts';
+import { formatBytes, formatCount, formatMs, formatShort, nameMany } from '../parts/format.ts';
 
 export interface SectionProps {
   readonly status: Status;
@@ -22,6 +22,7 @@ export function Numbers({ status, rates, history }: SectionProps) {
     const rate = map.size > 0 ? [...map.values()].reduce((a, b) => a + b, 0) : total(history, kind, 'eventsPerSecond').at(-1);
     return rate === undefined || rate === null ? '–' : formatShort(rate);
   };
+  const [held, deadLettered] = [sum((source) => source.held), sum((source) => source.deadLettered)];
   const dropped = sum((source) => source.dropped);
   const lost = sum(({ lostBytes }) => lostBytes);
   const times = timesOf(history);
@@ -41,12 +42,12 @@ export function Numbers({ status, rates, history }: SectionProps) {
           note={`${formatCount(sum(({ delivered }) => delivered))} in all`}
         />
         <Figure name="unread" value={formatBytes(sum(({ lagBytes }) => lagBytes))} note="in the sources" />
-        <Figure name="in hand" value={formatCount(sum(({ held }) => held))} unit="events" note="read, not settled" />
+        <Figure name="in hand" value={formatCount(held)} unit={nameMany(held, 'event')} note="read, not settled" />
         <Figure
           name="dead letters"
-          value={formatCount(sum(({ deadLettered }) => deadLettered))}
-          unit="events"
-          note={dropped + lost > 0 ? `${formatCount(dropped)} dropped, ${formatBytes(lost)} lost` : 'nothing dropped or lost'}
+          value={formatCount(deadLettered)}
+          unit={nameMany(deadLettered, 'event')}
+          note={noteOf(deadLettered, dropped, lost)}
           isBad={dropped + lost > 0}
         />
         <Figure
@@ -81,6 +82,13 @@ export function Numbers({ status, rates, history }: SectionProps) {
       </div>
     </section>
   );
+}
+
+/** Below the number of dead letters: these are kept, the others are gone. */
+function noteOf(deadLettered: number, dropped: number, lost: number): string {
+  const gone = [...(dropped > 0 ? [`${formatCount(dropped)} dropped`] : []), ...(lost > 0 ? [`${formatBytes(lost)} lost`] : [])];
+  if (gone.length > 0) return gone.join(', ');
+  return deadLettered > 0 ? 'refused, and kept; none dropped' : 'nothing refused, dropped or lost';
 }
 
 interface FigureProps {

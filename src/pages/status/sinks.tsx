@@ -40,7 +40,7 @@ interface RowProps {
 }
 
 function Row({ sink, nowMs, rate, requestMs }: RowProps) {
-  const { id, state, reason, fix, lastSuccess, ingested, answers, retries, retryReasons, memoryBytes, diskBytes } = sink;
+  const { id, state, reason, fix, lastSuccess, ingested, answers, retries, retryReasons, memoryBytes, queuedBytes, diskBytes } = sink;
   const level = LEVELS[state];
   return (
     <tr data-sink={id}>
@@ -65,7 +65,9 @@ function Row({ sink, nowMs, rate, requestMs }: RowProps) {
       <td class="number" title={listed(retryReasons)}>
         {formatCount(retries)}
       </td>
-      <td class="number">{formatBytes(memoryBytes)}</td>
+      <td class="number" title={`events in ${formatBytes(memoryBytes)} of memory`}>
+        {formatBytes(queuedBytes)}
+      </td>
       <td class="number">{formatBytes(diskBytes)}</td>
     </tr>
   );

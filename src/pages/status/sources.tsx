@@ -1,4 +1,5 @@
 /** Where events come from: each source's rate, lag and files, and what it waits for. */
+import type { Waiting } from '../../telemetry/observed.ts';
 import type { SourceStatus } from '../../telemetry/status.ts';
 import { formatBytes, formatCount, formatDuration, formatShort } from '../parts/format.ts';
 import type { SectionProps } from './numbers.tsx';
@@ -27,6 +28,12 @@ export function Sources({ status, rates }: SectionProps) {
   );
 }
 
+/** A service that takes nothing is not slow. */
+function describeWait({ reason, failure }: Waiting): string {
+  if (failure === undefined) return WAITS[reason];
+  return reason === 'service_behind' ? `the service takes nothing now: ${failure}` : `${WAITS[reason]}; ${failure}`;
+}
+
 interface RowProps {
   readonly source: SourceStatus;
   readonly nowMs: number;
@@ -50,8 +57,7 @@ function Row({ source, nowMs, rate }: RowProps) {
             ))}
         {waiting && waiting.seconds >= 1 && (
           <p class="reason">
-            Has waited for sink {waiting.sink} for {formatDuration(waiting.seconds * 1000)}: {WAITS[waiting.reason]}
-            {waiting.failure === undefined ? '' : `; ${waiting.failure}`}
+            Has waited for sink {waiting.sink} for {formatDuration(waiting.seconds * 1000)}: {describeWait(waiting)}
           </p>
         )}
         {lostBytes > 0 && <p class="reason">{formatBytes(lostBytes)} were destroyed before they could be read</p>}

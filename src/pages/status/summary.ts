@@ -1,5 +1,5 @@
 /** The page's first sentence: how the agent is, and what is in the way. */
-import { formatBytes, formatCount, formatDuration, formatTime } from '../parts/format.ts';
+import { formatBytes, formatDuration, formatMany, formatTime } from '../parts/format.ts';
 import type { AgentView } from './use-agent.ts';
 
 export interface Summary {
@@ -51,7 +51,7 @@ export function summarize({ status, goneSince, isLoading }: AgentView): Summary 
   if (unsaved !== undefined) return { level: 'warn', title: 'Delivering, but positions cannot be saved', details };
   const waiting = sources.filter((source) => source.waiting);
   const inHand =
-    held === 0 && lag === 0 ? 'Everything that was read is stored.' : `${formatCount(held)} events in hand, ${formatBytes(lag)} unread.`;
+    held === 0 && lag === 0 ? 'Everything that was read is stored.' : `${formatMany(held, 'event')} in hand, ${formatBytes(lag)} unread.`;
   const longest = Math.max(0, ...waiting.map((source) => source.waiting!.seconds));
   if (longest >= 10)
     return {

@@ -1,6 +1,6 @@
 /** Events as the service stores them, newest on top, until one stops it. While one scrolls, opens an event or goes through rows by keys, they stay where they are. */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { formatCount } from '../../parts/format.ts';
+import { formatCount, formatMany } from '../../parts/format.ts';
 import type { Api } from '../data/api.ts';
 import type { Filter } from '../data/filters.ts';
 import type { LinkState } from '../data/link-state.ts';
@@ -54,7 +54,7 @@ export function LiveTail({ api, query, columns, onLink, onFilter, onStop }: Live
     <>
       <div class="results-bar">
         <p role="status">
-          <b>Live</b> · {formatCount(tail.count)} {tail.count === 1 ? 'event' : 'events'} since you began
+          <b>Live</b> · {formatMany(tail.count, 'event')} since you began
           {tail.count > MOST_EVENTS && <span class="soft"> · the newest {formatCount(MOST_EVENTS)} are shown</span>}
           {tail.leftOut > 0 && <span class="soft"> · {formatCount(tail.leftOut)} came too fast to be shown</span>}
         </p>

@@ -1,7 +1,7 @@
 /** One row with everything that it holds, as text. */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { formatCount, formatExactTime } from '../../parts/format.ts';
+import { formatCount, formatExactTime, formatMany, nameMany } from '../../parts/format.ts';
 import { showHidden } from '../../parts/show-text.ts';
 import type { Value } from '../data/api.ts';
 import type { Filter } from '../data/filters.ts';
@@ -33,7 +33,7 @@ export function EventPanel({ event, times, canFilter, onFilter, onClose, childre
     <section class="surface panel" aria-labelledby="panel-heading" onKeyDown={({ key }) => void (key === 'Escape' && onClose())}>
       <div class="panel-head">
         <h2 id="panel-heading" ref={heading} tabIndex={-1}>
-          Event <small>{formatCount(event.length)} fields</small>
+          Event <small>{formatMany(event.length, 'field')}</small>
         </h2>
         <button type="button" class="quiet" aria-label="Close the event" onClick={onClose}>
           ×
@@ -74,7 +74,7 @@ export function EventPanel({ event, times, canFilter, onFilter, onClose, childre
       </dl>
       {fields.length < event.length && (
         <button type="button" onClick={() => setWhole(true)}>
-          Show {formatCount(event.length - fields.length)} more fields
+          Show {formatCount(event.length - fields.length)} more {nameMany(event.length - fields.length, 'field')}
         </button>
       )}
     </section>

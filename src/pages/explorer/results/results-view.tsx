@@ -1,7 +1,7 @@
 /** What a query found: its cost, a chart over time, the rows, and the one that is looked at. */
 import { useMemo, useState } from 'preact/hooks';
 import type { ChartMark } from '../../parts/chart-series.ts';
-import { formatBytes, formatCount, formatDuration, formatMs, formatTime } from '../../parts/format.ts';
+import { formatBytes, formatCount, formatDuration, formatMany, formatMs, formatTime, nameMany } from '../../parts/format.ts';
 import type { Annotation, Api } from '../data/api.ts';
 import type { Filter } from '../data/filters.ts';
 import { boundsOf, type LinkState, rangeUpTo } from '../data/link-state.ts';
@@ -74,7 +74,7 @@ function FoundView({ result, drawing, isHistogram, dataset, annotations, api, ne
   const marks = useMemo(() => annotations.map(markOf), [annotations]);
   const copy = (name: string, taken: Rows, toText: (rows: Rows) => string) => {
     copyText(toText(taken)).then(
-      () => setCopied(`Copied ${formatCount(taken.count)} rows as ${name}, ${formatCount(taken.names.length)} columns`),
+      () => setCopied(`Copied ${formatMany(taken.count, 'row')} as ${name}, ${formatMany(taken.names.length, 'column')}`),
       () => setCopied('The browser did not allow it'),
     );
   };
@@ -90,7 +90,7 @@ function FoundView({ result, drawing, isHistogram, dataset, annotations, api, ne
       />
       <div class="results-bar">
         <p role="status">
-          <b>{formatCount(rows.count)}</b> {rows.count === 1 ? 'row' : 'rows'}
+          <b>{formatCount(rows.count)}</b> {nameMany(rows.count, 'row')}
           <span class="soft">
             {' '}
             · {formatCount(rowsMatched)} matched of {formatCount(rowsExamined)} read

@@ -1,0 +1,58 @@
+/** A configuration as one can write it: every key by its own name and in its own units, with its default where it is absent. */
+import type { JsonValue } from '../../core/block.ts';
+import { defaultNode, type Table } from '../fields/field.ts';
+import { withPreset } from '../presets/preset.ts';
+import { agentTable, sinkTables, sourceTables } from '../tables/schema.ts';
+import type { YamlMap, YamlNode } from '../yaml/document.ts';
+
+type Written = Record<string, JsonValue>;
+
+/** Of the root mapping, its included files merged. Variables stay as they are written; keys without a value and a default are left out. */
+export function writtenOf(root: YamlMap): Written {
+  const written = fill(agentTable, root);
+  const { include_config: _included, ...others } = written;
+  return { ...others, sources: components(root, 'sources', sourceTables, withPreset), sinks: components(root, 'sinks', sinkTables) };
+}
+
+function components(
+  root: YamlMap,
+  key: string,
+  tables: Readonly<Record<string, Table>>,
+  prepare = (map: YamlMap): YamlMap => map,
+): Written {
+  const section = nodeOf(root, key);
+  if (section?.kind !== 'map') return {};
+  return Object.fromEntries(
+    section.entries.map(({ key: id, value }) => {
+      const body = asMap(value);
+      const type = plain(nodeOf(body, 'type'));
+      return [id, fill(typeof type === 'string' ? (tables[type] ?? {}) : {}, prepare(body))];
+    }),
+  );
+}
+
+function fill(table: Table, map: YamlMap): Written {
+  return Object.fromEntries(
+    Object.entries(table).flatMap(([name, declared]) => {
+      const node = nodeOf(map, name) ?? defaultNode(declared, name);
+      if (node === undefined) return [];
+      const inner = declared.kind.table;
+      return [[name, inner === undefined ? plain(node) : fill(inner, asMap(node))]];
+    }),
+  );
+}
+
+function nodeOf(map: YamlMap, name: string): YamlNode | undefined {
+  return map.entries.find(({ key }) => key === name)?.value;
+}
+
+function asMap(node: YamlNode): YamlMap {
+  return node.kind === 'map' ? node : { kind: 'map', at: node.at, entries: [] };
+}
+
+function plain(node: YamlNode | undefined): JsonValue {
+  if (node === undefined) return null;
+  if (node.kind === 'scalar') return node.value;
+  if (node.kind === 'list') return node.items.map(plain);
+  return Object.fromEntries(node.entries.map(({ key, value }) => [key, plain(value)]));
+}
