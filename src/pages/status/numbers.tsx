@@ -88,7 +88,7 @@ export function Numbers({ status, rates, history }: SectionProps) {
 function noteOf(deadLettered: number, dropped: number, lost: number): string {
   const gone = [...(dropped > 0 ? [`${formatCount(dropped)} dropped`] : []), ...(lost > 0 ? [`${formatBytes(lost)} lost`] : [])];
   if (gone.length > 0) return gone.join(', ');
-  return deadLettered > 0 ? 'refused, and kept; none dropped' : 'nothing refused, dropped or lost';
+  return deadLettered > 0 ? 'refused, kept on disk' : 'nothing dropped or lost';
 }
 
 interface FigureProps {
