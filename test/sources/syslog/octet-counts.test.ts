@@ -159,6 +159,44 @@ test('20,000 good messages behind a bad one all arrive while the connection stay
   }
 });
 
+describe.each([
+  ['one character, one digit', 'é took 7'],
+  ['two characters, two digits', 'é é took 12'],
+  ['two characters, three digits', 'é é took 123'],
+  ['an emoji, four digits', '😀😀 port 5514'],
+])('a count of characters before a text that ends in digits damages no other message: %s', (_name, text) => {
+  const after = goods(60);
+  const wire = `${counted('<13>first')}${miscounted(`<13>${text}`)}${after.map(counted).join('')}`;
+  const expectIntact = (events: readonly Seen[], how = 'one read'): void => {
+    expect(
+      events.filter(({ parse_error }) => parse_error === undefined).map(({ message }) => message),
+      how,
+    ).toEqual(expect.arrayContaining(['first', ...after.map((each) => each.slice(4))]));
+    // Not a digit is gone.
+    const between = events.slice(1, -after.length).map(({ message }) => message.replace('<13>', ''));
+    expect(between.join('')).toBe(text);
+  };
+
+  test('in one read', async () => expectIntact(await take([wire])));
+  test('in two reads', async () => {
+    for (let at = 1; at < 120; at += 1) expectIntact(await take(cut(wire, at)), `cut at ${at}`);
+  });
+});
+
+test('behind a wrong count the messages of a slow sender whose texts end in digits come after three more, not a minute later', async () => {
+  const open = createRig();
+  const stream = open.open();
+  const texts = Array.from({ length: 12 }, (_, n) => `<13>é é took ${n + 10}`);
+  const wires = [miscounted('<13>é'), ...texts.map((text, n) => (n === 0 ? miscounted(text) : counted(text)))];
+  for (const wire of wires) {
+    const bytes = Buffer.from(wire);
+    stream.take(bytes.copy(open.input.bytes));
+    if (stream.isWaiting) stream.resume();
+  }
+  const messages = await open.messages();
+  expect(messages).toEqual(expect.arrayContaining(texts.slice(1, -1).map((text) => text.slice(4))));
+});
+
 test('the end of a connection tells a wrong count from a message that was cut off', async () => {
   expect(await take(['999 <13>cut 20 <13>off'])).toMatchObject([{ message: 'cut 20 <13>off', truncated: true, original_bytes: 999 }]);
   expect(await seen(`999 <13>bad${counted(good(0))}${counted(good(1))}`)).toEqual(['[<13>bad]', 'good 0 é', 'good 1 é']);

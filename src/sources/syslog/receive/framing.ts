@@ -16,6 +16,7 @@ import {
   delimiterAt,
   findProof,
   findStart,
+  fittingInNumber,
   isInStep,
   isTrailer,
   LESS_THAN,
@@ -54,7 +55,7 @@ export class Framer {
   /** Bytes of the message that its count names, less those that are gone. */
   #octets = 0;
   #isDoubtful = false;
-  /** Whether what came before was out of step: its end may have been a part of the count. */
+  /** Whether anything before was out of step: the sender counts wrong, and a text's end may be a part of a count. */
   #wasLost = false;
   /** Up to here there is no end; and up to here no count that proves this message's beginning wrong. */
   #looked = 0;
@@ -208,15 +209,18 @@ export class Framer {
       return this.#lose(bytes);
     }
     const least = this.#ending !== 'none' ? 1 : this.#isDoubtful ? PROVING_COUNTS : Infinity;
-    if (this.#dropped === 0 && least < Infinity && this.#findProof(bytes, least) !== undefined) return this.#lose(bytes);
+    const isDisproved = (): boolean =>
+      fittingInNumber(bytes, this.#head, this.#ending !== 'none') >= least || this.#findProof(bytes, least) !== undefined;
+    if (this.#dropped === 0 && least < Infinity && isDisproved()) return this.#lose(bytes);
     return this.#ending === 'none' ? undefined : { end: bytes.length, next: bytes.length, missing: end - bytes.length };
   }
 
   #lose(bytes: Buffer): undefined {
     this.#mode = 'lost';
-    // Without a PRI the number is text.
-    if (priorityAt(bytes, this.#head) !== true) this.#head = 0;
-    this.#looked = 0;
+    // The number's first digits end the text before it, where the others fit; without a PRI the number is text.
+    const isJoined = this.#parts === 0 && fittingInNumber(bytes, this.#head, this.#ending !== 'none') > 0;
+    this.#looked = isJoined ? this.#head : 0;
+    if (isJoined || priorityAt(bytes, this.#head) !== true) this.#head = 0;
   }
 
   /** Where, before `to`, a message begins inside of this one. Where more bytes may tell, it waits for them. */
@@ -229,7 +233,8 @@ export class Framer {
 
   #findNextCount(bytes: Buffer): Ending | undefined {
     const from = Math.max(this.#looked, this.#head);
-    const at = findStart(bytes, from, this.#head, this.#ending !== 'none');
+    // Where the digits that stand first are text, no message begins with them.
+    const at = findStart(bytes, from, Math.max(1, this.#head), this.#ending !== 'none');
     if (at !== undefined) return { end: at, next: at, isOutOfStep: true };
     this.#looked = Math.max(0, bytes.length - LONGEST_START);
     return this.#ending === 'none' ? undefined : { end: bytes.length, next: bytes.length, isOutOfStep: true };
@@ -285,7 +290,7 @@ export class Framer {
     this.#parts = this.#dropped = this.#trailers = 0;
     this.#message = {};
     this.#mode = 'start';
-    this.#wasLost = isOutOfStep === true;
+    this.#wasLost ||= isOutOfStep === true;
     if (frame === undefined) return undefined;
     if (missing !== undefined || isUnended)
       return { ...frame, originalBytes: (frame.originalBytes ?? frame.bytes.length) + (missing ?? 0), isCutOff: true };

@@ -7,6 +7,8 @@ import { MAX_OCTET_COUNT_DIGITS } from '../limits.ts';
 export const [NUL, LF, CR, SPACE, ZERO, NINE, LESS_THAN, GREATER_THAN] = [0, 10, 13, 32, 48, 57, 60, 62];
 /** CR, LF and NUL between two messages that are looked over; behind more, a count is taken for granted. */
 const MAX_TRAILERS = 8;
+/** Digits that a text may end in, right before a count. */
+const MAX_TEXT_DIGITS = 6;
 /** Counts in a row, each in step with the next, that prove what stands before them wrong. */
 export const PROVING_COUNTS = 3;
 /** A count, its space and a PRI are not longer. */
@@ -126,6 +128,15 @@ function countBefore(bytes: Buffer, at: number, floor: number, isEnd: boolean): 
     const fitting = bytes[start] === ZERO ? -1 : fittingCounts(bytes, start, isEnd);
     if (fitting > best.fitting) best = { at: start, fitting };
   }
+  return best;
+}
+
+/** How many counts in a row fit from a later digit of the number at 0 on, whose PRI stands at `at`: text may end in the digits before. */
+export function fittingInNumber(bytes: Buffer, at: number, isEnd: boolean): number {
+  let best = -1;
+  if (priorityAt(bytes, at) !== true) return best;
+  for (let start = 1; start <= MAX_TEXT_DIGITS && start < at - 1; start += 1)
+    if (bytes[start] !== ZERO) best = Math.max(best, fittingCounts(bytes, start, isEnd));
   return best;
 }
 
