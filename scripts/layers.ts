@@ -99,5 +99,5 @@ export const clockUsers: Readonly<Record<string, string>> = {
   'src/sources/file/polling.ts': 'lets others run after some milliseconds of work',
   'src/state/database/': 'dates in rows and file names, which nothing depends on',
   'src/telemetry/': 'samples and cached replies in real time; tests give server.ts a `now`',
-  'src/kernel/zone-table.ts': 'how far into the future a table of offsets reaches',
+  'src/kernel/times/zone-table.ts': 'how far into the future a table of offsets reaches',
 };

@@ -5,17 +5,37 @@
 import type { EventShape, Marks, Region } from '../core/block.ts';
 import { TailraceError } from '../core/errors.ts';
 import { KERNEL_SLACK_BYTES } from '../core/limits.ts';
-import { MAX_JSON_DEPTH, MAX_TEMPLATE_BYTES } from './limits.ts';
-import { sumInPlace, WEIGHTS_BYTES } from './content-sum.ts';
+import { sumInPlace } from './content-sum.ts';
 import { Gaps } from './gaps.ts';
+import { formImage } from './times/form-image.ts';
 import { checkRange } from './range.ts';
+import {
+  aligned,
+  ABBREVIATIONS_AT,
+  ENDS_AT,
+  FORMS_AT,
+  INDEX_AT,
+  MAX_ENDS,
+  NAMED_ZONES_AT,
+  PREFIX_AT,
+  REGIONS_AT,
+  RESULTS_AT,
+  SCRATCH_AT,
+  SHAPES_AT,
+  STACK_AT,
+  SUM_WEIGHTS_AT,
+  TEMPLATE_AT,
+  TIME_AT,
+  ZONE_AT,
+} from './layout.ts';
+import { MAX_JSON_DEPTH } from './limits.ts';
 import { countInvalid, eventOf, timeText } from './reference.ts';
 import { createSyslogFactory, type SyslogExports, type SyslogFactory } from './syslog.ts';
 import { encodeTemplate, timeKeysOf, timesOf } from './template.ts';
 import { createMemory, instantiate, PAGE_BYTES } from './web-assembly.ts';
 import { copyEvents } from './whole-events.ts';
 import type { WrapResult } from './wrap-result.ts';
-import { type ZoneTable, zoneTable, ZONE_TABLE_BYTES } from './zone-table.ts';
+import { abbreviationImage, MAX_NAMED_ZONES, NAMED_ZONE_BYTES, namedZoneImage, type ZoneTable, zoneTable } from './times/zone-table.ts';
 
 /** A compiled shape: the bytes that the kernel writes around and into lines. */
 export interface Template {
@@ -66,6 +86,7 @@ export interface Kernel {
     consumed: number;
     event: Buffer;
     replaced: number;
+    unknownZones: number;
   };
   /** How many newlines are in `input.bytes[start, end)`. */
   count(input: Region, start: number, end: number): number;
@@ -75,17 +96,8 @@ export interface Kernel {
 
 /** What kernel.wasm exports; assembly/kernel.ts says what each does. */
 interface Exports extends SyslogExports {
-  setUp(
-    results: number,
-    prefix: number,
-    scratch: number,
-    stack: number,
-    maxDepth: number,
-    index: number,
-    shapes: number,
-    time: number,
-    zone: number,
-  ): void;
+  setUp(results: number, prefix: number, scratch: number, stack: number, maxDepth: number, index: number, shapes: number): void;
+  setUpTimes(time: number, zone: number, forms: number, abbreviations: number, zones: number): void;
   setRead(readAtMs: number, offsets: number): void;
   useTemplate(at: number): void;
   forgetShapes(): void;
@@ -102,30 +114,10 @@ interface CompiledTemplate extends Template {
   readonly zone: ZoneTable | undefined;
 }
 
-const ALIGN_BYTES = 64;
 const STOPS = ['input', 'output', 'events', 'too_large'] as const;
+/** Beyond them: the kernel wants a zone. */
+const STOP_ZONE = 4;
 const LF = 0x0a;
-
-// The kernel's own part of the memory. Address 0 stays unused.
-const RESULTS_AT = 64;
-const PREFIX_AT = 128;
-const STACK_AT = 256;
-const SCRATCH_AT = aligned(STACK_AT + MAX_JSON_DEPTH);
-const TEMPLATE_AT = aligned(SCRATCH_AT + MAX_TEMPLATE_BYTES + KERNEL_SLACK_BYTES);
-const INDEX_AT = aligned(TEMPLATE_AT + MAX_TEMPLATE_BYTES + KERNEL_SLACK_BYTES);
-/** assembly/index.ts: 16 bytes, and four for each byte of a stretch and its last step. */
-const INDEX_BYTES = 8 * 1024;
-const ENDS_AT = INDEX_AT + INDEX_BYTES;
-/** Ends of joined events that one call gets. */
-const MAX_ENDS = 4096;
-const SUM_WEIGHTS_AT = ENDS_AT + 4 * MAX_ENDS;
-const SHAPES_AT = SUM_WEIGHTS_AT + WEIGHTS_BYTES;
-/** assembly/shapes.ts: 16 bytes, and 256 nodes of 48. */
-const SHAPES_BYTES = 16 + 256 * 48;
-/** assembly/time/time.ts: 128 bytes; then four for each key of a time. */
-const TIME_AT = aligned(SHAPES_AT + SHAPES_BYTES);
-const ZONE_AT = TIME_AT + 256;
-const REGIONS_AT = aligned(ZONE_AT + ZONE_TABLE_BYTES);
 
 /**
  * `capacityBytes` is reserved as address space; pages cost memory only once they are touched. A region takes its bytes and
@@ -135,10 +127,12 @@ export function createKernel(capacityBytes: number): Kernel {
   const capacityEnd = REGIONS_AT + capacityBytes;
   const memory = createMemory(Math.ceil(capacityEnd / PAGE_BYTES));
   const bytes = Buffer.from(memory.buffer);
-  const results = new Uint32Array(memory.buffer, RESULTS_AT, 6);
+  const results = new Uint32Array(memory.buffer, RESULTS_AT, 9);
   const endsTable = new Uint32Array(memory.buffer, ENDS_AT, MAX_ENDS);
   const kernel = instantiate('kernel.wasm', memory) as Exports;
-  kernel.setUp(RESULTS_AT, PREFIX_AT, SCRATCH_AT, STACK_AT, MAX_JSON_DEPTH, INDEX_AT, SHAPES_AT, TIME_AT, ZONE_AT);
+  kernel.setUp(RESULTS_AT, PREFIX_AT, SCRATCH_AT, STACK_AT, MAX_JSON_DEPTH, INDEX_AT, SHAPES_AT);
+  kernel.setUpTimes(TIME_AT, ZONE_AT, FORMS_AT, ABBREVIATIONS_AT, NAMED_ZONES_AT);
+  bytes.set(formImage(), FORMS_AT);
   sumInPlace(memory, SUM_WEIGHTS_AT);
 
   let free = REGIONS_AT;
@@ -147,9 +141,11 @@ export function createKernel(capacityBytes: number): Kernel {
   /** The context that the kernel reads times in. */
   let zone: ZoneTable | undefined;
   let zoneMs = Number.NaN;
+  /** The next named zone takes this place. */
+  let nextNamed = 0;
   let loaded: Template | undefined;
   let loadedKeys = '';
-  const result: WrapResult = { consumed: 0, written: 0, events: 0, skipped: 0, replaced: 0, stop: 'input' };
+  const result: WrapResult = { consumed: 0, written: 0, events: 0, skipped: 0, replaced: 0, unknownZones: 0, stop: 'input' };
 
   function reserve(size: number): Region {
     const length = aligned(size + KERNEL_SLACK_BYTES);
@@ -175,10 +171,20 @@ export function createKernel(capacityBytes: number): Kernel {
     if (ms !== timeMs) bytes.write(`{"_time":"${timeText(ms)}","message":"`, PREFIX_AT, 'latin1');
     timeMs = ms;
     if (!table || (table === zone && ms === zoneMs)) return;
-    if (table !== zone) bytes.set(table.image, ZONE_AT);
+    if (table !== zone) {
+      bytes.set(table.image, ZONE_AT);
+      bytes.set(abbreviationImage(table.name), ABBREVIATIONS_AT);
+    }
     kernel.setRead(ms, table.count);
     zone = table;
     zoneMs = ms;
+  }
+
+  /** Lays out the zone whose name the kernel stopped for, in place of the one that has been there longest. */
+  function learnZone(): void {
+    const name = bytes.toString('latin1', results[7], results[7]! + results[8]!);
+    bytes.set(namedZoneImage(name), NAMED_ZONES_AT + nextNamed * NAMED_ZONE_BYTES);
+    nextNamed = (nextNamed + 1) % MAX_NAMED_ZONES;
   }
 
   function load(template: CompiledTemplate, marks: Marks | undefined): void {
@@ -230,13 +236,23 @@ export function createKernel(capacityBytes: number): Kernel {
       const to = output.at + at;
       const lastEnd = input.at + lineEnd(input, start, end);
       const stopAt = ends ? Math.min(lastEnd, loadEnds(input, ends)) : lastEnd;
-      kernel.wrap(from, stopAt, to, output.at, output.at + limit, maxEvents, passes ? 1 : 0, ends ? ENDS_AT : 0);
-      result.consumed = results[0]! - from;
-      result.written = results[1]! - to;
-      result.events = results[2]!;
-      result.skipped = results[3]!;
-      result.stop = STOPS[results[4]!]!;
-      result.replaced = results[5]!;
+      let [next, out, stop] = [from, to, STOP_ZONE];
+      result.events = result.skipped = result.replaced = result.unknownZones = 0;
+      while (stop === STOP_ZONE) {
+        const endsAt = ends ? ENDS_AT + 4 * (result.events + result.skipped) : 0;
+        kernel.wrap(next, stopAt, out, output.at, output.at + limit, maxEvents - result.events, passes ? 1 : 0, endsAt);
+        next = results[0]!;
+        out = results[1]!;
+        result.events += results[2]!;
+        result.skipped += results[3]!;
+        stop = results[4]!;
+        result.replaced += results[5]!;
+        result.unknownZones += results[6]!;
+        if (stop === STOP_ZONE) learnZone();
+      }
+      result.consumed = next - from;
+      result.written = out - to;
+      result.stop = STOPS[stop]!;
       return result;
     },
 
@@ -245,16 +261,14 @@ export function createKernel(capacityBytes: number): Kernel {
       const newline = isJoined ? end - start - 1 : input.bytes.subarray(start, end).indexOf(LF);
       const line = input.bytes.subarray(start, newline < 0 ? end : start + newline);
       const { shape, timestampField } = template as CompiledTemplate;
-      const event = eventOf(line, { shape, timestampField, readAtMs, marks, isJoined }) ?? Buffer.alloc(0);
-      return { consumed: newline < 0 ? end - start : newline + 1, event, replaced: shape.format === 'events' ? 0 : countInvalid(line) };
+      const context = { shape, timestampField, readAtMs, marks, isJoined, unknownZones: 0 };
+      const event = eventOf(line, context) ?? Buffer.alloc(0);
+      const replaced = shape.format === 'events' ? 0 : countInvalid(line);
+      return { consumed: newline < 0 ? end - start : newline + 1, event, replaced, unknownZones: context.unknownZones };
     },
 
     count,
   };
-}
-
-function aligned(address: number): number {
-  return Math.ceil(address / ALIGN_BYTES) * ALIGN_BYTES;
 }
 
 /** The end of the last whole line: the kernel relies on a newline as its input's last byte. */

@@ -4,8 +4,9 @@
  */
 import { type EventShape, isJson, type JsonValue, type Marks } from '../core/block.ts';
 import { MAX_JSON_DEPTH } from './limits.ts';
+import { type EventTime, formatEventTime, leadingTime, type TimeContext, wholeTextTime, wholeTime } from '../core/time/own-time.ts';
 import { createZone, type Zone } from '../core/time/zone.ts';
-import { type EventTime, formatEventTime, leadingTime, type TimeContext, wholeTime } from './event-time.ts';
+import { PAIR_KEY, TEXT_KEY } from './template.ts';
 import { trimEndOf } from '../core/text/trim-end.ts';
 
 /** Bytes of text that are decoded and escaped at a time: an event may be longer than the longest string. */
@@ -22,6 +23,8 @@ export interface LineContext {
   readonly marks?: Marks | undefined;
   /** The bytes are lines joined to one event, the last one without its newline. */
   readonly isJoined?: boolean;
+  /** Goes up where the time of an event is not taken, because it stands in front of a zone that cannot be told. */
+  unknownZones?: number;
 }
 
 /** The event of one line (its bytes without the newline), with a newline at its end; undefined for an empty line. */
@@ -90,11 +93,13 @@ function wrapped(line: Uint8Array, context: LineContext): Buffer {
 const MAX_HEAD_BYTES = 1024 * 1024;
 const zones = new Map<string, Zone>();
 
-function timesOf({ shape, timestampField, readAtMs }: LineContext): TimeContext | undefined {
+function timesOf(context: LineContext): (TimeContext & { hasUnknownZone: boolean }) | undefined {
+  const { shape, timestampField, readAtMs } = context;
   if (!shape.time || timestampField !== undefined) return undefined;
   const { zone } = shape.time;
   if (!zones.has(zone)) zones.set(zone, createZone(zone));
-  return { zone: zones.get(zone)!, readAtMs };
+  const times = { zone: zones.get(zone)!, readAtMs, hasUnknownZone: false, unknownZone: () => void (times.hasUnknownZone = true) };
+  return times;
 }
 
 /** The time that a text begins with, where that is asked for. */
@@ -103,6 +108,7 @@ function timeOfText(line: Uint8Array, context: LineContext): string | undefined 
   // A part of a line that is not its first begins anywhere.
   if (!times || (context.marks?.['part'] ?? 1) !== 1) return undefined;
   const time = leadingTime(Buffer.from(line.subarray(0, MAX_HEAD_BYTES)).toString('latin1'), times);
+  if (!time && times.hasUnknownZone) context.unknownZones = (context.unknownZones ?? 0) + 1;
   return time && formatEventTime(time);
 }
 
@@ -115,10 +121,14 @@ function timeOfKeys(values: ReadonlyMap<string, string>, context: LineContext): 
     const value = values.get(key);
     const inside = value?.startsWith('"') === true ? value.slice(1, -1) : undefined;
     let time: EventTime | undefined;
-    if (keys.includes(key)) time = value === undefined ? undefined : wholeTime(inside ?? value, times);
+    if (key === TEXT_KEY && keys.includes(key)) time = inside === undefined ? undefined : wholeTextTime(inside, times);
+    else if (key === PAIR_KEY && keys.includes(key))
+      time = value === undefined || inside !== undefined ? undefined : wholeTime(pairOf(value), times);
+    else if (keys.includes(key)) time = value === undefined ? undefined : wholeTime(inside ?? value, times);
     else if (inside !== undefined) time = leadingTime(inside, times);
     if (time) return formatEventTime(time);
   }
+  if (times.hasUnknownZone) context.unknownZones = (context.unknownZones ?? 0) + 1;
   return undefined;
 }
 
@@ -170,7 +180,9 @@ function topLevelKeys(text: string): Map<string, string> | undefined {
       const colon = nextToken(text, i + 1);
       if (depth === 1 && text[colon] === ':') {
         const key = decoded(text.slice(from, i));
-        keys.set(key, scalarAt(text, nextToken(text, colon + 1)) ?? keys.get(key) ?? '');
+        const value = nextToken(text, colon + 1);
+        const found = key === PAIR_KEY ? undefined : scalarAt(text, value);
+        keys.set(key, found ?? objectTime(key, text, value) ?? keys.get(key) ?? '');
       }
     }
     if (depth > MAX_JSON_DEPTH) return undefined;
@@ -183,6 +195,22 @@ const STRING_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/y;
 function scalarAt(text: string, at: number): string | undefined {
   STRING_OR_NUMBER.lastIndex = at;
   return STRING_OR_NUMBER.exec(text)?.[0];
+}
+
+const DATE = /\{[ \t\r]*"\$date"[ \t\r]*:[ \t\r]*("(?:[^"\\]|\\.)*")/y;
+const PAIR = /\{[ \t\r]*"epochSecond"[ \t\r]*:[ \t\r]*(\d[\d.eE+-]*(?:[ \t\r]*,[ \t\r]*"nanoOfSecond"[ \t\r]*:[ \t\r]*\d+)?)/y;
+
+/** What stands for the time in an object that some programs write: a text, or seconds with what follows them. */
+function objectTime(key: string, text: string, at: number): string | undefined {
+  const pattern = key === TEXT_KEY ? DATE : key === PAIR_KEY ? PAIR : undefined;
+  if (pattern) pattern.lastIndex = at;
+  return pattern?.exec(text)?.[1];
+}
+
+/** Seconds and their nanoseconds as one number; none where the first is not whole. */
+function pairOf(value: string): string {
+  const [, second = '', nanos = ''] = /^(\d{9,10})(?:[ \t\r,]+"nanoOfSecond"[ \t\r:]+(\d+))?$/.exec(value) ?? [];
+  return nanos === '' || nanos.length > 9 ? second : `${second}.${nanos.padStart(9, '0')}`;
 }
 
 /** The place of the next character that is not white space. */

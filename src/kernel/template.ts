@@ -17,6 +17,11 @@ import type { EventShape, EventTimes, JsonValue, Marks } from '../core/block.ts'
 /** The text of `parse_error` with format `json`. */
 const NOT_AN_OBJECT = 'not a JSON object';
 
+/** Keys that other programs use for other values, too: this one counts with a date and clock, or in MongoDB's logs with an object around them. */
+export const TEXT_KEY = 't';
+/** Log4j writes an object of seconds and nanoseconds. */
+export const PAIR_KEY = 'instant';
+
 const HEADER_BYTES = 64;
 const TIME_MARK = 1n << 62n;
 /** Of a key whose value may be the event's time. */
@@ -27,8 +32,9 @@ const TIME_KEY = 1n << 61n;
  * Throws `TailraceError` `E_FIELDS` for more than MAX_FIELDS fields or an image over MAX_TEMPLATE_BYTES.
  *
  * Layout, little-endian u32: suffix, its length, joined fields, their length, the table of field lengths, field count,
- * whether `_time` is ever added, key table, key count, longest key; u64 the filter of assembly/keys.ts; u32 whether times are read, and how
- * many keys have times for values (those that come next may begin with one). Then the tables.
+ * whether `_time` is ever added, key table, key count, longest key; u64 the filter of assembly/keys.ts; u32 whether times are read, how
+ * many keys have times for values (those that come next may begin with one), a bit for each of these whose value is text or `{"$date": …}`, and
+ * for each that has `{"epochSecond": …}`. Then the tables.
  */
 export function encodeTemplate(shape: EventShape, timestampField: string | undefined, at: number, marks?: Marks): Buffer {
   const fields = Object.entries(shape.fields);
@@ -66,7 +72,10 @@ export function encodeTemplate(shape: EventShape, timestampField: string | undef
   );
   // A part of a line that is not its first begins anywhere.
   if (times && (marks?.['part'] ?? 1) === 1) image.writeUInt32LE(1, 48);
+  const bitsOf = (name: string): number => (times?.keys ?? []).reduce((bits, key, n) => (key === name ? bits | (1 << n) : bits), 0);
   image.writeUInt32LE(times?.keys.length ?? 0, 52);
+  image.writeUInt32LE(bitsOf(TEXT_KEY), 56);
+  image.writeUInt32LE(bitsOf(PAIR_KEY), 60);
   let address = at + keyBytesAt;
   keys.forEach(({ bytes, marks }, i) => {
     image.writeUInt32LE(address, keysAt + 16 * i);

@@ -30,7 +30,7 @@ export function copyEvents(
   bytes.copy(output.bytes, at, start, to);
   result.consumed = result.written = to - start;
   result.events = events;
-  result.skipped = result.replaced = 0;
+  result.skipped = result.replaced = result.unknownZones = 0;
   if (to === end) result.stop = 'input';
   else if (events === maxEvents) result.stop = 'events';
   else result.stop = bytes.indexOf(LF, to) + 1 - to > limit ? 'too_large' : 'output';

@@ -10,6 +10,8 @@ export interface WrapResult {
   skipped: number;
   /** U+FFFD written for invalid UTF-8. */
   replaced: number;
+  /** Events whose time is not taken, because it stands in front of a zone that cannot be told. */
+  unknownZones: number;
   /**
    * `input`: all of it is used up. `output`: the next event does not fit in the bytes that are left, but fits a slot.
    * `events`: `maxEvents` reached. `too_large`: the next event alone would not fit an empty slot, that is `output.bytes[0,

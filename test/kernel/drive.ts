@@ -49,7 +49,13 @@ export function drive(lines: readonly Uint8Array[], plan: Plan): Buffer {
     marks: plan.marks,
     isJoined: plan.isJoined ?? false,
   };
-  const events = lines.map((line) => eventOf(line, context));
+  const unknownZones: number[] = [];
+  const events = lines.map((line) => {
+    const own = { ...context, unknownZones: 0 };
+    const event = eventOf(line, own);
+    unknownZones.push(own.unknownZones);
+    return event;
+  });
   if (++blocks % BLOCKS_A_KERNEL === 0) renew();
   const template = kernel.compile(plan.shape, plan.timestampField);
   const start = plan.start ?? 0;
@@ -72,7 +78,7 @@ export function drive(lines: readonly Uint8Array[], plan: Plan): Buffer {
     next = checkCall(
       template,
       context,
-      { lines, events, ends, start, next, last: Math.min(next + count, lines.length) },
+      { lines, events, unknownZones, ends, start, next, last: Math.min(next + count, lines.length) },
       { to, limit, maxEvents },
       out,
     );
@@ -84,6 +90,7 @@ export function drive(lines: readonly Uint8Array[], plan: Plan): Buffer {
 interface Progress {
   readonly lines: readonly Uint8Array[];
   readonly events: readonly (Buffer | undefined)[];
+  readonly unknownZones: readonly number[];
   readonly ends: readonly number[];
   readonly start: number;
   readonly next: number;
@@ -127,7 +134,8 @@ function checkCall(
   const reached = next === on.next ? from : on.ends[next - 1]!;
   const skipped = next - on.next - events;
   const replaced = on.lines.slice(on.next, next).reduce((sum, each) => sum + countInvalid(each), 0);
-  expect({ ...done }).toEqual({ consumed: reached - from, written: size, events, skipped, replaced, stop });
+  const unknownZones = on.unknownZones.slice(on.next, next).reduce((sum, each) => sum + each, 0);
+  expect({ ...done }).toEqual({ consumed: reached - from, written: size, events, skipped, replaced, unknownZones, stop });
   if (to > 0 && slot.bytes[to - 1] !== CANARY) throw new Error('a byte before the output was overwritten');
   if (slot.bytes.subarray(beyond, beyond + 64).some((byte) => byte !== CANARY)) throw new Error('bytes past the slack were overwritten');
   if (stop === 'too_large' || stop === 'output') {
@@ -136,6 +144,7 @@ function checkCall(
     if (!large.event.equals(on.events[next]!)) throw new Error(differs(large.event, on.events[next]!));
     expect(large.consumed).toBe(on.ends[next]! - reached);
     expect(large.replaced).toBe(countInvalid(on.lines[next]!));
+    expect(large.unknownZones).toBe(on.unknownZones[next]);
   }
   out.push(written);
   return next;

@@ -54,7 +54,7 @@ const space = fc.constantFrom('', '', '', '', ' ', '\t', '\r', '  ');
 /** The same few names again and again, plain and in every disguise. */
 // prettier-ignore
 const KEYS = [
-  'time', 'ts', '@timestamp', 'ti\\u006de', 'time',
+  'time', 'ts', '@timestamp', 'ti\\u006de', 'time', 't', 'instant', 't',
   'service', 'serv\\u0069ce', 'Service', 'servic', '_time', '\\u005ftime', '_tim\\u0065', 'ts', 'host', 'message', 'a', '', '1', '__proto__',
   'é', '\\u00e9', '\\u00E9', 'e\u0301', '😀', '\\ud83d\\ude00', '\\uD83D\\uDE00', '\\ud83d', '\\ude00\\ud83d', '\\ud800', '\ufffd', '\\ufffd',
   '\\"', '\\\\', '\\/', '/', '\\n', 'a key longer than sixteen bytes', 'a key longer than sixteen byte\\u0073',

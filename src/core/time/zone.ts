@@ -4,6 +4,8 @@
  */
 
 export interface Zone {
+  /** The IANA name that it was made of. */
+  readonly name: string;
   /**
    * The instant of a wall-clock time, in milliseconds; of two (a clock set back) the one nearer to `nearMs`. Without
    * `year` it is the latest year that puts it at most `mostAheadMs` (a day) after `nearMs`: December's messages that arrive in January are
@@ -28,11 +30,14 @@ export interface WallTime {
 const DAY_MS = 86_400_000;
 const QUARTER_MS = 900_000;
 const MAX_KEPT_OFFSETS = 4096;
+/** Zones that logs name, and names that are none, which are kept. */
+const MAX_KEPT_ZONES = 256;
+const kept = new Map<string, Zone | undefined>();
 
 /** `name` is an IANA zone that Intl knows (the configuration checks it). */
 export function createZone(name: string): Zone {
   const offsets = new Map<number, number>();
-  if (name === 'UTC') return zoneOf(() => 0);
+  if (name === 'UTC') return zoneOf(name, () => 0);
   const format = new Intl.DateTimeFormat('en-US', { timeZone: name, timeZoneName: 'longOffset' });
 
   function offsetAt(instantMs: number): number {
@@ -49,10 +54,24 @@ export function createZone(name: string): Zone {
     return offset;
   }
 
-  return zoneOf(offsetAt);
+  return zoneOf(name, offsetAt);
 }
 
-function zoneOf(offsetAt: (instantMs: number) => number): Zone {
+/** The zone of a name that a log holds; undefined where there is none. */
+export function namedZone(name: string): Zone | undefined {
+  if (kept.has(name)) return kept.get(name);
+  let zone: Zone | undefined;
+  try {
+    zone = createZone(name);
+  } catch {
+    zone = undefined;
+  }
+  if (kept.size >= MAX_KEPT_ZONES) kept.clear();
+  kept.set(name, zone);
+  return zone;
+}
+
+function zoneOf(name: string, offsetAt: (instantMs: number) => number): Zone {
   function nearest(wallMs: number, nearMs: number): number {
     const before = offsetAt(wallMs - DAY_MS);
     const after = offsetAt(wallMs + DAY_MS);
@@ -64,6 +83,7 @@ function zoneOf(offsetAt: (instantMs: number) => number): Zone {
   }
 
   return {
+    name,
     offsetAt,
     toInstant(wall, nearMs, offsetMs, mostAheadMs = DAY_MS) {
       const place = (wallMs: number): number => (offsetMs === undefined ? nearest(wallMs, nearMs) : wallMs - offsetMs);

@@ -6,7 +6,7 @@ import { END, index, makeIndex, passTo } from './index';
 import { filter, findKey, filterBit, foundKey } from './keys';
 import { digitEnds, FALS, literalEnd, NULL, numberEnd, skipSpaces, TRUE } from './scalars';
 import { careMask, wholeText } from './text';
-import { beginTimes, noteTimeValue, TIME_KEY } from './time-keys';
+import { beginTimes, noteTimeObject, noteTimeScalar, TIME_KEY } from './time-keys';
 import { sequence } from './utf8';
 
 /** Of the last object that was accepted: the marks of its known keys, whether it has members, its invalid UTF-8. */
@@ -114,7 +114,8 @@ function closeString(at: usize, p: usize): usize {
 function noteTime(p: usize): void {
   p = skipSpaces(p);
   const c = <u32>load<u8>(p);
-  if (c == 0x22 || c == 0x2d || c - 0x30 < 10) noteTimeValue(foundKey, p);
+  if (c == 0x22 || c == 0x2d || c - 0x30 < 10) noteTimeScalar(foundKey, p);
+  else if (c == 0x7b) noteTimeObject(foundKey, p);
 }
 
 /** What comes next: a member's key, a value, or what stands behind a value. */

@@ -9,9 +9,10 @@ import { setUpKeys, useKeys } from './keys';
 import { skipSpaces } from './scalars';
 import { learnShape, setUpShapes, shapeEnd } from './shapes';
 import { escapeLine, lineEnd, measureLine, replaced, setLastBreak, skipBreaks, stoppedAt, textEnd } from './text';
-import { readTimeOfKeys, setUpTimeKeys, useTimeKeys } from './time-keys';
-import { forgetTimes, putTime, readLeading, setUpTime, timeLength } from './time/time';
-import { setUpZone, useOffsets } from './time/zone';
+import { readTimeOfKeys, useTimeKeys } from './time-keys';
+import { putTime, timeLength } from './time/shown';
+import { readLeading } from './time/time';
+import { beginZones, isUnknown, wantedAt, wantedLength } from './time/written-zone';
 import { copyOver, copyRepaired } from './utf8';
 
 /** `{"_time":"…","message":"`: always this long, and 64 bytes may be read. */
@@ -30,6 +31,8 @@ const STOP_INPUT: u32 = 0;
 const STOP_OUTPUT: u32 = 1;
 const STOP_EVENTS: u32 = 2;
 const STOP_TOO_LARGE: u32 = 3;
+/** JavaScript must look up a zone. */
+const STOP_ZONE: u32 = 4;
 
 let results: usize = 0;
 let prefix: usize = 0;
@@ -56,8 +59,6 @@ export function setUp(
   maxDepth: u32,
   indexAt: usize,
   shapesAt: usize,
-  timeAt: usize,
-  zoneAt: usize,
 ): void {
   results = resultsAt;
   prefix = prefixAt;
@@ -65,15 +66,6 @@ export function setUp(
   setUpJson(stackAt, maxDepth);
   setUpIndex(indexAt);
   setUpShapes(shapesAt);
-  setUpTime(timeAt);
-  setUpTimeKeys(timeAt + 128);
-  setUpZone(zoneAt);
-}
-
-/** To be called with each read's time, and where another zone's table of so many offsets is laid out. */
-export function setRead(readAtMs: f64, offsets: u32): void {
-  useOffsets(offsets);
-  forgetTimes(<i64>readAtMs);
 }
 
 /** Takes the template at `t` into use; template.ts says how it is laid out. */
@@ -87,7 +79,7 @@ export function useTemplate(t: usize): void {
   addsTime = load<u32>(t, 24) != 0;
   fieldMarks = ((<u64>1) << (<u64>fieldCount)) - 1;
   readsTimes = load<u32>(t, 48) != 0;
-  useTimeKeys(load<u32>(t, 52));
+  useTimeKeys(load<u32>(t, 52), load<u32>(t, 56), load<u32>(t, 60));
   useKeys(load<u32>(t, 28), load<u32>(t, 32), load<u32>(t, 36), load<u64>(t, 40));
 }
 
@@ -146,11 +138,12 @@ function putPrefix(o: usize): usize {
  * Lines at `[p, end)` to events at `[out, limit)`; `base` is where the output's region starts. `passes`: JSON objects
  * pass through. `ends`: the addresses, u32 each, where events of joined lines end, the last one `end`; 0 when each line is
  * an event. Results, u32 each: address reached in the input and in the output, events, skipped ones, why it stopped, U+FFFD written
- * for what is no UTF-8.
+ * for what is no UTF-8, events with a time in front of a zone that cannot be told, and the address and length of the name of a zone to look up.
  */
 export function wrap(p: usize, end: usize, out: usize, base: usize, limit: usize, maxEvents: u32, passes: bool, ends: usize): void {
   let events: u32 = 0;
   let skipped: u32 = 0;
+  let unknownZones: u32 = 0;
   let stop = STOP_INPUT;
   const reserve = suffixLength + STEP_BYTES;
   const safe = limit > reserve ? limit - reserve : 0;
@@ -194,7 +187,12 @@ export function wrap(p: usize, end: usize, out: usize, base: usize, limit: usize
         const next = close ? skipSpaces(close) : 0;
         if (next && load<u8>(next) == 0x0a && next >= lastBreak) {
           const marks = present;
-          isTimed = readsTimes && addsTime && (marks & TIME_MARK) == 0 && readTimeOfKeys();
+          const seeksTime = readsTimes && addsTime && (marks & TIME_MARK) == 0;
+          isTimed = seeksTime && readTimeOfKeys();
+          if (seeksTime && wantedAt) {
+            stop = STOP_ZONE;
+            break;
+          }
           const added = spliceLength(marks);
           const bare: usize = isEmpty && added ? 1 : 0;
           const body = close - 1 - start;
@@ -216,6 +214,7 @@ export function wrap(p: usize, end: usize, out: usize, base: usize, limit: usize
           } else if (added) {
             o = splice(o, marks);
           }
+          if (seeksTime && !isTimed && isUnknown) unknownZones++;
           store<u16>(o, 0x0a7d);
           out += size;
           p = next + 1;
@@ -233,7 +232,12 @@ export function wrap(p: usize, end: usize, out: usize, base: usize, limit: usize
     let rest = p;
     const before = replaced;
     lineEnd = 0;
+    beginZones();
     isTimed = readsTimes && readLeading(p);
+    if (readsTimes && wantedAt) {
+      stop = STOP_ZONE;
+      break;
+    }
     const prefixBytes = isTimed ? PREFIX_BYTES - READ_TIME_BYTES + timeLength : PREFIX_BYTES;
     if (out + prefixBytes <= safe) {
       o = escapeLine(p, putPrefix(out), safe);
@@ -250,6 +254,7 @@ export function wrap(p: usize, end: usize, out: usize, base: usize, limit: usize
       if (!begun) o = putPrefix(out);
       o = escapeLine(rest, o, usize.MAX_VALUE);
     }
+    if (readsTimes && !isTimed && isUnknown) unknownZones++;
     copyOver(o, suffixAt, suffixLength);
     out = o + suffixLength;
     p = lineEnd;
@@ -266,6 +271,9 @@ export function wrap(p: usize, end: usize, out: usize, base: usize, limit: usize
   store<u32>(results, skipped, 12);
   store<u32>(results, stop, 16);
   store<u32>(results, replaced, 20);
+  store<u32>(results, unknownZones, 24);
+  store<u32>(results, <u32>wantedAt, 28);
+  store<u32>(results, <u32>wantedLength, 32);
 }
 
 /** Newlines in `[p, end)`. */
@@ -280,4 +288,5 @@ export function count(p: usize, end: usize): u32 {
 }
 
 export { forgetShapes } from './shapes';
+export { setRead, setUpTimes } from './time-set-up';
 export { setUpSyslog, syslogStream, syslogTable, useSyslogSource, useSyslogSuffix } from './syslog/syslog';

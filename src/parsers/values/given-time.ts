@@ -1,7 +1,8 @@
 /** Times whose place or format the configuration names: read as text, to RFC 3339 in UTC. */
+import { abbreviationOffset } from '../../core/time/abbreviations.ts';
 import { compileLayout, parseLayout } from '../../core/time/go-layout.ts';
+import { anyWholeTime, type EventTime, formatEventTime, leadingTime } from '../../core/time/own-time.ts';
 import { wallOf, type Zone } from '../../core/time/zone.ts';
-import { anyWholeTime, type EventTime, formatEventTime, leadingTime, zoneOffset } from '../../kernel/event-time.ts';
 
 /** What services hold: 1900 to 2262. */
 const EARLIEST_S = -2_208_988_800;
@@ -32,7 +33,7 @@ export function createGivenTime({ format, zone, mayBeAhead = false }: GivenTimeR
   };
   if (format === 'auto') {
     return {
-      whole: (text, readAtMs) => asText(anyWholeTime(withKnownZone(text), { zone, readAtMs }), readAtMs),
+      whole: (text, readAtMs) => asText(anyWholeTime(text, { zone, readAtMs }), readAtMs),
       leading: (text, readAtMs) => asText(leadingTime(text, { zone, readAtMs }), readAtMs),
     };
   }
@@ -48,7 +49,8 @@ export function createGivenTime({ format, zone, mayBeAhead = false }: GivenTimeR
     const found = parseLayout(parts, text, mayGoOn);
     if (typeof found === 'string' || (mayGoOn && /[A-Za-z\d]/.test(text[found.end] ?? ''))) return undefined;
     const { ms, ns, hasOffset, zoneName } = found;
-    const named = zoneName === undefined ? undefined : zoneOffset(zoneName);
+    const named = zoneName === undefined ? undefined : offsetOf(zoneName, zone);
+    if (named === null) return undefined;
     const wall = wallOf(Math.floor(ms / 1000) * 1000);
     const instant = hasOffset && wall.year !== undefined ? ms : zone.toInstant(wall, readAtMs, hasOffset ? 0 : named);
     if (instant === undefined) return undefined;
@@ -61,12 +63,11 @@ export function createGivenTime({ format, zone, mayBeAhead = false }: GivenTimeR
   };
 }
 
-/** Postgres writes ` -03` for a zone without a name, and names that mean nothing to others: those are passed over, as in texts. */
-function withKnownZone(text: string): string {
-  const [written, name] = / ([+-]\d\d|[A-Z]{3,5})$/.exec(text) ?? [];
-  if (written === undefined || name === undefined) return text;
-  if (name.length === 3 && /\d/.test(name)) return `${text}00`;
-  return zoneOffset(name) === undefined ? text.slice(0, -written.length) : text;
+/** The offset of a zone's name in milliseconds; null where it cannot be told. Some write hours for a zone without a name. */
+function offsetOf(name: string, zone: Zone): number | null {
+  if (/\d/.test(name)) return Number(name) * 3_600_000;
+  const seconds = abbreviationOffset(name, zone.name);
+  return typeof seconds === 'number' ? seconds * 1000 : null;
 }
 
 /** A decimal count of units, exactly. */

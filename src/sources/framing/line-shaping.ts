@@ -61,7 +61,9 @@ export function shapeOf(config: LineConfig, shaping: LineShaping, wrapFields: Re
 }
 
 /** The keys of an object that are tried for its time, in this order. */
-const TIME_KEYS = ['time', 'timestamp', 'ts', '@timestamp', 'eventTime'];
+const TIME_KEYS = [
+  'time', 'timestamp', 'ts', '@timestamp', 'eventTime', 'Timestamp', '@t', 'datetime', 'asctime', 't', '__REALTIME_TIMESTAMP', 'timeUnixNano', 'instant',
+]; // prettier-ignore
 /** Characters that a field of a path takes at most. */
 const MAX_PATH_FIELD = 256;
 /** Formats whose `_time` is text of the log: of a group or column, or read by the format itself to RFC 3339. */

@@ -2,6 +2,8 @@
 import { dateOf, daysOf, daysSince1970 } from '../calendar';
 
 export const DAY: i64 = 86_400;
+/** Of a zone that a time names (zone-names.ts), where its table begins. */
+const TABLE: usize = 64;
 /** How far ahead of the read a date without a year may be, in milliseconds. */
 const MOST_AHEAD: i64 = 86_400_000;
 /** For a time that cannot be: before all that are taken. */
@@ -40,6 +42,40 @@ function offsetAt(second: i64): i64 {
   while (entry > 0 && beginOf(entry) > second) entry--;
   recent = entry;
   return load<i64>(table + (entry << 4), 8);
+}
+
+/** Takes the table of the zone at `named` into use, until `useOwn`. */
+function useNamed(named: usize): void {
+  ownTable = table;
+  ownLast = last;
+  table = named + TABLE;
+  last = load<u32>(named, 4) - 1;
+  recent = last;
+}
+
+function useOwn(): void {
+  table = ownTable;
+  last = ownLast;
+  recent = 0;
+}
+
+let ownTable: usize = 0;
+let ownLast: u32 = 0;
+
+/** As `localInstant` in the zone at `named`. */
+export function namedInstant(named: usize, wall: i64): i64 {
+  useNamed(named);
+  const instant = localInstant(wall);
+  useOwn();
+  return instant;
+}
+
+/** As `inferredInstant` in the zone at `named`. */
+export function inferredNamed(named: usize, month: u32, day: u32, clock: i64): i64 {
+  useNamed(named);
+  const instant = inferredInstant(month, day, clock, true, 0);
+  useOwn();
+  return instant;
 }
 
 /** The second since 1970 of a wall-clock time; of two (a clock set back) the one nearer to the read. */

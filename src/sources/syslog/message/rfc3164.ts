@@ -5,7 +5,7 @@
 import type { Parsed } from './message.ts';
 import { instantOf } from './rfc5424.ts';
 import { isTaken, MOST_AHEAD_WITHOUT_YEAR_MS } from './sent-time.ts';
-import { LEVELS } from '../../../kernel/event-time.ts';
+import { LEVELS } from '../../../core/time/line-start.ts';
 import type { WallTime, Zone } from '../../../core/time/zone.ts';
 import { createZone } from '../../../core/time/zone.ts';
 
