@@ -80,7 +80,7 @@ export const COLUMNS: readonly Operator[] = [
     names: ['project'],
     hides: true,
     syntax: 'project <name> [= <expression>], …',
-    doc: 'Only these columns, in this order.',
+    doc: 'Keeps only these columns, in this order.',
     read(parser) {
       const assignments = parser.list(() => readAssignment(parser));
       return (names) => {
@@ -93,7 +93,7 @@ export const COLUMNS: readonly Operator[] = [
     names: ['project-away'],
     hides: true,
     syntax: 'project-away <name>[*], …',
-    doc: 'All columns but these; `name*` stands for all whose names begin so. In transforms `a[].b` is the field `b` of each object in the list `a`.',
+    doc: 'Removes columns; `name*` stands for all whose names start so. In transforms `a[].b` is the field `b` of each object in the list `a`.',
     read(parser, _at, use) {
       const patterns = parser.list(() => readPattern(parser, use));
       return (names) => ({ stages: [{ kind: 'remove', names: patterns }], scope: without(names.scope, patterns) });
@@ -103,7 +103,7 @@ export const COLUMNS: readonly Operator[] = [
     names: ['project-keep'],
     hides: true,
     syntax: 'project-keep <name>[*], …',
-    doc: 'Only these columns, in the order that they had; in transforms `a[].b`, too.',
+    doc: 'Keeps only these columns, in the order that they had; in transforms `a[].b`, too.',
     read(parser, _at, use) {
       const patterns = parser.list(() => readPattern(parser, use));
       return (names) => ({ stages: [{ kind: 'keep', names: patterns }], scope: keeping(names.scope, patterns) });
@@ -112,7 +112,7 @@ export const COLUMNS: readonly Operator[] = [
   {
     names: ['project-rename'],
     syntax: 'project-rename <new name> = <name>, …',
-    doc: 'The columns under other names, where they were.',
+    doc: 'Renames columns, which keep their position.',
     read(parser) {
       const pairs = parser.list(() => readRenaming(parser));
       return (names) => renamed(pairs, names);
@@ -122,7 +122,7 @@ export const COLUMNS: readonly Operator[] = [
     names: ['project-reorder'],
     only: 'queries',
     syntax: 'project-reorder <name>[*] [asc | desc], …',
-    doc: 'These columns first, the others behind them.',
+    doc: 'Moves these columns to the front.',
     read(parser) {
       const patterns = parser.list(() => {
         const pattern = readPattern(parser);
@@ -136,7 +136,7 @@ export const COLUMNS: readonly Operator[] = [
     names: ['redact'],
     only: 'queries',
     syntax: 'redact [replaceToken="***"] "<regex>", … [on <field>, …]',
-    doc: 'The texts of the fields, of all without `on`, with the token in place of what the regular expressions (RE2) match: one of a single character, by default `*`, for each character, a longer one for each match.',
+    doc: 'Replaces what the regular expressions (RE2) match in the fields, or in all fields without `on`. A token of one character (by default `*`) replaces each character, a longer one each match.',
     read(parser) {
       const token = readRedactToken(parser);
       const patterns = parser.list(() => readExpression(parser));
@@ -151,7 +151,7 @@ export const COLUMNS: readonly Operator[] = [
   {
     names: ['extend'],
     syntax: 'extend <name> = <expression>, …',
-    doc: 'Adds columns; one of the same name is replaced. In transforms `extend a[].b = mask(a[].b)` replaces the field `b` of each object in the list `a`.',
+    doc: 'Adds columns, or replaces those of the same name. In transforms `extend a[].b = mask(a[].b)` replaces the field `b` of each object in the list `a`.',
     read(parser, _at, use) {
       const assignments = parser.list(() => readAssignment(parser, use === 'transforms'));
       return (names) => {

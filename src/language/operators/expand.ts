@@ -97,14 +97,14 @@ export const EXPAND: readonly Operator[] = [
   {
     names: ['mv-expand'],
     syntax: 'mv-expand [with_itemindex=<name>] [<name> =] <array> [to typeof(<type>)], … [limit <count>]',
-    doc: 'A row for each item of an array; several arrays go side by side. A row stays as it is where there is no array, and has null for an empty one.',
+    doc: 'Makes a row of each item of an array; several arrays go side by side. A row without an array stays as it is; an empty array gives one row with null.',
     read: (parser) => readExpansion(parser),
   },
   {
     names: ['mv-apply'],
     only: 'queries',
     syntax: 'mv-apply [with_itemindex=<name>] [<name> =] <array> [to typeof(<type>)], … [limit <count>] on (<operators>)',
-    doc: 'A row for each item of an array that is left behind the operators, which are where, extend, project-away and project-rename. A row without items does not come out.',
+    doc: 'Makes a row of each item of an array that passes the operators: where, extend, project-away and project-rename. A row without items is dropped.',
     read(parser) {
       const expansion = readExpansion(parser);
       parser.expect('on', 'and (operators) behind the array');

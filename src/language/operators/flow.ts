@@ -58,14 +58,14 @@ export const FLOW: readonly Operator[] = [
   {
     names: ['sample'],
     syntax: 'sample <count | fraction>; in transforms sample <fraction> [by <expression>, …]',
-    doc: 'That many rows, or of `0.1` about that fraction of them, chosen by chance. In transforms that fraction of the events, always the same ones; with `by`, events of equal values stay or go together.',
+    doc: 'Keeps that many random rows, or about that fraction of them (`0.1`). In transforms, a fraction of the events, always the same ones; with `by`, events with equal values stay or go together.',
     read: readSample,
   },
   {
     names: ['sample-distinct'],
     only: 'queries',
     syntax: 'sample-distinct <count> of <expression>',
-    doc: 'That many different values, chosen by chance.',
+    doc: 'Returns that many random distinct values.',
     read(parser, at) {
       const count = parser.count('a number of values after sample-distinct');
       parser.expect('of', 'after the number of values');
@@ -81,7 +81,7 @@ export const FLOW: readonly Operator[] = [
     names: ['throttle'],
     only: 'transforms',
     syntax: 'throttle <count> per <timespan> [by <expression>, …]',
-    doc: 'At most that many events in each window of time, of each group; the others are left out. Up to 10,000 groups are known at a time.',
+    doc: 'Keeps at most that many events of each group in each window of time. It knows up to 10,000 groups at a time.',
     read(parser) {
       const count = parser.count('a number of events after throttle');
       parser.expect('per', 'after the number of events');
@@ -94,7 +94,7 @@ export const FLOW: readonly Operator[] = [
     names: ['dedupe'],
     only: 'transforms',
     syntax: 'dedupe by <expression>, … within <timespan>',
-    doc: 'Leaves out events whose values were seen that short a time before. Up to 10,000 combinations are known at a time.',
+    doc: 'Drops events whose values were seen within that time. It knows up to 10,000 combinations at a time.',
     read(parser) {
       if (!parser.is('by')) throw parser.unexpected('by and what makes two events alike');
       const by = readBy(parser);
@@ -107,7 +107,7 @@ export const FLOW: readonly Operator[] = [
     names: ['to_dataset'],
     only: 'transforms',
     syntax: 'to_dataset(<expression>)',
-    doc: 'The dataset that the event goes to; the last step. A name that is null, empty or no name of a dataset leaves it with that of the sink.',
+    doc: 'Sends the event to a dataset; the last step. A name that is null, empty or invalid leaves the event in the dataset of the sink.',
     read(parser) {
       parser.expect('(', 'after to_dataset');
       const value = readExpression(parser);

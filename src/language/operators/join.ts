@@ -79,7 +79,7 @@ export const JOIN: readonly Operator[] = [
     names: ['join'],
     only: 'queries',
     syntax: 'join [kind=<kind>] (<table>) on <field>, $left.<field> == $right.<field>, …',
-    doc: 'Rows of both tables with equal values side by side; of two columns with the same name that of the right table is called name1. Kinds: innerunique (the default: of the rows of the left table with the same values one), inner, leftouter, rightouter, fullouter, leftsemi, leftanti, rightsemi, rightanti. Null equals nothing.',
+    doc: 'Puts rows of two tables with equal values side by side; of two columns with the same name that of the right table is called name1. Kinds: innerunique (the default: of the rows of the left table with the same values one), inner, leftouter, rightouter, fullouter, leftsemi, leftanti, rightsemi, rightanti. Null equals nothing.',
     read(parser) {
       const how = readKind(parser, 'innerunique', [...KINDS.keys()]);
       const table = parser.subqueries!.table();
@@ -91,7 +91,7 @@ export const JOIN: readonly Operator[] = [
     names: ['lookup'],
     only: 'queries',
     syntax: 'lookup [kind=leftouter | kind=inner] (<table>) on <field>, …',
-    doc: 'The columns of a second table beside each row; what it joins by comes once. Rows without a match stay, unless kind=inner is given.',
+    doc: 'Adds the columns of a second table to each row; the columns of the condition come once. Rows without a match stay, unless kind=inner is given.',
     read(parser) {
       const how = readKind(parser, 'leftouter', ['leftouter', 'inner']);
       const table = parser.subqueries!.table();

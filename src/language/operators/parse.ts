@@ -153,7 +153,7 @@ export const PARSE: readonly Operator[] = [
   {
     names: ['parse'],
     syntax: 'parse [kind=simple | regex | relaxed] <expression> with [*] "<text>" <name>[:<type>] …',
-    doc: 'Columns out of a text: what stands between the texts; `*` skips. Null where the text does not fit.',
+    doc: 'Takes columns out of a text: what stands between the given texts; `*` skips. Null if the text does not fit.',
     read(parser, at) {
       const read = readParse(parser, at);
       return (names) => parsed(read, names, false);
@@ -162,7 +162,7 @@ export const PARSE: readonly Operator[] = [
   {
     names: ['parse-where'],
     syntax: 'parse-where [kind=simple | regex | relaxed] <expression> with …',
-    doc: 'The same, and only the rows whose text fits.',
+    doc: 'Does the same, and keeps only the rows whose text fits.',
     read(parser, at) {
       const read = readParse(parser, at);
       return (names) => parsed(read, names, true);
@@ -171,7 +171,7 @@ export const PARSE: readonly Operator[] = [
   {
     names: ['parse-kv'],
     syntax: 'parse-kv <expression> as (<key>[:<type>], …) [with (pair_delimiter=" ", kv_delimiter="=", quote=\'"\')]',
-    doc: 'Columns out of pairs such as `a=1 b="two words"`; null for a key that is not there.',
+    doc: 'Takes columns out of pairs such as `a=1 b="two words"`; null for a key that is not there.',
     read(parser, at) {
       const read = readKeyValues(parser, at);
       return (names) => keyValues(read, names);

@@ -56,7 +56,7 @@ export const ROWS: readonly Operator[] = [
     names: ['top'],
     only: 'queries',
     syntax: 'top <count> by <expression> [asc | desc], …',
-    doc: 'The first rows of that order.',
+    doc: 'Keeps the first rows of that order.',
     read(parser) {
       const count = parser.count('a number of rows after top');
       parser.expect('by', 'after the number of rows');
@@ -74,7 +74,7 @@ export const ROWS: readonly Operator[] = [
     names: ['take', 'limit'],
     only: 'queries',
     syntax: 'take <count>',
-    doc: 'At most that many rows: of events the newest, unless sorted before. Behind summarize by a bin of _time: that many groups.',
+    doc: 'Keeps at most that many rows: of events the newest, unless they are sorted. After summarize by a bin of _time, that many groups.',
     read(parser) {
       const count = parser.count('a number of rows after take');
       return (names) => ({ stages: [{ kind: 'limit', count, exactly: false }], scope: names.scope });

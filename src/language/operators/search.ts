@@ -85,7 +85,7 @@ export const SEARCH: readonly Operator[] = [
     names: ['search'],
     only: 'queries',
     syntax: 'search [kind=case_sensitive] [<field>:]"<term>" [and | or …]',
-    doc: 'Rows in which the term stands in any field, or in that one, whatever the case without `kind=case_sensitive`; conditions as in where may stand beside it. `"pre*"`, `"*post"`, `"*part*"` and `"be*end"` stand for parts of terms, `*` alone for every row. At the beginning of a query it looks through all datasets (`search in (a, b) "term"` through those), and `$table` says where each row is from.',
+    doc: 'Keeps rows with the term in any field, or in that one; `kind=case_sensitive` minds the case. Combine it with conditions as in where. `"pre*"`, `"*post"`, `"*part*"` and `"be*end"` stand for parts of terms, `*` alone for every row. At the beginning of a query it looks through all datasets (`search in (a, b) "term"` through those), and `$table` says where each row is from.',
     read(parser) {
       const wanted = readSearch(parser);
       return (names) => ({ stages: searched(wanted, names), scope: names.scope });

@@ -41,7 +41,7 @@ export const SHAPE: readonly Operator[] = [
     names: ['getschema'],
     only: 'queries',
     syntax: 'getschema',
-    doc: 'A row for each column: `ColumnName`, `ColumnOrdinal` from 0, `DataType` and `ColumnType`.',
+    doc: 'Describes the columns, one row each: `ColumnName`, `ColumnOrdinal` from 0, `DataType` and `ColumnType`.',
     read() {
       const columns = [['ColumnName', 'string'], ['ColumnOrdinal', 'int'], ['DataType', 'string'], ['ColumnType', 'string']] as const; // prettier-ignore
       return () => ({ stages: [{ kind: 'schema' }], scope: closed(columns) });
@@ -51,7 +51,7 @@ export const SHAPE: readonly Operator[] = [
     names: ['render'],
     only: 'queries',
     syntax: 'render <chart> [with (<property>=<value>, …)]',
-    doc: `How the explorer draws the result: ${CHARTS.join(', ')}. The rows stay as they are.`,
+    doc: 'Says how the explorer draws the result: table, timechart, linechart, areachart, stackedareachart, barchart, columnchart, piechart, scatterchart, card. The rows stay as they are.',
     read(parser) {
       const { token } = parser;
       if (token.kind !== 'name' || !CHARTS.includes(token.text)) throw parser.unexpected(`a chart out of ${CHARTS.join(', ')}`);
@@ -64,7 +64,7 @@ export const SHAPE: readonly Operator[] = [
     names: ['as'],
     only: 'queries',
     syntax: 'as <name>',
-    doc: 'A name for the rows up to here; it changes nothing.',
+    doc: 'Names the rows up to here; it changes nothing.',
     read(parser) {
       readColumnName(parser, 'a name');
       return ({ scope }) => ({ stages: [], scope });

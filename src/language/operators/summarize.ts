@@ -161,7 +161,7 @@ export const SUMMARIZE: readonly Operator[] = [
     names: ['summarize'],
     only: 'queries',
     syntax: 'summarize [<name> =] <aggregation>, … [by [<name> =] <expression>, …]',
-    doc: 'One row for each group of rows with equal values of the expressions behind by.',
+    doc: 'Groups rows by the expressions after `by` and aggregates each group to one row.',
     read(parser) {
       const aggregations = parser.is('by') ? [] : parser.list(() => readAssignment(parser));
       const by = parser.accept('by') ? parser.list(() => readAssignment(parser)) : [];
@@ -172,7 +172,7 @@ export const SUMMARIZE: readonly Operator[] = [
     names: ['distinct'],
     only: 'queries',
     syntax: 'distinct <expression>, …',
-    doc: 'The different combinations of values.',
+    doc: 'Keeps each combination of values once.',
     read(parser) {
       const by = parser.list(() => readAssignment(parser));
       return (names) => summarized(by, [], names);
@@ -182,7 +182,7 @@ export const SUMMARIZE: readonly Operator[] = [
     names: ['count'],
     only: 'queries',
     syntax: 'count',
-    doc: 'How many rows there are, in the column `count`.',
+    doc: 'Counts the rows, in the column `count`.',
     read(_parser, at) {
       return (names) => summarized([], [{ at, name: 'count', value: call('count', at), text: 'count()' }], names);
     },

@@ -36,7 +36,7 @@ export const TOP_NESTED: readonly Operator[] = [
     names: ['top-nested'],
     only: 'queries',
     syntax: 'top-nested <count> of <expression> by <aggregation> [asc | desc], …',
-    doc: 'The groups with the largest values of the aggregation, in `aggregated_<name>`; of each of these the groups of the next level, behind a comma `top-nested` again.',
+    doc: 'Keeps the groups with the largest values of the aggregation, in `aggregated_<name>`; after a comma and `top-nested` again, the largest groups within each of these.',
     read(parser, at): Step {
       const levels = [readLevel(parser)];
       while (parser.accept(',')) {

@@ -51,7 +51,7 @@ export const UNION: readonly Operator[] = [
     names: ['union'],
     only: 'queries',
     syntax: 'union [kind=inner | kind=outer] [withsource=<name>] <table>, …',
-    doc: "The rows of all tables, the newest first. A table is a dataset (`['app-*']` for all that match and that the token may read), a `let`, or a query in parentheses. `kind=inner` keeps the columns that all have.",
+    doc: "Puts the rows of all tables together, the newest first. A table is a dataset (`['app-*']` for all that match and that the token may read), a `let`, or a query in parentheses. `kind=inner` keeps the columns that all have.",
     read(parser, at) {
       const { tables, inner, source } = readUnion(parser);
       return (names) => {

@@ -2,17 +2,17 @@
 import type { FunctionTable } from '../../function-spec.ts';
 
 export const NETWORK = {
-  parse_ipv4: { syntax: 'parse_ipv4(text)', doc: 'The IPv4 address as a number; null where the text is none.', args: ['string'], returns: 'int' },
-  ipv4_is_private: { syntax: 'ipv4_is_private(text)', doc: 'The IPv4 address is of a private network: 10.0.0.0/8, 172.16.0.0/12 or 192.168.0.0/16. Null where the text is no address.', args: ['string'], returns: 'bool' },
-  ipv4_is_in_range: { syntax: "ipv4_is_in_range(text, '10.0.0.0/8')", doc: 'The IPv4 address is in the network. Null where the text is no address.', args: ['string', 'constant string'], returns: 'bool' },
-  ipv4_compare: { syntax: 'ipv4_compare(a, b, 24)', doc: '0 where both addresses are equal, -1 where the first is less, else 1; only that many leading bits count. Null where one is no address.', args: ['string', 'string', 'constant int'], optional: 1, returns: 'int' },
-  ipv4_is_match: { syntax: 'ipv4_is_match(a, b, 24)', doc: 'Both IPv4 addresses are equal; only that many leading bits count. Null where one is no address.', args: ['string', 'string', 'constant int'], optional: 1, returns: 'bool' },
-  parse_ipv6: { syntax: 'parse_ipv6(text)', doc: 'The IPv6 address as eight groups of four digits, an IPv4 one as `::ffff:a.b.c.d`; null where the text is none.', args: ['string'], returns: 'string' },
-  ipv6_compare: { syntax: 'ipv6_compare(a, b, 64)', doc: '0 where both addresses are equal, -1 where the first is less, else 1; only that many leading bits count. IPv4 counts as `::ffff:a.b.c.d`. Null where one is no address.', args: ['string', 'string', 'constant int'], optional: 1, returns: 'int' },
-  ipv6_is_match: { syntax: 'ipv6_is_match(a, b, 64)', doc: 'Both addresses are equal; only that many leading bits count. Null where one is no address.', args: ['string', 'string', 'constant int'], optional: 1, returns: 'bool' },
-  ipv6_is_in_range: { syntax: "ipv6_is_in_range(text, 'fd00::/8')", doc: 'The address is in the network. Null where the text is no address.', args: ['string', 'constant string'], returns: 'bool' },
-  parse_url: { syntax: 'parse_url(text)', doc: 'The parts of an absolute URL: `{scheme, host, port, path, username, password, query, fragment}`; `query` is an object. Null where the text is no URL with a scheme and a host.', args: ['string'], returns: 'dynamic' },
-  parse_urlquery: { syntax: 'parse_urlquery(text)', doc: 'The parameters of the query part of a URL, as an object; of a name that comes twice the first value.', args: ['string'], returns: 'dynamic' },
+  parse_ipv4: { syntax: 'parse_ipv4(text)', doc: 'Converts an IPv4 address to a number; null if the text is no address.', args: ['string'], returns: 'int' },
+  ipv4_is_private: { syntax: 'ipv4_is_private(text)', doc: 'True if the IPv4 address is private: in 10.0.0.0/8, 172.16.0.0/12 or 192.168.0.0/16. Null if the text is no address.', args: ['string'], returns: 'bool' },
+  ipv4_is_in_range: { syntax: "ipv4_is_in_range(text, '10.0.0.0/8')", doc: 'True if the IPv4 address is in the network. Null if the text is no address.', args: ['string', 'constant string'], returns: 'bool' },
+  ipv4_compare: { syntax: 'ipv4_compare(a, b, 24)', doc: 'Compares the leading bits of two IPv4 addresses: 0 if they are equal, -1 if the first is less, else 1. Null if either text is no address.', args: ['string', 'string', 'constant int'], optional: 1, returns: 'int' },
+  ipv4_is_match: { syntax: 'ipv4_is_match(a, b, 24)', doc: 'True if the leading bits of two IPv4 addresses are equal. Null if either text is no address.', args: ['string', 'string', 'constant int'], optional: 1, returns: 'bool' },
+  parse_ipv6: { syntax: 'parse_ipv6(text)', doc: 'Writes an IPv6 address as eight groups of four digits, an IPv4 address as `::ffff:a.b.c.d`. Null if the text is no address.', args: ['string'], returns: 'string' },
+  ipv6_compare: { syntax: 'ipv6_compare(a, b, 64)', doc: 'Compares the leading bits of two addresses: 0 if they are equal, -1 if the first is less, else 1. IPv4 counts as `::ffff:a.b.c.d`. Null if either text is no address.', args: ['string', 'string', 'constant int'], optional: 1, returns: 'int' },
+  ipv6_is_match: { syntax: 'ipv6_is_match(a, b, 64)', doc: 'True if the leading bits of two addresses are equal. Null if either text is no address.', args: ['string', 'string', 'constant int'], optional: 1, returns: 'bool' },
+  ipv6_is_in_range: { syntax: "ipv6_is_in_range(text, 'fd00::/8')", doc: 'True if the address is in the network. Null if the text is no address.', args: ['string', 'constant string'], returns: 'bool' },
+  parse_url: { syntax: 'parse_url(text)', doc: 'Splits an absolute URL into `{scheme, host, port, path, username, password, query, fragment}`, with `query` as an object. Null if the text has no scheme or no host.', args: ['string'], returns: 'dynamic' },
+  parse_urlquery: { syntax: 'parse_urlquery(text)', doc: 'Parses the query part of a URL into an object; of a name that comes twice the first value counts.', args: ['string'], returns: 'dynamic' },
 } satisfies FunctionTable; // prettier-ignore
 
 const OCTET = '(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])';

@@ -6,12 +6,12 @@ export type MatchWord = 'contains' | 'startswith' | 'endswith' | 'has' | 'haspre
 export type MatchName = `${'' | '!'}${MatchWord}${'' | '_cs'}`;
 
 const WORDS: readonly (readonly [word: MatchWord, doc: string])[] = [
-  ['contains', 'The text contains the other'],
-  ['startswith', 'The text begins with the other'],
-  ['endswith', 'The text ends with the other'],
-  ['has', 'The text contains the other as a whole term of letters and digits'],
-  ['hasprefix', 'A term of the text begins with the other'],
-  ['hassuffix', 'A term of the text ends with the other'],
+  ['contains', 'a contains b'],
+  ['startswith', 'a starts with b'],
+  ['endswith', 'a ends with b'],
+  ['has', 'a contains b as a whole term of letters and digits'],
+  ['hasprefix', 'a term in a starts with b'],
+  ['hassuffix', 'a term in a ends with b'],
 ];
 
 export interface MatchForm {
@@ -30,13 +30,12 @@ export const MATCH_FORMS: readonly (readonly [name: MatchName, form: MatchForm])
 const MATCHES = Object.fromEntries(
   MATCH_FORMS.map(([name, { word, not, fold }]): [MatchName, FunctionSpec] => {
     const doc = WORDS.find(([other]) => other === word)![1];
-    const negated = not ? `Not: ${doc[0]!.toLowerCase()}${doc.slice(1)}` : doc;
     const everything = word !== 'hasprefix' && word !== 'hassuffix';
     return [
       name,
       {
         syntax: `a ${name} b`,
-        doc: `${negated}, ${fold ? 'whatever the case' : 'with its case'}.`,
+        doc: `True ${not ? 'unless' : 'if'} ${doc}${fold ? ', ignoring case' : ', with its case'}.`,
         args: ['string', 'string'],
         returns: 'bool',
         everything,
@@ -46,11 +45,11 @@ const MATCHES = Object.fromEntries(
 ) as Record<MatchName, FunctionSpec>;
 
 const LISTS = {
-  has_any: { syntax: 'a has_any (b, c, …)', doc: 'The text contains one of the terms, whatever the case.', args: ['string'], rest: 'any', returns: 'bool' },
-  has_any_cs: { syntax: 'a has_any_cs (b, c, …)', doc: 'The text contains one of the terms, with its case.', args: ['string'], rest: 'any', returns: 'bool' },
-  has_all: { syntax: 'a has_all (b, c, …)', doc: 'The text contains all of the terms, whatever the case.', args: ['string'], rest: 'any', returns: 'bool' },
-  'matches regex': { syntax: 'a matches regex b', doc: 'The regular expression (RE2) matches somewhere in the text.', args: ['string', 'string'], returns: 'bool' },
-  '!matches regex': { syntax: 'a !matches regex b', doc: 'It matches nowhere.', args: ['string', 'string'], returns: 'bool' },
+  has_any: { syntax: 'a has_any (b, c, …)', doc: 'True if a contains one of the terms, ignoring case.', args: ['string'], rest: 'any', returns: 'bool' },
+  has_any_cs: { syntax: 'a has_any_cs (b, c, …)', doc: 'True if a contains one of the terms, with its case.', args: ['string'], rest: 'any', returns: 'bool' },
+  has_all: { syntax: 'a has_all (b, c, …)', doc: 'True if a contains all of the terms, ignoring case.', args: ['string'], rest: 'any', returns: 'bool' },
+  'matches regex': { syntax: 'a matches regex b', doc: 'True if the regular expression b (RE2) matches anywhere in a.', args: ['string', 'string'], returns: 'bool' },
+  '!matches regex': { syntax: 'a !matches regex b', doc: 'True if it matches nowhere.', args: ['string', 'string'], returns: 'bool' },
 } satisfies FunctionTable; // prettier-ignore
 
 export const TEXT_MATCHING = { ...MATCHES, ...LISTS };
