@@ -1,6 +1,6 @@
 /** Functions of text. Positions count characters from 0. */
 import { createHash } from 'node:crypto';
-import { PATH_PATTERN, translation, type STRINGS } from './spec.ts';
+import { ANSI_PATTERN, PATH_PATTERN, translation, type STRINGS } from './spec.ts';
 import type { Build, Builders, Call, Evaluate, Of } from '../../../shaping/rows/call/call.ts';
 import { lift1, lift2, lift3, ofText } from '../../../shaping/rows/call/lift.ts';
 import { bounded, checkLength, compareText, countOf, indexOf, lengthOf, substring } from '../../../shaping/rows/values/text.ts';
@@ -105,6 +105,7 @@ function csvFields(text: string): string[] {
   }
 }
 
+const ANSI_ESCAPES = new RegExp(ANSI_PATTERN, 'g');
 const PATH_PARTS = new RegExp(PATH_PATTERN, 's');
 
 function pathParts(text: string): Value {
@@ -232,6 +233,7 @@ export const STRINGS_ROWS: Builders<typeof STRINGS> = {
   trim_start_regex: trimRegex(true, false),
   trim_end: trim(false, true),
   trim_end_regex: trimRegex(false, true),
+  strip_ansi_escapes: ofText((text) => text.replaceAll(ANSI_ESCAPES, '')),
   parse_csv: ofText(csvFields),
   parse_path: ofText(pathParts),
   translate: translated,

@@ -38,6 +38,7 @@ export const STRINGS = {
   trim_start_regex: { syntax: 'trim_start_regex(regex, text)', doc: 'Removes matches of a regular expression from the start.', args: ['constant string', 'string'], returns: 'string' },
   trim_end: { syntax: 'trim_end(cutset, text)', doc: 'Removes characters of a set from the end.', args: ['constant string', 'string'], returns: 'string' },
   trim_end_regex: { syntax: 'trim_end_regex(regex, text)', doc: 'Removes matches of a regular expression from the end.', args: ['constant string', 'string'], returns: 'string' },
+  strip_ansi_escapes: { syntax: 'strip_ansi_escapes(text)', doc: 'Removes ANSI escape sequences: colours, movements of the cursor, titles and links.', args: ['string'], returns: 'string' },
   parse_csv: { syntax: 'parse_csv(text)', doc: 'Parses the first line of CSV text into an array of texts.', args: ['string'], returns: 'dynamic' },
   parse_path: { syntax: 'parse_path(text)', doc: 'Splits a file path into `{Scheme, RootPath, DirectoryPath, DirectoryName, Filename, Extension, AlternateDataStreamName}`, at slashes of either kind.', args: ['string'], returns: 'dynamic' },
   translate: { syntax: "translate('abc', 'xyz', text)", doc: 'Replaces each character of the first set by the one at its position in the second; if that is shorter, by its last character; if it is empty, by nothing.', args: ['constant string', 'constant string', 'string'], returns: 'string' },
@@ -45,6 +46,9 @@ export const STRINGS = {
   mask: { syntax: 'mask(text, keep)', doc: 'Replaces each character by `*`, except the last `keep` ones (0 by default).', args: ['string', 'int'], optional: 1, returns: 'string', keepsName: true, hides: true },
   quote: { syntax: 'quote(text)', doc: 'Writes the text as a string literal.', args: ['string'], returns: 'string' },
 } satisfies FunctionTable; // prettier-ignore
+
+/** Control sequences, strings for the terminal, and what else follows an escape, as ECMA-48 has them; for both back ends. */
+export const ANSI_PATTERN = '(?:\u001b\\[|\u009b)[0-?]*[ -/]*[@-~]|\u001b[\\]PX^_][^\u0007\u001b]*(?:\u0007|\u001b\\\\)|\u001b[ -/]*[0-~]';
 
 /** Scheme, directory with its slash, drive, file name, name of a data stream; fits every text. */
 export const PATH_PATTERN = '^(?:([A-Za-z][A-Za-z0-9+.-]*)://)?((?:([A-Za-z]:))?(?:.*[\\\\/])?)([^\\\\/:]*)(?::([^\\\\/]*))?$';

@@ -3,7 +3,7 @@ import { joinSql, list, sql, type Sql } from '../../../service/query/values/sql.
 import { jsonString } from '../../../service/query/values/text.ts';
 import { asJson, one, type Value } from '../../../service/query/values/value.ts';
 import { groupOf, groupsOf } from '../../plan/literals.ts';
-import { PATH_PATTERN, translation, type STRINGS } from './spec.ts';
+import { ANSI_PATTERN, PATH_PATTERN, translation, type STRINGS } from './spec.ts';
 import type { Build, Builders, Call } from '../../../service/query/values/call.ts';
 import { once } from '../arrays/sql.ts';
 import { regex } from '../text-matching/sql.ts';
@@ -200,6 +200,7 @@ export const STRINGS_SQL: Builders<typeof STRINGS> = {
   trim_start_regex: trimmedRegex(true, false),
   trim_end: trimmed(false, true),
   trim_end_regex: trimmedRegex(false, true),
+  strip_ansi_escapes: (call) => text(sql`replaceRegexpAll(${call.string(0)}, ${call.params.string(ANSI_PATTERN)}, '')`),
   parse_csv: csv,
   parse_path: path,
   translate,
