@@ -72,6 +72,22 @@ function find(call: Call): Evaluate {
   return lift3(call.string(0), call.string(1), start, (text, wanted, from) => BigInt(indexOf(text, wanted, from < 0n ? 0 : Number(from))));
 }
 
+function findRegex(call: Call): Evaluate {
+  const [regex, text] = [regexArgument(call, 1), call.string(0)];
+  const [from, nth, length] = [0n, 1n, -1n].map((absent, n): Of<bigint | null> => (call.count > n + 2 ? call.int(n + 2) : () => absent));
+  return (scope) => {
+    const [pattern, value, begin, occurrence, limit] = [regex(scope), text(scope), from!(scope), nth!(scope), length!(scope)];
+    if (pattern === undefined || value === null || begin === null || occurrence === null || limit === null) return null;
+    if (occurrence < 1n || limit < -1n) return null;
+    const all = lengthOf(value);
+    const first = clamped(begin < 0n ? BigInt(all) + begin : begin, all);
+    const window = substring(value, first, limit === -1n ? all : clamped(limit, all));
+    let left = occurrence;
+    for (const { start, end } of pattern.matches(window)) if (end > start && --left === 0n) return BigInt(first + lengthOf(window.slice(0, start)));
+    return -1n;
+  };
+} // prettier-ignore
+
 function replaceString(call: Call): Evaluate {
   return lift3(call.string(0), call.string(1), call.string(2), (from, to, text) => {
     if (from === '') return text;
@@ -221,6 +237,7 @@ export const STRINGS_ROWS: Builders<typeof STRINGS> = {
   strrep: repeat,
   split,
   indexof: find,
+  indexof_regex: findRegex,
   countof: (call) => lift2(call.string(0), call.string(1), (wanted, text) => BigInt(countOf(text, wanted))),
   countof_regex: countOfRegex,
   replace_string: replaceString,

@@ -26,6 +26,7 @@ export const STRINGS = {
   strrep: { syntax: 'strrep(text, times, delimiter)', doc: 'Repeats the text, up to 1,024 times.', args: ['string', 'int', 'string'], optional: 1, returns: 'string' },
   split: { syntax: 'split(text, delimiter)', doc: 'Splits the text at each delimiter into an array.', args: ['string', 'constant string'], returns: 'dynamic' },
   indexof: { syntax: 'indexof(text, lookup, start)', doc: 'Finds the first occurrence of a text and returns its position from 0; -1 if there is none.', args: ['string', 'string', 'int'], optional: 1, returns: 'int' },
+  indexof_regex: { syntax: 'indexof_regex(text, regex, start, occurrence, length)', doc: 'Finds a match of a regular expression, of one character or more, and returns its position from 0; -1 if there is none. It looks at `length` characters from start on (-1 for all); a negative start counts from the end. Null if occurrence is below 1 or length below -1.', args: ['string', 'constant string', 'int', 'int', 'int'], optional: 3, returns: 'int' },
   countof: { syntax: 'countof(search, text)', doc: 'Counts occurrences of a text, without overlaps.', args: ['string', 'string'], returns: 'int' },
   countof_regex: { syntax: 'countof_regex(regex, text)', doc: 'Counts the matches of a regular expression, without overlaps.', args: ['constant string', 'string'], returns: 'int' },
   replace_string: { syntax: 'replace_string(lookup, rewrite, text)', doc: 'Replaces all occurrences of lookup.', args: ['string', 'string', 'string'], returns: 'string' },

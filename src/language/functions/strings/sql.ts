@@ -93,6 +93,25 @@ function indexOf(call: Call): Value {
   return int(sql`positionUTF8(${call.string(0)}, ${call.string(1)}, toUInt64(${start} + 1)) - 1`);
 }
 
+/** The engine tells no places: each match is found with the gap before it, and their bytes add up. An empty one takes a byte. */
+function indexOfRegex(call: Call): Value {
+  const given = [0, 1, -1].map((absent, n) => (call.count > n + 2 ? call.int(n + 2) : sql`${absent}`));
+  const place = once('ix', [call.string(0), ...given], ([value, start, nth, length]) => {
+    const from = sql`if(${start!} < 0, greatest(toInt64(lengthUTF8(${value!})) + ${start!}, 0), ${start!})`;
+    const limit = sql`if(${length!} = -1, 9223372036854775807, greatest(${length!}, 0))`;
+    const pattern = sql`concat('(?-s)((?s:.*?))(', ${call.string(1)}, ')')`;
+    const window = solid(sql`substringUTF8(${value!}, ${from} + 1, ${limit})`);
+    const ends = sql`arrayCumSum(arrayMap(m -> greatest(length(m[1]) + length(m[2]), 1), f))`;
+    const places = sql`arrayFilter((p, m) -> notEmpty(m[2]), arrayMap((e, m) -> e - length(m[2]), ${ends}, f), f)`;
+    const before = sql`toInt64(lengthUTF8(substring(w, 1, p[assumeNotNull(${nth!})])))`;
+    const inWindow = sql`arrayMap(p -> if(length(p) < ${nth!}, -1, ${from} + ${before}), [arrayMap(f -> ${places}, [extractAllGroupsVertical(w, ${pattern})])[1]])[1]`;
+    const at = sql`arrayMap(w -> ${inWindow}, [${window}])[1]`;
+    const isAbsent = joinSql([value!, start!, nth!, length!].map((each) => sql`isNull(${each})`), sql` or `);
+    return sql`if(${isAbsent} or ${nth!} < 1 or ${length!} < -1, null, ${at})`;
+  });
+  return one('int', place);
+} // prettier-ignore
+
 function repeat(call: Call): Value {
   const [value, times] = [call.string(0), sql`least(greatest(${call.int(1)}, 0), 1024)`];
   if (call.count === 2) return text(sql`repeat(${value}, ${times})`);
@@ -188,6 +207,7 @@ export const STRINGS_SQL: Builders<typeof STRINGS> = {
   strrep: repeat,
   split,
   indexof: indexOf,
+  indexof_regex: indexOfRegex,
   countof: (call) => int(sql`if(empty(${call.string(0)}), 0, countSubstrings(${call.string(1)}, ${call.string(0)}))`),
   countof_regex: (call) => int(sql`countMatches(${call.string(1)}, ${regex(call.string(0))})`),
   replace_string: (call) => text(sql`replaceAll(${call.string(2)}, ${call.string(0)}, ${call.string(1)})`),
