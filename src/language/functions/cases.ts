@@ -8,6 +8,7 @@ import { STRINGS_CASES } from './strings/cases.ts';
 import { DATETIMES_CASES } from './datetimes/cases.ts';
 import { ROUNDING_CASES } from './rounding/cases.ts';
 import { MATH_CASES } from './math/cases.ts';
+import { SIZES_CASES } from './sizes/cases.ts';
 import { NETWORK_CASES } from './network/cases.ts';
 import { ARRAYS_CASES } from './arrays/cases.ts';
 import { BAGS_CASES } from './bags/cases.ts';
@@ -24,6 +25,7 @@ export const CASES = {
   datetimes: DATETIMES_CASES,
   rounding: ROUNDING_CASES,
   math: MATH_CASES,
+  sizes: SIZES_CASES,
   network: NETWORK_CASES,
   arrays: ARRAYS_CASES,
   bags: BAGS_CASES,

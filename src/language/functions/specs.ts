@@ -8,6 +8,7 @@ import { STRINGS } from './strings/spec.ts';
 import { DATETIMES } from './datetimes/spec.ts';
 import { ROUNDING } from './rounding/spec.ts';
 import { MATH } from './math/spec.ts';
+import { SIZES } from './sizes/spec.ts';
 import { NETWORK } from './network/spec.ts';
 import { ARRAYS } from './arrays/spec.ts';
 import { BAGS } from './bags/spec.ts';
@@ -24,6 +25,7 @@ export const SPECS = {
   datetimes: DATETIMES,
   rounding: ROUNDING,
   math: MATH,
+  sizes: SIZES,
   network: NETWORK,
   arrays: ARRAYS,
   bags: BAGS,

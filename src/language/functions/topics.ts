@@ -12,6 +12,7 @@ export const TOPICS = [
   { name: 'datetimes', title: 'Time' },
   { name: 'rounding', title: 'Rounding' },
   { name: 'math', title: 'Numbers' },
+  { name: 'sizes', title: 'Sizes in bytes' },
   { name: 'network', title: 'Networks' },
   { name: 'arrays', title: 'Arrays' },
   { name: 'bags', title: 'Objects and sets' },

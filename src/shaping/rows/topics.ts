@@ -8,6 +8,7 @@ import { STRINGS_ROWS } from '../../language/functions/strings/rows.ts';
 import { DATETIMES_ROWS } from '../../language/functions/datetimes/rows.ts';
 import { ROUNDING_ROWS } from '../../language/functions/rounding/rows.ts';
 import { MATH_ROWS } from '../../language/functions/math/rows.ts';
+import { SIZES_ROWS } from '../../language/functions/sizes/rows.ts';
 import { NETWORK_ROWS } from '../../language/functions/network/rows.ts';
 import { ARRAYS_ROWS } from '../../language/functions/arrays/rows.ts';
 import { BAGS_ROWS } from '../../language/functions/bags/rows.ts';
@@ -23,6 +24,7 @@ export const FUNCTIONS_ROWS = {
   ...DATETIMES_ROWS,
   ...ROUNDING_ROWS,
   ...MATH_ROWS,
+  ...SIZES_ROWS,
   ...NETWORK_ROWS,
   ...ARRAYS_ROWS,
   ...BAGS_ROWS,

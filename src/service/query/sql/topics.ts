@@ -8,6 +8,7 @@ import { STRINGS_SQL } from '../../../language/functions/strings/sql.ts';
 import { DATETIMES_SQL } from '../../../language/functions/datetimes/sql.ts';
 import { ROUNDING_SQL } from '../../../language/functions/rounding/sql.ts';
 import { MATH_SQL } from '../../../language/functions/math/sql.ts';
+import { SIZES_SQL } from '../../../language/functions/sizes/sql.ts';
 import { NETWORK_SQL } from '../../../language/functions/network/sql.ts';
 import { ARRAYS_SQL } from '../../../language/functions/arrays/sql.ts';
 import { BAGS_SQL } from '../../../language/functions/bags/sql.ts';
@@ -24,6 +25,7 @@ export const FUNCTIONS_SQL = {
   ...DATETIMES_SQL,
   ...ROUNDING_SQL,
   ...MATH_SQL,
+  ...SIZES_SQL,
   ...NETWORK_SQL,
   ...ARRAYS_SQL,
   ...BAGS_SQL,

@@ -1,0 +1,21 @@
+/** Sizes in bytes, of one row. */
+import { trimEndOf } from '../../../core/text/trim-end.ts';
+import type { Builders, Call, Evaluate } from '../../../shaping/rows/call/call.ts';
+import { lift1 } from '../../../shaping/rows/call/lift.ts';
+import { numberOf } from '../../plan/literals.ts';
+import { MOST_SIZE, stepOf, UNITS, unitOf, type SIZES } from './spec.ts';
+
+function format(call: Call): Evaluate {
+  const digits = numberOf(call, 1, 'a number of digits', 0, 15, 0);
+  const step = stepOf(call, 3);
+  const fixed = unitOf(call, 2, step);
+  return lift1(call.real(0), (value) => {
+    const power = fixed?.power ?? Math.max(UNITS.findLastIndex((_, n) => Math.abs(value) >= step ** n), 0);
+    const size = value / (fixed?.step ?? step) ** power;
+    if (!(Math.abs(size) < MOST_SIZE)) return null;
+    const text = size.toFixed(digits);
+    return `${digits === 0 ? text : trimEndOf(trimEndOf(text, '0'), '.')} ${fixed?.name ?? UNITS[power]}`;
+  });
+} // prettier-ignore
+
+export const SIZES_ROWS: Builders<typeof SIZES> = { format_bytes: format };

@@ -1,0 +1,28 @@
+/** Sizes in bytes. */
+import type { Builders, Call } from '../../../service/query/values/call.ts';
+import { joinSql, sql, type Sql } from '../../../service/query/values/sql.ts';
+import { one, type Value } from '../../../service/query/values/value.ts';
+import { numberOf } from '../../plan/literals.ts';
+import { once } from '../arrays/sql.ts';
+import { MOST_SIZE, stepOf, UNITS, unitOf, type SIZES } from './spec.ts';
+
+function format(call: Call): Value {
+  const digits = numberOf(call, 1, 'a number of digits', 0, 15, 0);
+  const step = stepOf(call, 3);
+  const fixed = unitOf(call, 2, step);
+  const written = once('sz', [call.real(0)], ([value]) => {
+    const inUnit = (name: string, of: number, power: number): Sql => {
+      const size = sql`${value!} / pow(${of}, ${power})`;
+      const text = sql`toDecimalString(${size}, ${digits})`;
+      const short = digits === 0 ? text : sql`replaceRegexpOne(${text}, '\\\\.?0+$', '')`;
+      return sql`if(abs(${size}) < ${MOST_SIZE}, concat(${short}, ${call.params.string(` ${name}`)}), null)`;
+    };
+    if (fixed) return inUnit(fixed.name, fixed.step, fixed.power);
+    const larger = UNITS.map((name, power) => ({ name, power })).slice(1).toReversed();
+    const branches = larger.map(({ name, power }) => sql`abs(${value!}) >= pow(${step}, ${power}), ${inUnit(name, step, power)}`);
+    return sql`multiIf(${joinSql(branches, sql`, `)}, ${inUnit(UNITS[0], step, 0)})`;
+  });
+  return one('string', written);
+} // prettier-ignore
+
+export const SIZES_SQL: Builders<typeof SIZES> = { format_bytes: format };
