@@ -3,7 +3,8 @@ import { trimEndOf } from '../../../core/text/trim-end.ts';
 import type { Builders, Call, Evaluate } from '../../../shaping/rows/call/call.ts';
 import { lift1 } from '../../../shaping/rows/call/lift.ts';
 import { numberOf } from '../../plan/literals.ts';
-import { MOST_SIZE, stepOf, UNITS, unitOf, type SIZES } from './spec.ts';
+import { wholeOf } from '../../../shaping/rows/values/value.ts';
+import { MOST_SIZE, namedUnits, SIZE_PATTERN, stepOf, UNITS, unitOf, type SIZES } from './spec.ts';
 
 function format(call: Call): Evaluate {
   const digits = numberOf(call, 1, 'a number of digits', 0, 15, 0);
@@ -18,4 +19,15 @@ function format(call: Call): Evaluate {
   });
 } // prettier-ignore
 
-export const SIZES_ROWS: Builders<typeof SIZES> = { format_bytes: format };
+const SIZE = new RegExp(SIZE_PATTERN);
+
+function parse(call: Call): Evaluate {
+  const units = namedUnits(stepOf(call, 1));
+  return lift1(call.string(0), (text) => {
+    const [, number, name = ''] = SIZE.exec(text) ?? [];
+    const [step, power] = units.get(name.toLowerCase()) ?? [0, 1];
+    return number === undefined ? 0n : (wholeOf(Number(number) * step ** power) ?? 0n);
+  });
+}
+
+export const SIZES_ROWS: Builders<typeof SIZES> = { format_bytes: format, parse_bytes: parse };

@@ -4,6 +4,7 @@ import { numberOf, readText } from '../../plan/literals.ts';
 
 export const SIZES = {
   format_bytes: { syntax: "format_bytes(number, 2, 'MB', 2)", doc: 'Formats a number of bytes with a unit and at most that many decimal places, 0 by default. Units: Bytes, KB, MB, GB, TB, PB, EB, and KiB to EiB; the largest that fits if none or an empty text is given. KB is 1,024 bytes, or 1,000 if the last argument is 10.', args: ['number', 'constant int', 'constant string', 'constant int'], optional: 3, returns: 'string' },
+  parse_bytes: { syntax: "parse_bytes('1.5 KB', 2)", doc: 'Parses a size such as `1.5 KB` or `20 MiB` into a number of bytes; 0 if the text is no size. KB is 1,024 bytes, or 1,000 if the last argument is 10.', args: ['string', 'constant int'], optional: 1, returns: 'int' },
 } satisfies FunctionTable; // prettier-ignore
 
 /** Units without a prefix of two letters, each a step larger than the one before. */
@@ -29,3 +30,16 @@ export function unitOf(use: Use, n: number, step: number): { readonly name: stri
 
 /** Sizes from here on have no text: fewer digits are exact. */
 export const MOST_SIZE = 1e15;
+
+/** A number and a unit, for both back ends. */
+export const SIZE_PATTERN = '^\\s*([+-]?[0-9]+(?:\\.[0-9]+)?)\\s*(?:([A-Za-z]+)\\s*)?$';
+
+/** Units by what they are called in small letters, with step and power. */
+export function namedUnits(step: number): ReadonlyMap<string, readonly [step: number, power: number]> {
+  const plain = ['', 'b', 'byte', 'bytes'].map((name) => [name, [step, 0]] as const);
+  const larger = UNITS.slice(1).flatMap((unit, n) => {
+    const letter = unit[0]!.toLowerCase();
+    return [[letter, [step, n + 1]], [`${letter}b`, [step, n + 1]], [`${letter}ib`, [1024, n + 1]]] as const;
+  });
+  return new Map([...plain, ...larger]);
+} // prettier-ignore

@@ -1,10 +1,10 @@
 /** Sizes in bytes. */
 import type { Builders, Call } from '../../../service/query/values/call.ts';
-import { joinSql, sql, type Sql } from '../../../service/query/values/sql.ts';
+import { joinSql, list, sql, type Sql } from '../../../service/query/values/sql.ts';
 import { one, type Value } from '../../../service/query/values/value.ts';
 import { numberOf } from '../../plan/literals.ts';
 import { once } from '../arrays/sql.ts';
-import { MOST_SIZE, stepOf, UNITS, unitOf, type SIZES } from './spec.ts';
+import { MOST_SIZE, namedUnits, SIZE_PATTERN, stepOf, UNITS, unitOf, type SIZES } from './spec.ts';
 
 function format(call: Call): Value {
   const digits = numberOf(call, 1, 'a number of digits', 0, 15, 0);
@@ -25,4 +25,15 @@ function format(call: Call): Value {
   return one('string', written);
 } // prettier-ignore
 
-export const SIZES_SQL: Builders<typeof SIZES> = { format_bytes: format };
+function parse(call: Call): Value {
+  const units = [...namedUnits(stepOf(call, 1))];
+  const names = list(units.map(([name]) => call.params.string(name)));
+  const sizes = list(units.map(([, [step, power]]) => sql`toFloat64(pow(${step}, ${power}))`));
+  const read = once('sz', [sql`extractGroups(ifNull(${call.string(0)}, ''), ${call.params.string(SIZE_PATTERN)})`], ([parts]) => {
+    const bytes = sql`toFloat64OrNull(${parts!}[1]) * transform(lower(${parts!}[2]), [${names}], [${sizes}], 0.)`;
+    return sql`ifNull(accurateCastOrNull(trunc(${bytes}), 'Int64'), 0)`;
+  });
+  return one('int', sql`if(isNull(${call.string(0)}), null, ${read})`);
+} // prettier-ignore
+
+export const SIZES_SQL: Builders<typeof SIZES> = { format_bytes: format, parse_bytes: parse };
