@@ -4,7 +4,8 @@ import { CASE_EVENT } from '../../../src/language/function-cases.ts';
 import { FUNCTIONS } from '../../../src/language/functions/table.ts';
 import { readExpression } from '../../../src/language/syntax/expressions.ts';
 import { Parser } from '../../../src/language/syntax/parser.ts';
-import { FUNCTION_CASES, plainResult } from '../../support/function-cases.ts';
+import { writeJson } from '../../../src/json/numbers.ts';
+import { FUNCTION_CASES } from '../../support/function-cases.ts';
 import { string, type Expression } from './expression.ts';
 
 const fields = new Set(Object.keys(JSON.parse(CASE_EVENT) as object));
@@ -25,6 +26,6 @@ const names = [...FUNCTIONS].filter(([, { name }]) => cases.has(name));
 export const writtenDown: fc.Arbitrary<Expression> = fc.constantFrom(...names).chain(([other, { name }]) =>
   fc.constantFrom(...cases.get(name)!).map(({ text, called, result }) => {
     const whole = text.startsWith(`${called}(`) ? `${other}${text.slice(called.length)}` : text;
-    return string(`dynamic_to_json(${whole})`, () => (result === null ? null : JSON.stringify(plainResult(result))));
+    return string(`dynamic_to_json(${whole})`, () => (result === null ? null : writeJson(result)));
   }),
 );
