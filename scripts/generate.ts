@@ -1,6 +1,6 @@
 /**
  * Writes what comes from the configuration's field tables: config.example.yaml, the tables in docs/configuration.md and
- * docs/config.schema.json; the tables in docs/query.md and the examples in docs/query-examples.md from those of the query compiler; each room's list of functions; and the engine's packages from the lock file. With `--check` nothing is written: exits 1 and names what is out of step.
+ * docs/config.schema.json; the tables in docs/query.md and the examples in docs/query-examples.md from those of the query compiler; each room's list of functions, and that of operators; and the engine's packages from the lock file. With `--check` nothing is written: exits 1 and names what is out of step.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,13 +8,13 @@ import { renderExample } from './describe/example.ts';
 import { renderJsonSchema } from './describe/json-schema.ts';
 import { replaceTables } from './describe/table.ts';
 import { renderEnginePackages } from './engine-packages.ts';
-import { functionLists } from './function-lists.ts';
+import { topicLists } from './topic-lists.ts';
 
 const root = join(import.meta.dirname, '..');
 const isCheck = process.argv.includes('--check');
 
-// The tables of functions are read through these lists, so they come first.
-const lists = functionLists(root);
+// The tables of functions and operators are read through these lists, so they come first.
+const lists = topicLists(root);
 if (!isCheck) for (const [path, render] of lists) if (render() !== read(path)) writeFileSync(join(root, path), render());
 const { replaceReference } = await import('./query-reference.ts');
 const { replaceExamples } = await import('./query-examples.ts');

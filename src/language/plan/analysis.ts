@@ -21,8 +21,8 @@ export interface Names {
   readonly lets: Lets;
   /** What each item of a list is called that is replaced in place: `a[].b`. */
   readonly item?: string;
-  /** The typed tree of a query inside this one; transforms have none. */
-  readonly plan?: (pipeline: Pipeline, lets: Lets) => Tree;
+  /** The typed tree of a query inside this one; transforms have none. `before`: the columns before operators that have no source of their own. */
+  readonly plan?: (pipeline: Pipeline, lets: Lets, before?: Scope) => Tree;
   /** The events that a name of a dataset or a pattern stands for; transforms have none. */
   readonly eventsOf?: (name: DatasetName) => Tree;
 }

@@ -1,8 +1,9 @@
 /** A query's text, read: `let` statements, where the rows come from, and what the pipes lead through. `planOf` makes the typed tree of it. */
 import { SERVICE_QUERY_STAGES, SERVICE_QUERY_TEXT } from '../limits.ts';
-import type { Step, Use } from '../operators/operator.ts';
+import type { Result, Step, Use } from '../plan/operator.ts';
 import { OPERATORS_BY_NAME, QUERY_OPERATORS } from '../operators/table.ts';
-import { unionOf } from '../operators/union.ts';
+import { unionOf } from '../operators/union/spec.ts';
+import { planSource } from './source-plan.ts';
 import { otherLanguage } from '../other-languages.ts';
 import { guess, otherOperator } from '../other-names.ts';
 import { AplError } from '../syntax/apl-error.ts';
@@ -15,7 +16,7 @@ import { virtualStages, type Named } from '../plan/virtual.ts';
 import { bindLets, readLets, type LetText } from './let-text.ts';
 import { Reading, readSource, tableText, type PipelineText } from './sources.ts';
 import { closed, EVENTS, extended } from '../plan/scope.ts';
-import { constantNode, type Column, type DatasetName, type Node, type Stage, type Tree } from '../plan/tree.ts';
+import { constantNode, type Column, type DatasetName, type Node, type Scope, type Stage, type Tree } from '../plan/tree.ts';
 
 export interface QueryText {
   /** Datasets that are named anywhere in it, in the order of the text. */
@@ -74,17 +75,13 @@ function readInner(parser: Parser): PipelineText {
   const steps: Step[] = [];
   do addStep(parser, steps);
   while (parser.accept('|'));
-  // Without a source the operators are no query.
-  const source = (): never => {
-    throw new AplError('syntax', at, 'a query begins with a dataset');
-  };
-  return { at, source, steps };
+  return { at, source: { kind: 'none' }, steps };
 }
 
 function addStep(parser: Parser, steps: Step[]): void {
   if (steps.length === SERVICE_QUERY_STAGES)
     throw new AplError('syntax', parser.token.at, `the query has more than ${SERVICE_QUERY_STAGES} operators`);
-  steps.push(readStep(parser, 'queries').step);
+  steps.push(readStep(parser, 'queries'));
 }
 
 /** Operators that other services of the family have and this one does not, with what to write instead. */
@@ -108,7 +105,7 @@ export function operatorWordAt({ text, token }: Parser): string | undefined {
 }
 
 /** One operator. `use`: what the text is, which decides on the operators that it may have. */
-export function readStep(parser: Parser, use: Use): { readonly name: string; readonly step: Step } {
+export function readStep(parser: Parser, use: Use): Step {
   const { token } = parser;
   const whole = operatorWordAt(parser);
   if (whole === undefined || token.kind !== 'name') throw parser.unexpected('an operator such as where or summarize after |');
@@ -130,8 +127,12 @@ export function readStep(parser: Parser, use: Use): { readonly name: string; rea
     );
   if (operator.only === 'transforms' && use === 'queries') throw new AplError('meaning', token.at, `${name} works in transforms only`);
   parser.skipTo(token.at + name.length);
-  return { name, step: operator.read(parser, token.at, use) };
+  const form = operator.read(parser, token.at, use);
+  return { name, text: parser.text.slice(token.at, parser.end), at: token.at, form };
 }
+
+/** The stages of an operator, once the columns before it are known. */
+export const planStep = ({ name, form }: Step, names: Names): Result => OPERATORS_BY_NAME.get(name)!.plan(form, names);
 
 const operatorNames = (use: Use): string =>
   QUERY_OPERATORS.filter(({ only }) => only === undefined || only === use)
@@ -177,13 +178,13 @@ export function eventsWith(name: DatasetName, found: readonly VirtualEvents[], o
 }
 
 function planner(eventsOf: (name: DatasetName) => Tree): NonNullable<Names['plan']> {
-  const plan = (pipeline: Pipeline, lets: Lets): Tree => {
-    const { source: sourceOf, steps, at } = pipeline as PipelineText;
-    const first = sourceOf({ scope: closed([]), lets, plan, eventsOf });
+  const plan = (pipeline: Pipeline, lets: Lets, before?: Scope): Tree => {
+    const { source, steps, at } = pipeline as PipelineText;
+    const first = before ? { ...plainEvents(), scope: before } : planSource(source, { scope: closed([]), lets, plan, eventsOf }, at);
     let { scope, weight } = first;
     const stages: Stage[] = [...first.stages];
     for (const step of steps) {
-      const result = step({ scope, lets, plan, eventsOf });
+      const result = planStep(step, { scope, lets, plan, eventsOf });
       ({ scope } = result);
       for (const stage of result.stages) {
         weight += weightOf(stage);

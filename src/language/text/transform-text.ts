@@ -6,18 +6,14 @@ import { SERVICE_QUERY_STAGES, SERVICE_QUERY_TEXT } from '../limits.ts';
 import { AplError } from '../syntax/apl-error.ts';
 import { Parser } from '../syntax/parser.ts';
 import { OPERATORS_BY_NAME } from '../operators/table.ts';
+import type { Step } from '../plan/operator.ts';
 import { readLets } from './let-text.ts';
-import { letsOf, operatorWordAt, readStep } from './query-text.ts';
+import { letsOf, operatorWordAt, planStep, readStep } from './query-text.ts';
 import { EVENT_ON_ITS_WAY } from '../plan/scope.ts';
 import type { Scope } from '../plan/tree.ts';
 import type { Stage } from '../plan/tree.ts';
 
-export interface TransformStep {
-  /** The operator's name. */
-  readonly kind: string;
-  readonly text: string;
-  /** Offset in the whole text. */
-  readonly at: number;
+export interface TransformStep extends Step {
   readonly stages: readonly Stage[];
   /** The columns before it. */
   readonly scope: Scope;
@@ -69,12 +65,12 @@ function readSteps(text: string, steps: TransformStep[], problems: AplError[]): 
         return;
       }
       const { at } = parser.token;
-      const { name, step } = readStep(parser, 'transforms');
+      const step = readStep(parser, 'transforms');
       if (!parser.is('|') && !parser.is(';') && parser.token.kind !== 'end') throw notBehindStep(parser);
       if (hasRoute) throw new AplError('meaning', at, 'nothing can stand behind to_dataset, which is the last step');
-      hasRoute = name === 'to_dataset';
-      const { stages, scope: after } = step({ scope, lets });
-      steps.push({ kind: name, text: text.slice(at, parser.end), at, stages, scope });
+      hasRoute = step.name === 'to_dataset';
+      const { stages, scope: after } = planStep(step, { scope, lets });
+      steps.push({ ...step, stages, scope });
       scope = after;
     });
     if (isRight) continue;

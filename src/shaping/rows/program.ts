@@ -81,8 +81,8 @@ interface CompiledStep {
   readonly stages: readonly CompiledStage[];
 }
 
-function compileStep({ kind, text, at, stages }: TransformStep, whole: string, options: CompileOptions): CompiledStep {
-  return { info: { kind, text, ...placeIn(whole, at, options), stages }, stages: stages.map(compileStage) };
+function compileStep({ name, text, at, stages }: TransformStep, whole: string, options: CompileOptions): CompiledStep {
+  return { info: { kind: name, text, ...placeIn(whole, at, options), stages }, stages: stages.map(compileStage) };
 }
 
 function problemOf({ at, what, fix }: AplError, text: string, options: CompileOptions): TransformProblem {

@@ -2,7 +2,7 @@
 import { all, any, sql, type Sql } from '../../../service/query/values/sql.ts';
 import { facetsOf, oneRequired, type Value } from '../../../service/query/values/value.ts';
 import { listItems, negate } from '../comparisons/sql.ts';
-import { quoteRegex } from '../../operators/pattern.ts';
+import { quoteRegex } from '../../operators/parse/pattern.ts';
 import { MATCH_FORMS, type MatchForm, type MatchName, type TEXT_MATCHING } from './spec.ts';
 import type { Build, Builders, Call } from '../../../service/query/values/call.ts';
 

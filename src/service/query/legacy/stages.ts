@@ -2,7 +2,7 @@
 import { SERVICE_QUERY_BUCKETS } from '../../limits.ts';
 import { badRequest, quote } from '../../http/api-error.ts';
 import { analyze } from '../../../language/plan/analysis.ts';
-import { conditionOf } from '../../../language/operators/operator.ts';
+import { conditionOf } from '../../../language/plan/operator.ts';
 import { EVENTS, extended, typeOf } from '../../../language/plan/scope.ts';
 import type { Column, Scope } from '../../../language/plan/tree.ts';
 import { virtualStages } from '../../../language/plan/virtual.ts';

@@ -1,12 +1,12 @@
 /** top-nested: the largest groups, and in each of them the largest groups of the next field. */
-import { closed } from '../plan/scope.ts';
-import type { NestedLevel } from '../plan/tree.ts';
-import { AplError } from '../syntax/apl-error.ts';
-import { readAssignment } from '../syntax/expressions.ts';
-import type { Parser } from '../syntax/parser.ts';
-import type { Assignment } from '../syntax/tree.ts';
-import { columnsOf, type Operator, type Step } from './operator.ts';
-import { aggregatedOf } from './summarize.ts';
+import { closed } from '../../plan/scope.ts';
+import type { NestedLevel } from '../../plan/tree.ts';
+import { AplError } from '../../syntax/apl-error.ts';
+import { readAssignment } from '../../syntax/expressions.ts';
+import type { Parser } from '../../syntax/parser.ts';
+import type { Assignment } from '../../syntax/tree.ts';
+import { columnsOf, operator, type Operator } from '../../plan/operator.ts';
+import { aggregatedOf } from '../summarize/spec.ts';
 
 interface LevelText {
   readonly at: number;
@@ -32,12 +32,12 @@ function readLevel(parser: Parser): LevelText {
 const MOST_LEVELS = 4;
 
 export const TOP_NESTED: readonly Operator[] = [
-  {
+  operator({
     names: ['top-nested'],
     only: 'queries',
     syntax: 'top-nested <count> of <expression> by <aggregation> [asc | desc], …',
     doc: 'Keeps the groups with the largest values of the aggregation, in `aggregated_<name>`; after a comma and `top-nested` again, the largest groups within each of these.',
-    read(parser, at): Step {
+    read(parser, at) {
       const levels = [readLevel(parser)];
       while (parser.accept(',')) {
         if (!parser.text.startsWith('top-nested', parser.token.at)) throw parser.unexpected('top-nested after the comma');
@@ -45,24 +45,25 @@ export const TOP_NESTED: readonly Operator[] = [
         levels.push(readLevel(parser));
       }
       if (levels.length > MOST_LEVELS) throw new AplError('meaning', at, `top-nested has at most ${MOST_LEVELS} levels`);
-      return (names) => {
-        const keys = columnsOf(levels.map(({ key }) => key), names); // prettier-ignore
-        if (keys.length < levels.length) throw new AplError('meaning', at, 'two levels have the same name');
-        const used = new Set(keys.map(({ name }) => name));
-        const made = levels.map(({ count, by, desc }, n): NestedLevel => {
-          const key = keys[n]!;
-          const aggregation = aggregatedOf({ ...by, name: by.name ?? `aggregated_${key.name}` }, names, used);
-          return { count, key, aggregation, desc };
-        });
-        const types = made.flatMap(
-          ({ key, aggregation }) =>
-            [
-              [key.name, key.node.type],
-              [aggregation.name, aggregation.type],
-            ] as const,
-        );
-        return { stages: [{ kind: 'nested', levels: made }], scope: closed(types) };
-      };
+      return { at, levels };
     },
-  },
+    plan({ at, levels }, names) {
+      const keys = columnsOf(levels.map(({ key }) => key), names); // prettier-ignore
+      if (keys.length < levels.length) throw new AplError('meaning', at, 'two levels have the same name');
+      const used = new Set(keys.map(({ name }) => name));
+      const made = levels.map(({ count, by, desc }, n): NestedLevel => {
+        const key = keys[n]!;
+        const aggregation = aggregatedOf({ ...by, name: by.name ?? `aggregated_${key.name}` }, names, used);
+        return { count, key, aggregation, desc };
+      });
+      const types = made.flatMap(
+        ({ key, aggregation }) =>
+          [
+            [key.name, key.node.type],
+            [aggregation.name, aggregation.type],
+          ] as const,
+      );
+      return { stages: [{ kind: 'nested', levels: made }], scope: closed(types) };
+    },
+  }),
 ];

@@ -1,14 +1,17 @@
-/** What the table of operators says of each: its names, how it is read from the text, what it does to the columns, and its line in the documentation. */
+/**
+ * What the table of operators says of each: its names, how it is read from the text, what it does to the columns, and its line in the documentation.
+ * What is read is plain data, its form: it is planned when the columns before it are known, by whoever wants to, as often as wanted.
+ */
 import { FUNCTIONS } from '../functions/table.ts';
-import { analyze, wrongType, type Names } from '../plan/analysis.ts';
-import { freeName, nameWithNumber } from '../plan/scope.ts';
-import type { Column, Node, Scope, Stage } from '../plan/tree.ts';
+import { analyze, wrongType, type Names } from './analysis.ts';
+import { freeName, nameWithNumber } from './scope.ts';
+import type { Column, Node, Scope, Stage } from './tree.ts';
 import type { Parser } from '../syntax/parser.ts';
 import { EACH, nameOf, type Assignment, type Expression } from '../syntax/tree.ts';
 
 export type Use = 'queries' | 'transforms';
 
-export interface Operator {
+export interface Operator<Form = unknown> {
   readonly names: readonly [string, ...string[]];
   readonly syntax: string;
   readonly doc: string;
@@ -16,11 +19,25 @@ export interface Operator {
   readonly only?: Use;
   /** It takes fields away: an event that cannot be taken apart must not leave in clear. */
   readonly hides?: true;
-  /** Reads what follows the operator's name. What it returns makes the stages, once the columns before it are known. */
-  readonly read: (parser: Parser, at: number, use: Use) => Step;
+  /** Reads what follows the operator's name. */
+  read(parser: Parser, at: number, use: Use): Form;
+  /** The stages that the form stands for. */
+  plan(form: Form, names: Names): Result;
 }
 
-export type Step = (names: Names) => Result;
+/** An operator with the type of its form left to it. */
+export const operator = <Form>(each: Operator<Form>): Operator => each;
+
+/** One operator as it was read. */
+export interface Step {
+  /** The name that it was called by. */
+  readonly name: string;
+  /** As it was written, and its offset in the whole text. */
+  readonly text: string;
+  readonly at: number;
+  /** What its operator read. */
+  readonly form: unknown;
+}
 
 export interface Result {
   readonly stages: readonly Stage[];

@@ -1,11 +1,11 @@
 /** union: the rows of several queries, one after the other. */
-import { boundedTree } from '../plan/lets.ts';
-import { withColumn, merged } from '../plan/scope.ts';
-import type { Tree } from '../plan/tree.ts';
-import { AplError } from '../syntax/apl-error.ts';
-import type { Parser } from '../syntax/parser.ts';
-import type { Pipeline } from '../syntax/tree.ts';
-import type { Operator } from './operator.ts';
+import { boundedTree } from '../../plan/lets.ts';
+import { withColumn, merged } from '../../plan/scope.ts';
+import type { Tree } from '../../plan/tree.ts';
+import { AplError } from '../../syntax/apl-error.ts';
+import type { Parser } from '../../syntax/parser.ts';
+import type { Pipeline } from '../../syntax/tree.ts';
+import { operator, type Operator } from '../../plan/operator.ts';
 
 export interface UnionText {
   readonly tables: readonly Pipeline[];
@@ -47,19 +47,19 @@ export function unionOf(first: Tree, others: readonly Tree[], inner: boolean, so
 }
 
 export const UNION: readonly Operator[] = [
-  {
+  operator({
     names: ['union'],
     only: 'queries',
     syntax: 'union [kind=inner | kind=outer] [withsource=<name>] <table>, …',
     doc: "Puts the rows of all tables together, the newest first. A table is a dataset (`['app-*']` for all that match and that the token may read), a `let`, or a query in parentheses. `kind=inner` keeps the columns that all have.",
     read(parser, at) {
-      const { tables, inner, source } = readUnion(parser);
-      return (names) => {
-        const others = tables.map((table) => names.plan!(table, names.lets));
-        const own: Tree = { source: { kind: 'datasets', names: [] }, stages: [], scope: names.scope, weight: 1 };
-        const { stages, scope } = unionOf(own, others, inner, source, at);
-        return { stages, scope };
-      };
+      return { at, ...readUnion(parser) };
     },
-  },
+    plan({ at, tables, inner, source }, names) {
+      const others = tables.map((table) => names.plan!(table, names.lets));
+      const own: Tree = { source: { kind: 'datasets', names: [] }, stages: [], scope: names.scope, weight: 1 };
+      const { stages, scope } = unionOf(own, others, inner, source, at);
+      return { stages, scope };
+    },
+  }),
 ];

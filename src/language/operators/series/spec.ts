@@ -1,14 +1,14 @@
 /** make-series: an array of values over equal steps of time, for each group. */
-import { wrongType, analyze, type Names } from '../plan/analysis.ts';
-import { closed } from '../plan/scope.ts';
-import type { SeriesColumn } from '../plan/tree.ts';
-import { AplError } from '../syntax/apl-error.ts';
-import { readAssignment, readExpression } from '../syntax/expressions.ts';
-import type { Parser } from '../syntax/parser.ts';
-import { nameOf, type Assignment, type Expression } from '../syntax/tree.ts';
-import type { Constant } from '../types.ts';
-import { columnsOf, type Operator, type Result } from './operator.ts';
-import { aggregatedOf } from './summarize.ts';
+import { wrongType, analyze, type Names } from '../../plan/analysis.ts';
+import { closed } from '../../plan/scope.ts';
+import type { SeriesColumn } from '../../plan/tree.ts';
+import { AplError } from '../../syntax/apl-error.ts';
+import { readAssignment, readExpression } from '../../syntax/expressions.ts';
+import type { Parser } from '../../syntax/parser.ts';
+import { nameOf, type Assignment, type Expression } from '../../syntax/tree.ts';
+import type { Constant } from '../../types.ts';
+import { columnsOf, operator, type Operator, type Result } from '../../plan/operator.ts';
+import { aggregatedOf } from '../summarize/spec.ts';
 
 interface Wanted {
   readonly value: Assignment;
@@ -67,15 +67,13 @@ function series({ wanted, on, from, to, step, by }: SeriesText, names: Names): R
 } // prettier-ignore
 
 export const SERIES: readonly Operator[] = [
-  {
+  operator({
     names: ['make-series'],
     only: 'queries',
     syntax:
       'make-series [<name> =] <aggregation> [default=<literal>], … on <field> [from <time>] [to <time>] step <timespan> [by <expression>, …]',
     doc: 'Makes one row for each group, with an array of the values of each aggregation over equal steps of time, and an array of these times. The end is exclusive; without from and to the range of the query counts. Steps without rows get the default, 0 unless given.',
-    read(parser) {
-      const text = readSeries(parser);
-      return (names) => series(text, names);
-    },
-  },
+    read: readSeries,
+    plan: series,
+  }),
 ];

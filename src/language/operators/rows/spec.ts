@@ -1,11 +1,11 @@
 /** Operators that choose rows and their order: where, sort, top, take. */
-import { analyze } from '../plan/analysis.ts';
-import type { SortKey } from '../plan/tree.ts';
-import { readExpression } from '../syntax/expressions.ts';
-import type { Parser } from '../syntax/parser.ts';
-import { nameOf, type Expression } from '../syntax/tree.ts';
-import { conditionOf, type Operator } from './operator.ts';
-import type { Names } from '../plan/analysis.ts';
+import { analyze } from '../../plan/analysis.ts';
+import type { SortKey } from '../../plan/tree.ts';
+import { readExpression } from '../../syntax/expressions.ts';
+import type { Parser } from '../../syntax/parser.ts';
+import { nameOf, type Expression } from '../../syntax/tree.ts';
+import { conditionOf, type Operator, operator } from '../../plan/operator.ts';
+import type { Names } from '../../plan/analysis.ts';
 
 interface Ordering {
   readonly value: Expression;
@@ -31,28 +31,29 @@ function sortKeys(orderings: readonly Ordering[], names: Names): SortKey[] {
 }
 
 export const ROWS: readonly Operator[] = [
-  {
+  operator({
     names: ['where', 'filter'],
     syntax: 'where <condition>',
     doc: 'Keeps the rows for which the condition is true.',
     read(parser) {
       const condition = readExpression(parser);
       if (parser.is('=')) throw parser.unexpected('== to compare');
-      return (names) => ({ stages: [{ kind: 'where', condition: conditionOf(condition, names) }], scope: names.scope });
+      return condition;
     },
-  },
-  {
+    plan: (condition, names) => ({ stages: [{ kind: 'where', condition: conditionOf(condition, names) }], scope: names.scope }),
+  }),
+  operator({
     names: ['sort', 'order'],
     only: 'queries',
     syntax: 'sort by <expression> [asc | desc] [nulls first | nulls last], …',
     doc: 'Orders the rows; descending unless asc is given, with nulls last unless nulls first is given.',
     read(parser) {
       parser.expect('by', 'after sort');
-      const orderings = parser.list(() => readOrdering(parser));
-      return (names) => ({ stages: [{ kind: 'sort', keys: sortKeys(orderings, names) }], scope: names.scope });
+      return parser.list(() => readOrdering(parser));
     },
-  },
-  {
+    plan: (orderings, names) => ({ stages: [{ kind: 'sort', keys: sortKeys(orderings, names) }], scope: names.scope }),
+  }),
+  operator({
     names: ['top'],
     only: 'queries',
     syntax: 'top <count> by <expression> [asc | desc], …',
@@ -60,24 +61,24 @@ export const ROWS: readonly Operator[] = [
     read(parser) {
       const count = parser.count('a number of rows after top');
       parser.expect('by', 'after the number of rows');
-      const orderings = parser.list(() => readOrdering(parser));
-      return (names) => ({
-        stages: [
-          { kind: 'sort', keys: sortKeys(orderings, names) },
-          { kind: 'limit', count, exactly: true },
-        ],
-        scope: names.scope,
-      });
+      return { count, orderings: parser.list(() => readOrdering(parser)) };
     },
-  },
-  {
+    plan: ({ count, orderings }, names) => ({
+      stages: [
+        { kind: 'sort', keys: sortKeys(orderings, names) },
+        { kind: 'limit', count, exactly: true },
+      ],
+      scope: names.scope,
+    }),
+  }),
+  operator({
     names: ['take', 'limit'],
     only: 'queries',
     syntax: 'take <count>',
     doc: 'Keeps at most that many rows: of events the newest, unless they are sorted. After summarize by a bin of _time, that many groups.',
     read(parser) {
-      const count = parser.count('a number of rows after take');
-      return (names) => ({ stages: [{ kind: 'limit', count, exactly: false }], scope: names.scope });
+      return parser.count('a number of rows after take');
     },
-  },
+    plan: (count, { scope }) => ({ stages: [{ kind: 'limit', count, exactly: false }], scope }),
+  }),
 ];

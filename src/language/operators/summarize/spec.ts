@@ -1,14 +1,14 @@
 /** summarize, and what it is the general form of: distinct and count. */
-import { findAggregate, functionNames, isRefused, unknownFunction } from '../functions/table.ts';
-import { guess } from '../other-names.ts';
-import { analyze, checkArguments, wrongType, type Names } from '../plan/analysis.ts';
-import { closed, freeName } from '../plan/scope.ts';
-import type { Aggregation, AggregationInfo, Column, Key, Node, ValueAggregation } from '../plan/tree.ts';
-import { AplError } from '../syntax/apl-error.ts';
-import { readAssignment } from '../syntax/expressions.ts';
-import { nameOf, type Assignment, type Expression } from '../syntax/tree.ts';
-import type { Type } from '../types.ts';
-import { conditionOf, defaultName, type Operator, type Result } from './operator.ts';
+import { findAggregate, functionNames, isRefused, unknownFunction } from '../../functions/table.ts';
+import { guess } from '../../other-names.ts';
+import { analyze, checkArguments, wrongType, type Names } from '../../plan/analysis.ts';
+import { closed, freeName } from '../../plan/scope.ts';
+import type { Aggregation, AggregationInfo, Column, Key, Node, ValueAggregation } from '../../plan/tree.ts';
+import { AplError } from '../../syntax/apl-error.ts';
+import { readAssignment } from '../../syntax/expressions.ts';
+import { nameOf, type Assignment, type Expression } from '../../syntax/tree.ts';
+import type { Type } from '../../types.ts';
+import { conditionOf, defaultName, operator, type Operator, type Result } from '../../plan/operator.ts';
 
 type CallExpression = Expression & { readonly kind: 'call' };
 
@@ -24,7 +24,12 @@ const add = (columns: Columns, name: string, type: Type): string => {
   return name;
 };
 
-export function summarized(by: readonly Assignment[], aggregations: readonly Assignment[], names: Names): Result {
+interface Summary {
+  readonly by: readonly Assignment[];
+  readonly aggregations: readonly Assignment[];
+}
+
+export function summarized({ by, aggregations }: Summary, names: Names): Result {
   const columns: Columns = { used: new Set(), types: [] };
   const keys = by.map((assignment) => key(assignment, names, columns));
   const stage = { kind: 'summarize', keys, aggregations: aggregations.map((item) => aggregation(item, names, columns)) } as const;
@@ -157,34 +162,31 @@ function rowOf(expression: CallExpression, name: string | undefined, names: Name
 const call = (name: string, at: number): Expression => ({ kind: 'call', at, name, args: [], operator: false });
 
 export const SUMMARIZE: readonly Operator[] = [
-  {
+  operator({
     names: ['summarize'],
     only: 'queries',
     syntax: 'summarize [<name> =] <aggregation>, … [by [<name> =] <expression>, …]',
     doc: 'Groups rows by the expressions after `by` and aggregates each group to one row.',
     read(parser) {
       const aggregations = parser.is('by') ? [] : parser.list(() => readAssignment(parser));
-      const by = parser.accept('by') ? parser.list(() => readAssignment(parser)) : [];
-      return (names) => summarized(by, aggregations, names);
+      return { aggregations, by: parser.accept('by') ? parser.list(() => readAssignment(parser)) : [] };
     },
-  },
-  {
+    plan: summarized,
+  }),
+  operator({
     names: ['distinct'],
     only: 'queries',
     syntax: 'distinct <expression>, …',
     doc: 'Keeps each combination of values once.',
-    read(parser) {
-      const by = parser.list(() => readAssignment(parser));
-      return (names) => summarized(by, [], names);
-    },
-  },
-  {
+    read: (parser) => ({ by: parser.list(() => readAssignment(parser)), aggregations: [] }),
+    plan: summarized,
+  }),
+  operator({
     names: ['count'],
     only: 'queries',
     syntax: 'count',
     doc: 'Counts the rows, in the column `count`.',
-    read(_parser, at) {
-      return (names) => summarized([], [{ at, name: 'count', value: call('count', at), text: 'count()' }], names);
-    },
-  },
+    read: (_, at) => ({ by: [], aggregations: [{ at, name: 'count', value: call('count', at), text: 'count()' }] }),
+    plan: summarized,
+  }),
 ];

@@ -1,8 +1,8 @@
 /** Operators that say something about the whole result: its columns, how it is drawn, a name for it. */
-import { closed, extended } from '../plan/scope.ts';
-import { readAssignment, readColumnName } from '../syntax/expressions.ts';
-import type { Parser } from '../syntax/parser.ts';
-import { columnsOf, type Operator } from './operator.ts';
+import { closed, extended } from '../../plan/scope.ts';
+import { readAssignment, readColumnName } from '../../syntax/expressions.ts';
+import type { Parser } from '../../syntax/parser.ts';
+import { columnsOf, operator, type Operator } from '../../plan/operator.ts';
 
 const CHARTS = [
   'table',
@@ -37,17 +37,18 @@ function readProperties(parser: Parser): Readonly<Record<string, string>> {
 }
 
 export const SHAPE: readonly Operator[] = [
-  {
+  operator({
     names: ['getschema'],
     only: 'queries',
     syntax: 'getschema',
     doc: 'Describes the columns, one row each: `ColumnName`, `ColumnOrdinal` from 0, `DataType` and `ColumnType`.',
-    read() {
+    read: () => undefined,
+    plan() {
       const columns = [['ColumnName', 'string'], ['ColumnOrdinal', 'int'], ['DataType', 'string'], ['ColumnType', 'string']] as const; // prettier-ignore
-      return () => ({ stages: [{ kind: 'schema' }], scope: closed(columns) });
+      return { stages: [{ kind: 'schema' }], scope: closed(columns) };
     },
-  },
-  {
+  }),
+  operator({
     names: ['render'],
     only: 'queries',
     syntax: 'render <chart> [with (<property>=<value>, …)]',
@@ -56,32 +57,30 @@ export const SHAPE: readonly Operator[] = [
       const { token } = parser;
       if (token.kind !== 'name' || !CHARTS.includes(token.text)) throw parser.unexpected(`a chart out of ${CHARTS.join(', ')}`);
       parser.take();
-      const properties = readProperties(parser);
-      return ({ scope }) => ({ stages: [{ kind: 'render', chart: token.text, properties }], scope });
+      return { chart: token.text, properties: readProperties(parser) };
     },
-  },
-  {
+    plan: ({ chart, properties }, { scope }) => ({ stages: [{ kind: 'render', chart, properties }], scope }),
+  }),
+  operator({
     names: ['as'],
     only: 'queries',
     syntax: 'as <name>',
     doc: 'Names the rows up to here; it changes nothing.',
-    read(parser) {
-      readColumnName(parser, 'a name');
-      return ({ scope }) => ({ stages: [], scope });
-    },
-  },
-  {
+    read: (parser) => readColumnName(parser, 'a name'),
+    plan: (_, { scope }) => ({ stages: [], scope }),
+  }),
+  operator({
     names: ['serialize'],
     only: 'queries',
     syntax: 'serialize [<name> = <expression>, …]',
     doc: 'Keeps the order of the rows for row_number, prev, next and row_cumsum, which take it from the sort before them in any case. Columns behind it are those of an extend.',
     read(parser) {
       const isAlone = parser.token.kind !== 'name' && !parser.is('[');
-      const assignments = isAlone ? [] : parser.list(() => readAssignment(parser));
-      return (names) => {
-        const columns = columnsOf(assignments, names);
-        return { stages: columns.length === 0 ? [] : [{ kind: 'extend', columns }], scope: extended(names.scope, columns) };
-      };
+      return isAlone ? [] : parser.list(() => readAssignment(parser));
     },
-  },
+    plan(assignments, names) {
+      const columns = columnsOf(assignments, names);
+      return { stages: columns.length === 0 ? [] : [{ kind: 'extend', columns }], scope: extended(names.scope, columns) };
+    },
+  }),
 ];

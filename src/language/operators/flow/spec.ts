@@ -1,11 +1,11 @@
 /** Operators that let a part of the events through, and to_dataset, which says where they go. */
-import { analyze, applyNamed, wrongType, type Names } from '../plan/analysis.ts';
-import { constantNode, type Node } from '../plan/tree.ts';
-import { readAssignment, readExpression } from '../syntax/expressions.ts';
-import type { Parser } from '../syntax/parser.ts';
-import type { Expression } from '../syntax/tree.ts';
-import type { Operator, Result, Use } from './operator.ts';
-import { summarized } from './summarize.ts';
+import { analyze, applyNamed, wrongType, type Names } from '../../plan/analysis.ts';
+import { constantNode, type Node } from '../../plan/tree.ts';
+import { readAssignment, readExpression } from '../../syntax/expressions.ts';
+import type { Parser } from '../../syntax/parser.ts';
+import type { Expression } from '../../syntax/tree.ts';
+import { operator, type Operator, type Result, type Use } from '../../plan/operator.ts';
+import { summarized } from '../summarize/spec.ts';
 
 const readBy = (parser: Parser): readonly Expression[] => (parser.accept('by') ? parser.list(() => readExpression(parser)) : []);
 const nodesOf = (expressions: readonly Expression[], names: Names): readonly Node[] => expressions.map((each) => analyze(each, names));
@@ -36,32 +36,43 @@ function sampleFraction(fraction: number, at: number, { scope }: Names): Result 
   return { stages: [{ kind: 'where', condition }], scope };
 }
 
-function readSample(parser: Parser, at: number, use: Use): (names: Names) => Result {
+/** A number of rows, or a fraction of them; of transforms the same events are left in each run. */
+type Sample =
+  | { readonly of: 'rows'; readonly at: number; readonly count: number }
+  | { readonly of: 'chance'; readonly at: number; readonly fraction: number }
+  | { readonly of: 'events'; readonly fraction: number; readonly by: readonly Expression[] };
+
+function readSample(parser: Parser, at: number, use: Use): Sample {
   if (use === 'queries') {
     const { token: given } = parser;
     if (given.kind === 'real' && given.value < 1) {
       parser.take();
-      return (names) => sampleFraction(given.value, at, names);
+      return { of: 'chance', at, fraction: given.value };
     }
-    const count = parser.count('a number of rows after sample, or a fraction of them such as 0.1');
-    return (names) => sampleRows(count, at, names);
+    return { of: 'rows', at, count: parser.count('a number of rows after sample, or a fraction of them such as 0.1') };
   }
   const { token } = parser;
   const isFraction = (token.kind === 'real' && token.value <= 1) || (token.kind === 'int' && token.value <= 1n);
   if (!isFraction) throw parser.unexpected('a fraction from 0 to 1 such as 0.1; a number of rows is for queries');
   parser.take();
-  const by = readBy(parser);
-  return (names) => ({ stages: [{ kind: 'sample', fraction: Number(token.value), by: nodesOf(by, names) }], scope: names.scope });
+  return { of: 'events', fraction: Number(token.value), by: readBy(parser) };
+}
+
+function sampled(sample: Sample, names: Names): Result {
+  if (sample.of === 'rows') return sampleRows(sample.count, sample.at, names);
+  if (sample.of === 'chance') return sampleFraction(sample.fraction, sample.at, names);
+  return { stages: [{ kind: 'sample', fraction: sample.fraction, by: nodesOf(sample.by, names) }], scope: names.scope };
 }
 
 export const FLOW: readonly Operator[] = [
-  {
+  operator({
     names: ['sample'],
     syntax: 'sample <count | fraction>; in transforms sample <fraction> [by <expression>, …]',
     doc: 'Keeps that many random rows, or about that fraction of them (`0.1`). In transforms, a fraction of the events, always the same ones; with `by`, events with equal values stay or go together.',
     read: readSample,
-  },
-  {
+    plan: sampled,
+  }),
+  operator({
     names: ['sample-distinct'],
     only: 'queries',
     syntax: 'sample-distinct <count> of <expression>',
@@ -69,15 +80,15 @@ export const FLOW: readonly Operator[] = [
     read(parser, at) {
       const count = parser.count('a number of values after sample-distinct');
       parser.expect('of', 'after the number of values');
-      const by = [readAssignment(parser)];
-      return (names) => {
-        const distinct = summarized(by, [], names);
-        const { stages, scope } = sampleRows(count, at, { ...names, scope: distinct.scope });
-        return { stages: [...distinct.stages, ...stages], scope };
-      };
+      return { at, count, by: readAssignment(parser) };
     },
-  },
-  {
+    plan({ at, count, by }, names) {
+      const distinct = summarized({ by: [by], aggregations: [] }, names);
+      const { stages, scope } = sampleRows(count, at, { ...names, scope: distinct.scope });
+      return { stages: [...distinct.stages, ...stages], scope };
+    },
+  }),
+  operator({
     names: ['throttle'],
     only: 'transforms',
     syntax: 'throttle <count> per <timespan> [by <expression>, …]',
@@ -86,11 +97,11 @@ export const FLOW: readonly Operator[] = [
       const count = parser.count('a number of events after throttle');
       parser.expect('per', 'after the number of events');
       const window = readSpan(parser);
-      const by = readBy(parser);
-      return (names) => ({ stages: [{ kind: 'throttle', count, window, by: nodesOf(by, names) }], scope: names.scope });
+      return { count, window, by: readBy(parser) };
     },
-  },
-  {
+    plan: ({ count, window, by }, names) => ({ stages: [{ kind: 'throttle', count, window, by: nodesOf(by, names) }], scope: names.scope }),
+  }),
+  operator({
     names: ['dedupe'],
     only: 'transforms',
     syntax: 'dedupe by <expression>, … within <timespan>',
@@ -99,11 +110,11 @@ export const FLOW: readonly Operator[] = [
       if (!parser.is('by')) throw parser.unexpected('by and what makes two events alike');
       const by = readBy(parser);
       parser.expect('within', 'after what makes two events alike');
-      const window = readSpan(parser);
-      return (names) => ({ stages: [{ kind: 'dedupe', window, by: nodesOf(by, names) }], scope: names.scope });
+      return { by, window: readSpan(parser) };
     },
-  },
-  {
+    plan: ({ by, window }, names) => ({ stages: [{ kind: 'dedupe', window, by: nodesOf(by, names) }], scope: names.scope }),
+  }),
+  operator({
     names: ['to_dataset'],
     only: 'transforms',
     syntax: 'to_dataset(<expression>)',
@@ -112,11 +123,12 @@ export const FLOW: readonly Operator[] = [
       parser.expect('(', 'after to_dataset');
       const value = readExpression(parser);
       parser.expect(')', 'after the name of the dataset');
-      return (names) => {
-        const dataset = analyze(value, names);
-        if (dataset.type !== 'string' && dataset.type !== 'dynamic') throw wrongType(value.at, 'a string', dataset.type, 'to_dataset');
-        return { stages: [{ kind: 'route', dataset }], scope: names.scope };
-      };
+      return value;
     },
-  },
+    plan(value, names) {
+      const dataset = analyze(value, names);
+      if (dataset.type !== 'string' && dataset.type !== 'dynamic') throw wrongType(value.at, 'a string', dataset.type, 'to_dataset');
+      return { stages: [{ kind: 'route', dataset }], scope: names.scope };
+    },
+  }),
 ];

@@ -2,15 +2,15 @@
  * Operators that take texts apart: parse, parse-where and parse-kv. Each becomes one regular expression, and columns that are groups of it:
  * the back ends need to know nothing of them.
  */
-import { analyze, applyNamed, type Names } from '../plan/analysis.ts';
-import { extended } from '../plan/scope.ts';
-import { constantNode, type Column, type Node, type Stage } from '../plan/tree.ts';
-import { AplError } from '../syntax/apl-error.ts';
-import { readColumnName, readExpression, readTypeName } from '../syntax/expressions.ts';
-import type { Parser } from '../syntax/parser.ts';
-import type { Expression } from '../syntax/tree.ts';
-import type { Type } from '../types.ts';
-import type { Operator, Result } from './operator.ts';
+import { analyze, applyNamed, type Names } from '../../plan/analysis.ts';
+import { extended } from '../../plan/scope.ts';
+import { constantNode, type Column, type Node, type Stage } from '../../plan/tree.ts';
+import { AplError } from '../../syntax/apl-error.ts';
+import { readColumnName, readExpression, readTypeName } from '../../syntax/expressions.ts';
+import type { Parser } from '../../syntax/parser.ts';
+import type { Expression } from '../../syntax/tree.ts';
+import type { Type } from '../../types.ts';
+import { operator, type Operator, type Result } from '../../plan/operator.ts';
 import { countGroups, PATTERN_KINDS, patternOf, quoteRegex, type PatternKind, type PatternPart } from './pattern.ts';
 
 const text = (value: string): Node => constantNode({ type: 'string', value });
@@ -150,31 +150,25 @@ function keyValues(read: KeyValues, names: Names): Result {
 }
 
 export const PARSE: readonly Operator[] = [
-  {
+  operator({
     names: ['parse'],
     syntax: 'parse [kind=simple | regex | relaxed] <expression> with [*] "<text>" <name>[:<type>] …',
     doc: 'Takes columns out of a text: what stands between the given texts; `*` skips. Null if the text does not fit.',
-    read(parser, at) {
-      const read = readParse(parser, at);
-      return (names) => parsed(read, names, false);
-    },
-  },
-  {
+    read: readParse,
+    plan: (form, names) => parsed(form, names, false),
+  }),
+  operator({
     names: ['parse-where'],
     syntax: 'parse-where [kind=simple | regex | relaxed] <expression> with …',
     doc: 'Does the same, and keeps only the rows whose text fits.',
-    read(parser, at) {
-      const read = readParse(parser, at);
-      return (names) => parsed(read, names, true);
-    },
-  },
-  {
+    read: readParse,
+    plan: (form, names) => parsed(form, names, true),
+  }),
+  operator({
     names: ['parse-kv'],
     syntax: 'parse-kv <expression> as (<key>[:<type>], …) [with (pair_delimiter=" ", kv_delimiter="=", quote=\'"\')]',
     doc: 'Takes columns out of pairs such as `a=1 b="two words"`; null for a key that is not there.',
-    read(parser, at) {
-      const read = readKeyValues(parser, at);
-      return (names) => keyValues(read, names);
-    },
-  },
+    read: readKeyValues,
+    plan: keyValues,
+  }),
 ];

@@ -1,5 +1,5 @@
 /** The pattern of `parse` as a regular expression. */
-import type { Type } from '../types.ts';
+import type { Type } from '../../types.ts';
 
 export type PatternPart =
   | { readonly kind: 'text'; readonly text: string }

@@ -1,13 +1,13 @@
 /** search: rows in which a term stands anywhere. */
-import { FUNCTIONS, OPERATORS } from '../functions/table.ts';
-import { analyze, applied, applyNamed, EVERYTHING, type Names } from '../plan/analysis.ts';
-import { constantNode, type Node, type Stage } from '../plan/tree.ts';
-import { AplError } from '../syntax/apl-error.ts';
-import { FIELD_TERM, readExpression } from '../syntax/expressions.ts';
-import type { Parser } from '../syntax/parser.ts';
-import type { Expression } from '../syntax/tree.ts';
-import type { Operator } from './operator.ts';
-import { quoteRegex } from './pattern.ts';
+import { FUNCTIONS, OPERATORS } from '../../functions/table.ts';
+import { analyze, applied, applyNamed, EVERYTHING, type Names } from '../../plan/analysis.ts';
+import { constantNode, type Node, type Stage } from '../../plan/tree.ts';
+import { AplError } from '../../syntax/apl-error.ts';
+import { FIELD_TERM, readExpression } from '../../syntax/expressions.ts';
+import type { Parser } from '../../syntax/parser.ts';
+import type { Expression } from '../../syntax/tree.ts';
+import { operator, type Operator } from '../../plan/operator.ts';
+import { quoteRegex } from '../parse/pattern.ts';
 
 export interface SearchText {
   readonly condition: Expression;
@@ -81,14 +81,12 @@ export function searched({ condition, cased }: SearchText, names: Names): Stage[
 }
 
 export const SEARCH: readonly Operator[] = [
-  {
+  operator({
     names: ['search'],
     only: 'queries',
     syntax: 'search [kind=case_sensitive] [<field>:]"<term>" [and | or …]',
     doc: 'Keeps rows with the term in any field, or in that one; `kind=case_sensitive` minds the case. Combine it with conditions as in where. `"pre*"`, `"*post"`, `"*part*"` and `"be*end"` stand for parts of terms, `*` alone for every row. At the beginning of a query it looks through all datasets (`search in (a, b) "term"` through those), and `$table` says where each row is from.',
-    read(parser) {
-      const wanted = readSearch(parser);
-      return (names) => ({ stages: searched(wanted, names), scope: names.scope });
-    },
-  },
+    read: readSearch,
+    plan: (form, names) => ({ stages: searched(form, names), scope: names.scope }),
+  }),
 ];

@@ -1,13 +1,13 @@
 /** mv-expand: a row for each item of an array. */
-import { analyze, applyNamed, wrongType, type Names } from '../plan/analysis.ts';
-import { extended } from '../plan/scope.ts';
-import { constantNode, type Column, type Stage, type Tree } from '../plan/tree.ts';
-import { AplError } from '../syntax/apl-error.ts';
-import { readAssignment, readColumnName, readTypeName } from '../syntax/expressions.ts';
-import type { Parser } from '../syntax/parser.ts';
-import type { Assignment, Pipeline } from '../syntax/tree.ts';
-import type { Type } from '../types.ts';
-import { defaultName, type Operator, type Result } from './operator.ts';
+import { analyze, applyNamed, wrongType, type Names } from '../../plan/analysis.ts';
+import { extended } from '../../plan/scope.ts';
+import { constantNode, type Column, type Stage } from '../../plan/tree.ts';
+import { AplError } from '../../syntax/apl-error.ts';
+import { readAssignment, readColumnName, readTypeName } from '../../syntax/expressions.ts';
+import type { Parser } from '../../syntax/parser.ts';
+import type { Assignment, Pipeline } from '../../syntax/tree.ts';
+import type { Type } from '../../types.ts';
+import { defaultName, type Operator, operator, type Result } from '../../plan/operator.ts';
 
 interface Expanded {
   readonly assignment: Assignment;
@@ -29,7 +29,14 @@ const CONVERSIONS: Readonly<Partial<Record<Type, string>>> = {
   int: 'toint', real: 'todouble', bool: 'tobool', datetime: 'todatetime', timespan: 'totimespan', string: 'tostring',
 }; // prettier-ignore
 
-function expanded(parts: readonly Expanded[], index: string | undefined, limit: number | undefined, names: Names): Result {
+interface Expansion {
+  readonly parts: readonly Expanded[];
+  /** The name of the column with the item's number. */
+  readonly index: string | undefined;
+  readonly limit: number | undefined;
+}
+
+function expanded({ parts, index, limit }: Expansion, names: Names): Result {
   const columns: Column[] = [];
   for (const { assignment } of parts) {
     const { at, value } = assignment;
@@ -56,7 +63,7 @@ function expanded(parts: readonly Expanded[], index: string | undefined, limit: 
 const INDEX: Column['node'] = { kind: 'constant', type: 'int', constant: { type: 'int', value: 0n } };
 
 /** `with_itemindex=i x = list to typeof(long), … limit 5`. */
-function readExpansion(parser: Parser): (names: Names) => Result {
+function readExpansion(parser: Parser): Expansion {
   let index: string | undefined;
   if (parser.option('kind')) {
     const { at } = parser.token;
@@ -67,7 +74,7 @@ function readExpansion(parser: Parser): (names: Names) => Result {
   if (parser.option('with_itemindex')) index = readColumnName(parser, 'a name for the number of the item');
   const parts = parser.list(() => readExpanded(parser));
   const limit = parser.accept('limit') ? parser.count('a number of items after limit') : undefined;
-  return (names) => expanded(parts, index, limit, names);
+  return { parts, index, limit };
 }
 
 const APPLIED: readonly Stage['kind'][] = ['where', 'extend', 'remove', 'rename'];
@@ -81,12 +88,9 @@ function hasItems(stage: Stage, at: number): Stage {
 }
 
 /** The operators behind `on`, applied to the items of each row. */
-function appliedTo(expansion: (names: Names) => Result, inner: Pipeline, names: Names): Result {
-  const { stages, scope } = expansion(names);
-  const source = (): Tree => ({ source: { kind: 'rows', columns: [], rows: [] }, stages: [], scope, weight: 1 });
-  // The pipeline as it was read, with a source of its own.
-  const whole: Pipeline = { ...inner, ...{ source } };
-  const tree = names.plan!(whole, names.lets);
+function appliedTo(expansion: Expansion, inner: Pipeline, names: Names): Result {
+  const { stages, scope } = expanded(expansion, names);
+  const tree = names.plan!(inner, names.lets, scope);
   const other = tree.stages.find(({ kind }) => !APPLIED.includes(kind));
   if (other)
     throw new AplError('meaning', inner.at, 'mv-apply takes where, extend, project-away and project-rename', 'to count, sum or sort items write mv-expand, then summarize by a key of the row'); // prettier-ignore
@@ -94,13 +98,14 @@ function appliedTo(expansion: (names: Names) => Result, inner: Pipeline, names: 
 }
 
 export const EXPAND: readonly Operator[] = [
-  {
+  operator({
     names: ['mv-expand'],
     syntax: 'mv-expand [with_itemindex=<name>] [<name> =] <array> [to typeof(<type>)], … [limit <count>]',
     doc: 'Makes a row of each item of an array; several arrays go side by side. A row without an array stays as it is; an empty array gives one row with null.',
-    read: (parser) => readExpansion(parser),
-  },
-  {
+    read: readExpansion,
+    plan: expanded,
+  }),
+  operator({
     names: ['mv-apply'],
     only: 'queries',
     syntax: 'mv-apply [with_itemindex=<name>] [<name> =] <array> [to typeof(<type>)], … [limit <count>] on (<operators>)',
@@ -111,7 +116,8 @@ export const EXPAND: readonly Operator[] = [
       parser.expect('(', 'after on');
       const inner = parser.nested(() => parser.subqueries!.steps());
       parser.expect(')', 'after the operators');
-      return (names) => appliedTo(expansion, inner, names);
+      return { expansion, inner };
     },
-  },
+    plan: ({ expansion, inner }, names) => appliedTo(expansion, inner, names),
+  }),
 ];

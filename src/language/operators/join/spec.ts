@@ -1,13 +1,13 @@
 /** join and lookup: rows of two tables side by side. */
-import { analyze, type Names } from '../plan/analysis.ts';
-import { joined } from '../plan/scope.ts';
-import type { JoinKey, JoinKind } from '../plan/tree.ts';
-import { AplError } from '../syntax/apl-error.ts';
-import { readExpression } from '../syntax/expressions.ts';
-import type { Parser } from '../syntax/parser.ts';
-import { nameOf, type Expression, type Pipeline } from '../syntax/tree.ts';
-import { comparable, TYPE_WORDS } from '../types.ts';
-import type { Operator, Step } from './operator.ts';
+import { analyze, type Names } from '../../plan/analysis.ts';
+import { joined } from '../../plan/scope.ts';
+import type { JoinKey, JoinKind } from '../../plan/tree.ts';
+import { AplError } from '../../syntax/apl-error.ts';
+import { readExpression } from '../../syntax/expressions.ts';
+import type { Parser } from '../../syntax/parser.ts';
+import { nameOf, type Expression, type Pipeline } from '../../syntax/tree.ts';
+import { comparable, TYPE_WORDS } from '../../types.ts';
+import { operator, type Operator, type Result } from '../../plan/operator.ts';
 
 const KINDS: ReadonlyMap<string, JoinKind> = new Map([
   ['inner', 'inner'], ['innerunique', 'innerunique'], ['leftouter', 'leftouter'], ['left', 'leftouter'], ['rightouter', 'rightouter'], ['right', 'rightouter'],
@@ -61,42 +61,46 @@ function sideOf(expression: Expression): { readonly side: 'left' | 'right'; read
   return inner && { side: inner.side, rest: { ...expression, object: inner.rest } };
 }
 
-function joining(how: JoinKind, table: Pipeline, ons: readonly On[], dropsKeys: boolean): Step {
-  return (names: Names) => {
-    const right = names.plan!(table, names.lets);
-    const keys = ons.map((on): JoinKey => {
-      const [a, b] = [analyze(on.left, names), analyze(on.right, { ...names, scope: right.scope })];
-      if (!comparable(a.type, b.type)) throw new AplError('meaning', on.left.at, `${TYPE_WORDS[a.type]} and ${TYPE_WORDS[b.type]} are never equal: convert one of them before`);
-      return { left: a, right: b };
-    });
-    const dropped = dropsKeys ? ons.flatMap(({ right: key }) => nameOf(key) ?? []) : [];
-    return { stages: [{ kind: 'join', how, right, keys, dropped }], scope: joined(names.scope, right.scope, how, dropped) };
-  };
+interface JoinText {
+  readonly how: JoinKind;
+  readonly table: Pipeline;
+  readonly ons: readonly On[];
+  /** Of a lookup the columns that it joins by come once. */
+  readonly dropsKeys: boolean;
+}
+
+function readJoin(parser: Parser, how: JoinKind, dropsKeys: boolean): JoinText {
+  const table = parser.subqueries!.table();
+  parser.expect('on', 'after the table');
+  return { how, table, ons: parser.list(() => readOn(parser)), dropsKeys };
+}
+
+function joining({ how, table, ons, dropsKeys }: JoinText, names: Names): Result {
+  const right = names.plan!(table, names.lets);
+  const keys = ons.map((on): JoinKey => {
+    const [a, b] = [analyze(on.left, names), analyze(on.right, { ...names, scope: right.scope })];
+    if (!comparable(a.type, b.type)) throw new AplError('meaning', on.left.at, `${TYPE_WORDS[a.type]} and ${TYPE_WORDS[b.type]} are never equal: convert one of them before`);
+    return { left: a, right: b };
+  });
+  const dropped = dropsKeys ? ons.flatMap(({ right: key }) => nameOf(key) ?? []) : [];
+  return { stages: [{ kind: 'join', how, right, keys, dropped }], scope: joined(names.scope, right.scope, how, dropped) };
 } // prettier-ignore
 
 export const JOIN: readonly Operator[] = [
-  {
+  operator({
     names: ['join'],
     only: 'queries',
     syntax: 'join [kind=<kind>] (<table>) on <field>, $left.<field> == $right.<field>, …',
     doc: 'Puts rows of two tables with equal values side by side; of two columns with the same name that of the right table is called name1. Kinds: innerunique (the default: of the rows of the left table with the same values one), inner, leftouter, rightouter, fullouter, leftsemi, leftanti, rightsemi, rightanti. Null equals nothing.',
-    read(parser) {
-      const how = readKind(parser, 'innerunique', [...KINDS.keys()]);
-      const table = parser.subqueries!.table();
-      parser.expect('on', 'after the table');
-      return joining(how, table, parser.list(() => readOn(parser)), false); // prettier-ignore
-    },
-  },
-  {
+    read: (parser) => readJoin(parser, readKind(parser, 'innerunique', [...KINDS.keys()]), false),
+    plan: joining,
+  }),
+  operator({
     names: ['lookup'],
     only: 'queries',
     syntax: 'lookup [kind=leftouter | kind=inner] (<table>) on <field>, …',
     doc: 'Adds the columns of a second table to each row; the columns of the condition come once. Rows without a match stay, unless kind=inner is given.',
-    read(parser) {
-      const how = readKind(parser, 'leftouter', ['leftouter', 'inner']);
-      const table = parser.subqueries!.table();
-      parser.expect('on', 'after the table');
-      return joining(how, table, parser.list(() => readOn(parser)), true); // prettier-ignore
-    },
-  },
+    read: (parser) => readJoin(parser, readKind(parser, 'leftouter', ['leftouter', 'inner']), true),
+    plan: joining,
+  }),
 ];

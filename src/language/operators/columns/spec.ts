@@ -1,13 +1,13 @@
 /** Operators that choose columns and make new ones: project, project-away, extend. */
-import { closed, extended, keeping, typeOf, without } from '../plan/scope.ts';
-import { plainOf } from '../function-spec.ts';
-import { analyze, type Names } from '../plan/analysis.ts';
-import type { Column, NamePattern, Renamed } from '../plan/tree.ts';
-import { AplError } from '../syntax/apl-error.ts';
-import { readAssignment, readColumnName, readExpression, readReachingName } from '../syntax/expressions.ts';
-import type { Parser } from '../syntax/parser.ts';
-import { EACH, type Expression } from '../syntax/tree.ts';
-import { columnsOf, type Operator, type Result, type Use } from './operator.ts';
+import { closed, extended, keeping, typeOf, without } from '../../plan/scope.ts';
+import { plainOf } from '../../function-spec.ts';
+import { analyze, type Names } from '../../plan/analysis.ts';
+import type { Column, NamePattern, Renamed } from '../../plan/tree.ts';
+import { AplError } from '../../syntax/apl-error.ts';
+import { readAssignment, readColumnName, readExpression, readReachingName } from '../../syntax/expressions.ts';
+import type { Parser } from '../../syntax/parser.ts';
+import { EACH, type Expression } from '../../syntax/tree.ts';
+import { columnsOf, operator, type Operator, type Result, type Use } from '../../plan/operator.ts';
 
 /** `name`, `name*`, `['any.name']*`. */
 function readPattern(parser: Parser, use: Use = 'queries'): NamePattern {
@@ -76,63 +76,63 @@ function patternsOf(expressions: readonly Expression[], names: Names): string[] 
 } // prettier-ignore
 
 export const COLUMNS: readonly Operator[] = [
-  {
+  operator({
     names: ['project'],
     hides: true,
     syntax: 'project <name> [= <expression>], …',
     doc: 'Keeps only these columns, in this order.',
     read(parser) {
-      const assignments = parser.list(() => readAssignment(parser));
-      return (names) => {
-        const columns = columnsOf(assignments, names);
-        return { stages: [{ kind: 'project', columns }], scope: closed(columns.map(({ name, node }) => [name, node.type])) };
-      };
+      return parser.list(() => readAssignment(parser));
     },
-  },
-  {
+    plan(assignments, names) {
+      const columns = columnsOf(assignments, names);
+      return { stages: [{ kind: 'project', columns }], scope: closed(columns.map(({ name, node }) => [name, node.type])) };
+    },
+  }),
+  operator({
     names: ['project-away'],
     hides: true,
     syntax: 'project-away <name>[*], …',
     doc: 'Removes columns; `name*` stands for all whose names start so. In transforms `a[].b` is the field `b` of each object in the list `a`.',
     read(parser, _at, use) {
-      const patterns = parser.list(() => readPattern(parser, use));
-      return (names) => ({ stages: [{ kind: 'remove', names: patterns }], scope: without(names.scope, patterns) });
+      return parser.list(() => readPattern(parser, use));
     },
-  },
-  {
+    plan: (patterns, { scope }) => ({ stages: [{ kind: 'remove', names: patterns }], scope: without(scope, patterns) }),
+  }),
+  operator({
     names: ['project-keep'],
     hides: true,
     syntax: 'project-keep <name>[*], …',
     doc: 'Keeps only these columns, in the order that they had; in transforms `a[].b`, too.',
     read(parser, _at, use) {
-      const patterns = parser.list(() => readPattern(parser, use));
-      return (names) => ({ stages: [{ kind: 'keep', names: patterns }], scope: keeping(names.scope, patterns) });
+      return parser.list(() => readPattern(parser, use));
     },
-  },
-  {
+    plan: (patterns, { scope }) => ({ stages: [{ kind: 'keep', names: patterns }], scope: keeping(scope, patterns) }),
+  }),
+  operator({
     names: ['project-rename'],
     syntax: 'project-rename <new name> = <name>, …',
     doc: 'Renames columns, which keep their position.',
     read(parser) {
-      const pairs = parser.list(() => readRenaming(parser));
-      return (names) => renamed(pairs, names);
+      return parser.list(() => readRenaming(parser));
     },
-  },
-  {
+    plan: renamed,
+  }),
+  operator({
     names: ['project-reorder'],
     only: 'queries',
     syntax: 'project-reorder <name>[*] [asc | desc], …',
     doc: 'Moves these columns to the front.',
     read(parser) {
-      const patterns = parser.list(() => {
+      return parser.list(() => {
         const pattern = readPattern(parser);
         if (!parser.accept('asc')) parser.accept('desc');
         return pattern;
       });
-      return ({ scope }) => ({ stages: [{ kind: 'reorder', names: patterns }], scope });
     },
-  },
-  {
+    plan: (patterns, { scope }) => ({ stages: [{ kind: 'reorder', names: patterns }], scope }),
+  }),
+  operator({
     names: ['redact'],
     only: 'queries',
     syntax: 'redact [replaceToken="***"] "<regex>", … [on <field>, …]',
@@ -141,23 +141,24 @@ export const COLUMNS: readonly Operator[] = [
       const token = readRedactToken(parser);
       const patterns = parser.list(() => readExpression(parser));
       const fields = parser.accept('on') ? parser.list(() => ({ at: parser.token.at, name: readColumnName(parser) })) : undefined;
-      return (names) => {
-        const stage = { kind: 'redact', names: fields?.map(({ name }) => name), patterns: patternsOf(patterns, names), token } as const;
-        const columns = (fields ?? []).map(({ at, name }): Column => ({ name, node: analyze({ kind: 'name', at, name }, names) }));
-        return { stages: [stage], scope: extended(names.scope, columns) };
-      };
+      return { token, patterns, fields };
     },
-  },
-  {
+    plan({ token, patterns, fields }, names) {
+      const stage = { kind: 'redact', names: fields?.map(({ name }) => name), patterns: patternsOf(patterns, names), token } as const;
+      const columns = (fields ?? []).map(({ at, name }): Column => ({ name, node: analyze({ kind: 'name', at, name }, names) }));
+      return { stages: [stage], scope: extended(names.scope, columns) };
+    },
+  }),
+  operator({
     names: ['extend'],
     syntax: 'extend <name> = <expression>, …',
     doc: 'Adds columns, or replaces those of the same name. In transforms `extend a[].b = mask(a[].b)` replaces the field `b` of each object in the list `a`.',
     read(parser, _at, use) {
-      const assignments = parser.list(() => readAssignment(parser, use === 'transforms'));
-      return (names) => {
-        const columns = columnsOf(assignments, names);
-        return { stages: [{ kind: 'extend', columns }], scope: extended(names.scope, columns) };
-      };
+      return parser.list(() => readAssignment(parser, use === 'transforms'));
     },
-  },
+    plan(assignments, names) {
+      const columns = columnsOf(assignments, names);
+      return { stages: [{ kind: 'extend', columns }], scope: extended(names.scope, columns) };
+    },
+  }),
 ];
