@@ -3,7 +3,18 @@ import * as fc from 'fast-check';
 import type { Mood } from './store.ts';
 
 /** What applications, logrotate and people do to a file; one that is not there is written first. `file` is its number. */
-const FILE_EVENTS = ['partial', 'late append', 'rename', 'regrow', 'refill', 'truncate', 'delete', 'recreate', 'compress'] as const;
+const FILE_EVENTS = [
+  'partial',
+  'late append',
+  'rename',
+  'regrow',
+  'refill',
+  'reserve',
+  'truncate',
+  'delete',
+  'recreate',
+  'compress',
+] as const;
 /** The link through which a file is read is pointed to another file, or removed; what happens to the file goes on where it led last. */
 const LINK_EVENTS = ['retarget', 'unlink'] as const;
 /** What is done with the agent; one that is not running is started first. */

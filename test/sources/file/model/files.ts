@@ -25,6 +25,8 @@ import type { Promised } from './promise.ts';
 const KEPT = 3;
 /** The half line of a copy: its writer finishes it elsewhere. */
 const NOBODY = 0;
+/** More than GAP_BYTES. */
+const RESERVED_BYTES = 3000;
 const BANNER = 'x'.repeat(HEAD_BYTES - 100);
 const LONG_BANNER = 'x'.repeat(HEAD_BYTES + 100);
 /** Lines that end alike, at the same places. */
@@ -41,6 +43,8 @@ export class Files {
   readonly #promised: Promised;
   /** The half written line of a file, by its number. */
   readonly #halves = new Map<string, number>();
+  /** Where the text ends of a file that its writer made larger. */
+  readonly #reserved = new Map<string, number>();
   readonly #readsCompressed: boolean;
   #lines = FIRST_LINE;
 
@@ -74,14 +78,38 @@ export class Files {
       write(`${this.#lines}:a`, ' ');
       this.#halves.set(path, this.#lines);
     }
+    const end = this.#reserved.get(path);
+    if (end !== undefined) this.#reserved.set(path, end + text.length);
+    position ??= end;
     if (position === undefined) return appendFileSync(path, text);
     const fd = openSync(path, 'r+');
     writeSync(fd, text, position);
     closeSync(fd);
   }
 
+  /** The writer makes the file larger than its text, and writes on where that ends. */
+  reserve(path: string): void {
+    const { size } = statSync(path);
+    if (!this.#reserved.has(path)) this.#reserved.set(path, size);
+    truncateSync(path, size + RESERVED_BYTES);
+  }
+
+  /** All writers close their files. */
+  closeAll(): void {
+    for (const path of this.#reserved.keys()) this.close(path);
+  }
+
+  /** The writer closes the file, and cuts it to its text. */
+  close(path: string): void {
+    const end = this.#reserved.get(path);
+    if (end === undefined) return;
+    truncateSync(path, end);
+    this.#reserved.delete(path);
+  }
+
   /** `path` becomes `path.1`, what was there `path.2`, and so on; the oldest one is deleted. */
   rename(path: string): void {
+    this.close(path);
     this.#shift(path);
     this.#move(path, `${path}.1`, path);
   }
@@ -95,6 +123,7 @@ export class Files {
 
   /** The first half of `path.1` is there. */
   beginCopy(path: string): void {
+    this.close(path);
     this.#shift(path);
     const bytes = readFileSync(path);
     writeFileSync(`${path}.1`, bytes.subarray(0, bytes.length / 2));
@@ -116,6 +145,7 @@ export class Files {
 
   /** `copytruncate` under a writer that does not append: it goes on behind a hole. */
   regrow(path: string): void {
+    this.close(path);
     while (statSync(path).size < GAP_BYTES) this.append(path, 1);
     const { size } = statSync(path);
     this.copyTruncate(path, 0);
@@ -124,6 +154,7 @@ export class Files {
 
   /** `copytruncate`, and as many lines again at once. */
   refill(path: string): void {
+    this.close(path);
     const lines = readFileSync(path, 'latin1').split('\n').length - 1;
     this.copyTruncate(path, 0);
     this.append(path, lines);
@@ -132,12 +163,14 @@ export class Files {
   truncate(path: string): void {
     truncateSync(path, 0);
     this.#halves.delete(path);
+    this.#reserved.delete(path);
     this.#promised.truncate(path);
   }
 
   delete(path: string): void {
     rmSync(path);
     this.#halves.delete(path);
+    this.#reserved.delete(path);
     this.#promised.delete(path);
   }
 

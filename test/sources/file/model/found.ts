@@ -20,6 +20,18 @@ const flood = [{ kind: 'hang' }, { kind: 'append', file: 0, lines: 150 }, { kind
 
 export const found: readonly Found[] = [
   {
+    name: 'NULs that a file ends in were sent as its unfinished line, and what was written in their place was not read',
+    schedule: [
+      { kind: 'append', file: 0, lines: 2 },
+      { kind: 'reserve', file: 0 },
+      wait,
+      { kind: 'append', file: 0, lines: 2 },
+      wait,
+      { kind: 'late append', file: 0 },
+      wait,
+    ],
+  },
+  {
     name: 'copy that a stream was read further than came again after a restart',
     include: '*.log*',
     schedule: [scan, { kind: 'copytruncate', file: 0, lines: 3, seen: 'more' }, restart, { kind: 'copytruncate', file: 0, lines: 0 }],

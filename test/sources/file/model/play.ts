@@ -94,6 +94,8 @@ class Play {
       if (this.#links && !this.#links.leadsTo(this.#pathOf(file))) this.#links.retarget(file);
       this.#watch(() => this.#files.append(this.#pathOf(file), 1));
     }
+    // What ends in NULs stays open.
+    this.#watch(() => this.#files.closeAll());
     await this.#settle();
     if (this.#lacking.length > 0) await this.#waitForReread();
     this.#judge();
@@ -142,6 +144,8 @@ class Play {
     const files = this.#files;
     if (event.kind === 'unlink' || event.kind === 'retarget') {
       if (!this.#links) return;
+      // What is written in place of NULs is not read once nobody seems to write there any more.
+      files.close(path);
       this.#promised.unlink(path);
       this.#links[event.kind](event.file);
       return this.#promised.link(this.#pathOf(event.file));
@@ -158,6 +162,8 @@ class Play {
         return files.regrow(path);
       case 'refill':
         return files.refill(path);
+      case 'reserve':
+        return files.reserve(path);
       case 'truncate':
         return files.truncate(path);
       case 'delete':

@@ -70,6 +70,8 @@ export class Promised {
   readonly #atRisk = new Map<Token, number>();
   /** By path: what was truncated since the last scan, and the copies of it; the first had a gap of which nothing behind was read. */
   readonly #unreadGaps = new Map<string, { readonly gap: number; readonly tokens: Token[]; readonly copies: Content[] }>();
+  /** By path: what was truncated, and not copied, since the last look. */
+  readonly #truncated = new Map<string, readonly Token[]>();
   /** Something was destroyed since the last scan. */
   #isBroken = false;
   isRunning = false;
@@ -103,6 +105,8 @@ export class Promised {
   write(path: string, name: string, bytes: number): void {
     let file = this.#files.get(path);
     if (!file) this.#files.set(path, (file = { ...newContent(), isHidden: !this.#around.isFollowed(path) }));
+    // As long again, and ending alike at the same place, it looks as though it was changed in place.
+    for (const each of this.#truncated.get(path) ?? []) each.isCounted = false;
     const token = { name, bytes, isRead: false, isSaved: false, mayMiss: file.isHidden, mayRepeat: false, isCounted: false };
     file.tokens.push(token);
     this.tokens.push(token);
@@ -145,6 +149,7 @@ export class Promised {
     // One that begins alike and is as long again looks as though it was changed in place.
     const isKnown = isNoticed && (copied !== undefined || !this.#around.beginsAlike(path));
     for (const [index, token] of gone.entries()) token.isCounted = isKnown && this.isRunning && kept + index < file.seen;
+    if (!copied) this.#truncated.set(path, gone);
     this.#destroy(gone, (token) => token.isRead);
     if (!isNoticed) for (const token of file.tokens) token.mayMiss = true;
     if (copied && (!isNoticed || copied.tokens.length === 0) && !this.#around.isFollowed(copy!)) hide(copied);
@@ -185,6 +190,7 @@ export class Promised {
   scanned(): void {
     this.#seenPaths.clear();
     this.#unreadGaps.clear();
+    this.#truncated.clear();
     for (const [path, file] of this.#files) {
       if (file.isHidden) continue;
       file.seen = file.tokens.length;
@@ -199,6 +205,7 @@ export class Promised {
 
   /** A look that was no scan may have seen what has a path now, and that something has none any more. */
   looked(): void {
+    this.#truncated.clear();
     for (const path of this.#seenPaths) if (this.isEmpty(path)) this.#seenPaths.delete(path);
     for (const file of this.#files.values()) file.isLookedAt = true;
   }

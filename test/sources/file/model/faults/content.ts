@@ -8,6 +8,7 @@ type Sighting = typeof import('../../../../../src/sources/file/match/sighting.ts
 type TrackedFiles = typeof import('../../../../../src/sources/file/known/tracked-file.ts');
 type Tails = typeof import('../../../../../src/core/tail.ts');
 type NulGaps = typeof import('../../../../../src/sources/file/known/nul-gap.ts');
+type NulRuns = typeof import('../../../../../src/sources/file/known/nul-runs.ts');
 type Comparison = Content['CopyComparison'];
 
 const CONTENT = 'sources/file/known/content.ts';
@@ -181,6 +182,17 @@ export const contentFaults: readonly Fault[] = [
         (real: Content['hasFingerprint']): Content['hasFingerprint'] =>
         (identity, head) =>
           (head[0] === 0x1f && head[1] === 0x8b) || real(identity, head),
+    },
+  },
+  {
+    name: 'NULs that a file ends in are its unfinished line',
+    include: alone,
+    schedule: 'NULs that a file ends in were sent as its unfinished line, and what was written in their place was not read',
+    hooks: {
+      'sources/file/known/nul-runs.ts#findNulRun':
+        (): NulRuns['findNulRun'] =>
+        ({ length }) =>
+          length,
     },
   },
 ];
