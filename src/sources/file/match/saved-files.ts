@@ -79,12 +79,13 @@ export class SavedFiles {
   }
 
   /**
-   * Its file may be a copy that was made before the last of it was read, and all that is in it was read. Only that has a size which was
-   * seen, and is less than what was read.
+   * Its file may be a copy that was made before the last of it was read, and all that is in it was read. Only that is elsewhere than the
+   * file was at first, with a size that was seen and is less than what was read.
    */
   shorten(record: SavedStream): SavedStream {
     const { seenSize: size = Infinity, resumeAt, startAt, contentPoints = [] } = record;
-    const found = size < resumeAt && size > startAt ? this.locate(record) : undefined;
+    const mayBeCopy = record.identity?.path !== undefined && size < resumeAt && size > startAt;
+    const found = mayBeCopy ? this.locate(record) : undefined;
     if (found?.stat.size !== size) return record;
     const { fileSystem } = this.#options;
     const tail = withOpenIfReadable(fileSystem, found.path, (fd) => tailOf(readBefore(fileSystem, fd, size, TAIL_BYTES)));

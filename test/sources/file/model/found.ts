@@ -20,6 +20,11 @@ const flood = [{ kind: 'hang' }, { kind: 'append', file: 0, lines: 150 }, { kind
 
 export const found: readonly Found[] = [
   {
+    name: 'file that was made anew under the inode of one with NULs at its end was taken for a copy that was shorter than what was read',
+    include: '*.log*',
+    schedule: [{ kind: 'reserve', file: 1 }, scan, { kind: 'delete', file: 1 }, scan, kill, { kind: 'recreate', file: 1 }, scan],
+  },
+  {
     name: 'NULs that a file ends in were sent as its unfinished line, and what was written in their place was not read',
     schedule: [
       { kind: 'append', file: 0, lines: 2 },
