@@ -9,7 +9,7 @@ import type { CopyEnd, CopyOutcomes } from './copy-outcomes.ts';
 import { LostSizes } from './lost-sizes.ts';
 import { type FileStat, inodeKey } from '../scan/file-system.ts';
 import { type FoundFile, parentOf } from '../scan/finder.ts';
-import { FolderNames } from '../scan/rotated-names.ts';
+import { FolderNames, rotatedFrom } from '../scan/rotated-names.ts';
 import { isDetached, isGone, isUnread, type TrackedFile } from '../known/tracked-file.ts';
 
 export interface CopiesOptions extends CopyMatcherOptions {
@@ -45,7 +45,8 @@ export class Copies {
   /** True, and the file waits, when it may be a copy of a file that is known. It is open, and has bytes and no stream. */
   suspect(file: TrackedFile): boolean {
     const { holdings } = this.#options;
-    const truncated = this.#gather(file, true, this.#isScanning && file.disk.place === 'aside');
+    const isEarly = this.#isScanning && (file.disk.place === 'aside' || rotatedFrom(file.disk.path) !== undefined);
+    const truncated = this.#gather(file, true, isEarly);
     for (const each of truncated) this.#compareWith(each);
     return file.isUndecided || holdings.in(file.disk) !== file;
   }

@@ -20,6 +20,18 @@ const flood = [{ kind: 'hang' }, { kind: 'append', file: 0, lines: 150 }, { kind
 
 export const found: readonly Found[] = [
   {
+    name: 'copy under the inode of a deleted file was read before the scan came to its original',
+    include: '*.log*',
+    schedule: [
+      { kind: 'late append', file: 1 },
+      wait,
+      { kind: 'rename', file: 1 },
+      { kind: 'refill', file: 1 },
+      { kind: 'copytruncate', file: 1, lines: 0, seen: 'whole' },
+      { kind: 'partial', file: 0 },
+    ],
+  },
+  {
     name: 'file that was made anew under the inode of one with NULs at its end was taken for a copy that was shorter than what was read',
     include: '*.log*',
     schedule: [{ kind: 'reserve', file: 1 }, scan, { kind: 'delete', file: 1 }, scan, kill, { kind: 'recreate', file: 1 }, scan],
