@@ -83,9 +83,20 @@ export const SERVICE_QUERY_MAX_EVENTS = 50_000;
 /** Queries that wait for events at a time, and how long one may wait. */
 export const SERVICE_HELD_QUERIES = 512;
 export const SERVICE_HOLD_SECONDS = 60;
-/** What one query may use. */
+/** What one query may use at most. */
 export const SERVICE_QUERY_SECONDS = 10;
 export const SERVICE_QUERY_MEMORY_BYTES = 1024 * 1024 * 1024;
+/** Memory of the process, and of the engine in it, unless the operator says otherwise; below the least, `serve` warns. */
+export const SERVICE_MEMORY_BYTES = 4 * 1024 * 1024 * 1024;
+export const SERVICE_LEAST_MEMORY_BYTES = 640 * 1024 * 1024;
+/** What the process takes at rest, its program included: with the embedded engine, and without it. */
+export const SERVICE_REST_BYTES = 360 * 1024 * 1024;
+export const SERVICE_REST_ALONE_BYTES = 120 * 1024 * 1024;
+/** What a dataset takes at rest in the embedded engine, and a field of any in the heap. */
+export const SERVICE_DATASET_BYTES = 170 * 1024;
+export const SERVICE_FIELD_BYTES = 280;
+/** Heap for each value of a body: as it is read, read again exactly, and written, a third of the heap for all. */
+export const SERVICE_VALUE_HEAP_BYTES = 300;
 /** Bytes of waiting blocks that go into the engine as one insert. */
 export const SERVICE_INSERT_GROUP_BYTES = 16 * 1024 * 1024;
 /** How long an insert waits for the blocks of senders that were answered together. */
@@ -141,25 +152,86 @@ export interface ServiceLimits {
   readonly requestSeconds: number;
   /** After which bodies and replies must go on at the least rate. */
   readonly slowMs: number;
-  /** Of replies to queries under way. */
+  /** Of replies to queries under way. One may take half. */
   readonly replyBytes: number;
+  /** Of a result inside the engine. */
+  readonly resultBytes: number;
+  /** Of the text of one row. */
+  readonly rowBytes: number;
+  /** Of ingest bodies under way, as sent and, apart, unpacked. */
+  readonly ingestBytes: number;
+  /** What the embedded engine may take, all its work together. */
+  readonly engineBytes: number;
+  /** Of the heap of JavaScript, where the process is `serve`. */
+  readonly heapBytes: number;
+  readonly datasets: number;
+  /** Values of an event, and of a body of JSON or CSV. */
+  readonly bodyValues: number;
+  /** Fields of all datasets. */
+  readonly allFields: number;
 }
 
+/** Bounds that a service's memory decides. */
+type MemoryShares = Pick<
+  ServiceLimits,
+  | 'queryMemoryBytes'
+  | 'engineBytes'
+  | 'replyBytes'
+  | 'resultBytes'
+  | 'rowBytes'
+  | 'ingestBytes'
+  | 'datasets'
+  | 'allFields'
+  | 'heapBytes'
+  | 'bodyValues'
+>;
+
+/** Deals out the memory that a process may take. `datasets`: how many there are; `wanted`: for one query. */
+export function memoryShares(memoryBytes: number, isEmbedded: boolean, datasets = 0, wanted = SERVICE_QUERY_MEMORY_BYTES): MemoryShares {
+  const free = memoryBytes - (isEmbedded ? SERVICE_REST_BYTES : SERVICE_REST_ALONE_BYTES);
+  const ofDatasets = isEmbedded ? datasets * SERVICE_DATASET_BYTES : 0;
+  const left = Math.max(free - ofDatasets, LEAST_LEFT_BYTES);
+  const queryMemoryBytes = isEmbedded ? Math.min(wanted, wholeMib(left / 2)) : wanted;
+  const other = left - (isEmbedded ? queryMemoryBytes : 0);
+  const heapBytes = wholeMib(Math.max(LEAST_HEAP_BYTES, other * 0.4));
+  const replyBytes = Math.min(SERVICE_REPLY_BYTES_IN_FLIGHT, wholeMib(other / 6));
+  return {
+    queryMemoryBytes,
+    engineBytes: queryMemoryBytes + wholeMib(other / 4) + ofDatasets,
+    heapBytes,
+    replyBytes,
+    resultBytes: Math.min(SERVICE_RESULT_BYTES, wholeMib(replyBytes / 2)),
+    // Its text, what is read from it and what is written of it are in the heap at once, with two bytes a character.
+    rowBytes: wholeMib(heapBytes / 12),
+    ingestBytes: Math.min(SERVICE_INGEST_BYTES_IN_FLIGHT, wholeMib(other / 21)),
+    datasets: Math.min(SERVICE_DATASETS, isEmbedded ? Math.floor(Math.max(free, LEAST_LEFT_BYTES) / 2 / SERVICE_DATASET_BYTES) : SERVICE_DATASETS),
+    bodyValues: Math.floor(heapBytes / SERVICE_VALUE_HEAP_BYTES),
+    allFields: Math.min(SERVICE_ALL_FIELDS, Math.floor(heapBytes / 4 / SERVICE_FIELD_BYTES)),
+  };
+} // prettier-ignore
+
+const MIB = 1024 * 1024;
+/** With less, a service would answer nothing. */
+const LEAST_LEFT_BYTES = 96 * MIB;
+const LEAST_HEAP_BYTES = 80 * MIB;
+const wholeMib = (bytes: number): number => Math.max(1, Math.floor(bytes / MIB)) * MIB;
+
+/** What a service takes without `serve`, which knows its machine. */
 export const DEFAULT_LIMITS: ServiceLimits = {
   bodyBytes: SERVICE_BODY_BYTES,
   datasetFields: SERVICE_DATASET_FIELDS,
   ownColumnSample: SERVICE_OWN_SAMPLE,
   querySeconds: SERVICE_QUERY_SECONDS,
-  queryMemoryBytes: SERVICE_QUERY_MEMORY_BYTES,
   ratePerSecond: 0,
   monthlyBytes: 0,
   requestSeconds: SERVICE_REQUEST_SECONDS,
   slowMs: SERVICE_LEAST_RATE_AFTER_MS,
-  replyBytes: SERVICE_REPLY_BYTES_IN_FLIGHT,
+  ...memoryShares(SERVICE_MEMORY_BYTES, true),
 };
 
-export const queryLimitsOf = ({ querySeconds, queryMemoryBytes }: ServiceLimits) => ({
+export const queryLimitsOf = ({ querySeconds, queryMemoryBytes, resultBytes, rowBytes }: ServiceLimits) => ({
   seconds: querySeconds,
   memoryBytes: queryMemoryBytes,
-  resultBytes: SERVICE_RESULT_BYTES,
+  resultBytes,
+  rowBytes,
 });

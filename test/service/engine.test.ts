@@ -74,7 +74,7 @@ describe.each<EngineUnderTest>(['embedded', 'clickhouse'])('the engine %s', (kin
     const { rows: found, rowsRead } = await engine.query(
       `select i['n'], s['text'], f['half'], b['even'], j['list'], _rowId from ${table} where i['n'] = 398`,
     );
-    expect(found).toEqual([['398', 'text 398', 199, true, '[1,null]', '398']]);
+    expect([...found]).toEqual([['398', 'text 398', 199, true, '[1,null]', '398']]);
     expect(rowsRead).toBeGreaterThan(0);
     expect(await count(table)).toBe(400);
   });
@@ -90,7 +90,7 @@ describe.each<EngineUnderTest>(['embedded', 'clickhouse'])('the engine %s', (kin
     ['60 KiB', `'\\\t`.repeat(20 * 1024)],
   ])('a bound text comes through unchanged: %s', async (_name, text) => {
     const list = [text.slice(0, 20_000), 'b'];
-    expect((await engine.query('select {p0:String}, {p1:Array(String)}', { p0: text, p1: list })).rows).toEqual([[text, list]]);
+    expect((await engine.query('select {p0:String}, {p1:Array(String)}', { p0: text, p1: list })).rows.at(0)).toEqual([text, list]);
   });
 
   test('a longer one is a 400', async () => {
@@ -99,13 +99,13 @@ describe.each<EngineUnderTest>(['embedded', 'clickhouse'])('the engine %s', (kin
   });
 
   test('half of a surrogate pair becomes U+FFFD', async () => {
-    expect((await engine.query('select {p0:String}', { p0: 'a\ud800b' })).rows).toEqual([['a\ufffdb']]);
+    expect((await engine.query('select {p0:String}', { p0: 'a\ud800b' })).rows.at(0)).toEqual(['a\ufffdb']);
   });
 
   test('numbers keep their digits, and the values that JSON has not come as text', async () => {
     const sql = 'select {big:Int64}, {list:Array(UInt64)}, 1/0, -1/0, nan, null, true';
     const { rows: found } = await engine.query(sql, { big: -9223372036854775808n, list: [18446744073709551615n, 1n] });
-    expect(found).toEqual([['-9223372036854775808', ['18446744073709551615', '1'], 'inf', '-inf', 'nan', null, true]]);
+    expect([...found]).toEqual([['-9223372036854775808', ['18446744073709551615', '1'], 'inf', '-inf', 'nan', null, true]]);
     expect(await engine.ask('select 9007199254740993')).toEqual([['9007199254740993']]);
   });
 
@@ -149,7 +149,7 @@ describe.each<EngineUnderTest>(['embedded', 'clickhouse'])('the engine %s', (kin
     ['a pattern', "select match(materialize('x'), '(')", 'regular expression'],
   ])('a select over its limits is a 400 that says which: %s', async (_name, sql, message) => {
     await expect(engine.query(sql)).rejects.toMatchObject({ status: 400, message: expect.stringContaining(message) });
-    expect((await engine.query('select 1')).rows).toEqual([[1]]);
+    expect((await engine.query('select 1')).rows.at(0)).toEqual([1]);
   });
 
   test('a statement that is wrong is no ApiError: it is a bug of the service', async () => {

@@ -4,11 +4,12 @@ import { styleText } from 'node:util';
 import { sayError } from '../output/say.ts';
 import { printable, printableLines } from '../../config/quote.ts';
 import { messageOf, TailraceError, UsageError } from '../../core/errors.ts';
-import { SERVICE_MOST_BODY_BYTES, SERVICE_MOST_FIELDS } from '../../service/limits.ts';
+import { memoryShares, SERVICE_MOST_BODY_BYTES, SERVICE_MOST_FIELDS } from '../../service/limits.ts';
 import type { Log } from '../../core/log.ts';
 import { parseDuration, parseSize, type Parsed } from '../../config/fields/units.ts';
 import type { ServiceLimits } from '../../service/limits.ts';
 import { JSON_NAMES, madeTokens, type MadeTokens, signedIn, writeFirstTokens } from './first-tokens.ts';
+import { boundHeap, readMemory, shortMemory } from './memory.ts';
 import { startService, type Service } from '../../service/run/service.ts';
 import { refuseForeignFolder, shellWord } from '../../state/keep-owner.ts';
 
@@ -24,6 +25,8 @@ export interface ServeArgs {
   /** Origins whose pages may ask it. */
   readonly cors?: readonly string[];
   readonly headerPrefix?: string;
+  /** A size: what process and embedded engine may take. */
+  readonly memory?: string;
   /** Fsync stored events before answering. */
   readonly sync?: boolean;
   /** Requests a second. */
@@ -57,8 +60,15 @@ export async function serve(args: ServeArgs, log: Log = stderrLog): Promise<numb
   // What the engine writes is for nobody else, either.
   process.umask(0o077);
   try {
+    const memoryBytes = readMemory(args.memory);
+    const limits = readLimits(args);
+    const isEmbedded = args.engine === undefined || args.engine === 'embedded';
+    boundHeap(memoryShares(memoryBytes, isEmbedded, 0, limits.queryMemoryBytes).heapBytes);
+    const short = shortMemory(memoryBytes);
+    if (short !== undefined) log.warn({}, short);
     refuseForeignFolder(resolve(data));
     service = await startService({
+      memoryBytes,
       listen: parseListen(args.listen ?? '127.0.0.1:4100'),
       dataDir: resolve(data),
       ...(args.engine !== undefined && { engine: args.engine }),
@@ -68,7 +78,7 @@ export async function serve(args: ServeArgs, log: Log = stderrLog): Promise<numb
       sync: args.sync ?? false,
       personalIngest: args.acceptPersonalTokensForIngest ?? false,
       ...(args.accessLog === true && { accessLog: (line: string) => void process.stderr.write(printableLines(line)) }),
-      limits: readLimits(args),
+      limits,
       log,
     });
   } catch (error) {

@@ -3,7 +3,7 @@
  * and the table of a removed dataset is dropped. A table that the database does not know stays (the database may be an older copy): it is
  * logged, and its number is not used.
  */
-import { SERVICE_ALL_FIELDS, SERVICE_DATASETS, SERVICE_DESCRIPTIONS_LENGTH } from '../limits.ts';
+import { SERVICE_ALL_FIELDS, SERVICE_DESCRIPTIONS_LENGTH, type ServiceLimits } from '../limits.ts';
 import { messageOf } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import type { Engine } from '../engine/engine.ts';
@@ -79,7 +79,7 @@ export function typeName(bits: number): string {
     .join('|');
 }
 
-export async function openCatalog(metadata: Metadata, engine: Engine, log: Log) {
+export async function openCatalog(metadata: Metadata, engine: Engine, log: Log, most: Pick<ServiceLimits, 'datasets' | 'allFields'>) {
   const { db } = metadata;
   const byName = new Map<string, Dataset>();
   /** Requests that use a dataset, by its number. */
@@ -139,8 +139,8 @@ export async function openCatalog(metadata: Metadata, engine: Engine, log: Log) 
     async create(name: string, description: string, who: string): Promise<Dataset> {
       if (!/^[A-Za-z0-9-]{1,128}$/.test(name))
         throw badRequest(`dataset name ${quote(name)}: wanted 1 to 128 characters of A-Z, a-z, 0-9 and -`);
-      if (byName.size >= SERVICE_DATASETS)
-        throw badRequest(`there are ${SERVICE_DATASETS} datasets already, the most that this service keeps`);
+      if (byName.size >= most.datasets)
+        throw badRequest(`there are ${byName.size} datasets already, the most that this service keeps with its memory (serve --memory)`);
       const created = new Date().toISOString();
       let id: number;
       noteLength(0, description.length);
@@ -199,7 +199,7 @@ export async function openCatalog(metadata: Metadata, engine: Engine, log: Log) 
       }
     },
     /** How many more fields all datasets may have. */
-    fieldsLeft: (): number => Math.max(0, SERVICE_ALL_FIELDS - fieldCount),
+    fieldsLeft: (): number => Math.max(0, Math.min(SERVICE_ALL_FIELDS, most.allFields) - fieldCount),
     /** Adds type bits to fields, in memory and in the database (call it inside a transaction where there is one). */
     noteFields(dataset: Dataset, fields: ReadonlyMap<string, number>): void {
       for (const [name, bits] of fields) {

@@ -27,11 +27,9 @@ export async function prepareDatabase(address: ClickhouseAddress, instance: stri
       await inDatabase(address, host, address.database, (shard) => mark(shard, address.database, instance));
     }
     const known = await inDatabase(address, first, 'system', async (shard) => {
-      const { rows } = await shard.select(
-        'select name from system.merge_tree_settings where name in {names:Array(String)}',
-        { names: TABLE_SETTINGS },
-        {},
-      );
+      const rows = await shard.ask('select name from system.merge_tree_settings where name in {names:Array(String)}', {
+        names: TABLE_SETTINGS,
+      });
       return new Set(rows.map(([name]) => name));
     });
     return { hosts, knows: (setting) => known.has(setting) };
@@ -56,10 +54,9 @@ async function inDatabase<T>(address: ClickhouseAddress, host: string, database:
 /** With one host given, the others are found by their names in the cluster, at the same port. */
 async function findShards(shard: Shard, { hosts, cluster }: ClickhouseAddress): Promise<readonly string[]> {
   if (cluster === '') return hosts;
-  const { rows } = await shard.select(
+  const rows = await shard.ask(
     'select shard_num, any(host_name) from system.clusters where cluster = {cluster:String} group by shard_num order by shard_num',
     { cluster },
-    {},
   );
   if (rows.length === 0)
     throw new TailraceError('E_ENGINE', `the server knows no cluster ${JSON.stringify(cluster)}`, {
@@ -77,7 +74,7 @@ async function findShards(shard: Shard, { hosts, cluster }: ClickhouseAddress): 
 }
 
 async function mark(shard: Shard, database: string, instance: string): Promise<void> {
-  const { rows } = await shard.select('select name, comment from system.tables where database = currentDatabase()', {}, {});
+  const rows = await shard.ask('select name, comment from system.tables where database = currentDatabase()');
   const owner = rows.find(([name]) => name === MARK)?.[1];
   if (owner === instance) return;
   if (owner !== undefined || rows.some(([name]) => datasetOf(String(name).replace(/_shard$/, '')) !== undefined))

@@ -24,7 +24,7 @@ const INSERT_SETTINGS = { max_insert_threads: '1', max_partitions_per_insert_blo
 export async function openClickhouse(address: ClickhouseAddress, instance: string, options: EngineOptions, log: Log): Promise<Engine> {
   const { limits, sync } = options;
   const { hosts, knows } = await prepareDatabase(address, instance);
-  const shards = hosts.map((host) => openShard({ ...address, host, querySeconds: limits.seconds }));
+  const shards = hosts.map((host) => openShard({ ...address, host, querySeconds: limits.seconds, limits }));
   const local = (table: string): string => (address.cluster === '' ? table : `${table}_shard`);
   const isOurs = `startsWith(query_id, {prefix:String})`;
   const prefix = `tailrace-${instance}-`;
@@ -98,6 +98,7 @@ export async function openClickhouse(address: ClickhouseAddress, instance: strin
 
   return {
     name,
+    queriesAtOnce: SERVICE_SELECTS_IN_FLIGHT,
     tables: async () => [...new Set((await onEach((shard) => localTables(shard, local))).flat().map(([table]) => table))],
     createTable: async (table) => void (await make(table)),
     dropTable: async (table) => {
@@ -105,12 +106,12 @@ export async function openClickhouse(address: ClickhouseAddress, instance: strin
       await onEach((shard) => shard.run(`drop table if exists ${local(table)} sync`));
     },
     query: (sql, params, options) => selects.add(() => query(sql, params, options), { ...(options?.signal && { signal: options.signal }) }),
-    ask: async (sql) => (await selects.add(() => first.select(sql, {}, {}))).rows,
+    ask: (sql) => selects.add(() => first.ask(sql)),
     // Another program may write to the servers.
     extent: async (table, options) =>
-      extentOf(
-        (await selects.add(() => query(extentSql(table), {}, options), { ...(options?.signal && { signal: options.signal }) })).rows,
-      ),
+      extentOf([
+        ...(await selects.add(() => query(extentSql(table), {}, options), { ...(options?.signal && { signal: options.signal }) })).rows,
+      ]),
     ownColumns: () => ownColumns(shards, local),
     addColumns: (table, columns) => putColumns(shards, local, table, columns),
     insert(table, block, token, key, own) {
@@ -123,7 +124,7 @@ export async function openClickhouse(address: ClickhouseAddress, instance: strin
       await onEach((shard) => shard.ping());
       const counts = await onEach((shard) =>
         inserts.get(shard)!.between(async () => {
-          const { rows } = await shard.select(`select count() from ${local(table)} where ${condition}`, {}, {});
+          const rows = await shard.ask(`select count() from ${local(table)} where ${condition}`);
           const count = Number(rows[0]?.[0]);
           if (count > 0) await shard.run(`delete from ${local(table)} where ${condition}`, { lightweight_deletes_sync: '2' });
           return count;
@@ -132,8 +133,8 @@ export async function openClickhouse(address: ClickhouseAddress, instance: strin
       return counts.reduce((sum, count) => sum + count, 0);
     },
     reclaim: async (table) => void (await onEach((shard) => shard.run(`alter table ${local(table)} apply deleted mask`))),
-    storage: async (table) => storageOf(await onEach(async (shard) => (await shard.select(storageSql(local(table)), {}, {})).rows)),
-    memoryBytes: async () => memoryOf(await onEach(async (shard) => (await shard.select(MEMORY_SQL, {}, {})).rows)),
+    storage: async (table) => storageOf(await onEach(async (shard) => shard.ask(storageSql(local(table))))),
+    memoryBytes: async () => memoryOf(await onEach(async (shard) => shard.ask(MEMORY_SQL))),
     checkReady: async () => void (await onEach((shard) => shard.ping())),
     async close() {
       await Promise.all([...[...inserts.values()].map((groups) => groups.idle()), selects.onIdle()]);
@@ -144,7 +145,7 @@ export async function openClickhouse(address: ClickhouseAddress, instance: strin
 
 /** The local tables of a shard: the dataset's table, and the text that created it. */
 async function localTables(shard: Shard, local: (table: string) => string): Promise<[table: string, made: string][]> {
-  const { rows } = await shard.select('select name, engine_full from system.tables where database = currentDatabase()', {}, {});
+  const rows = await shard.ask('select name, engine_full from system.tables where database = currentDatabase()');
   return rows.flatMap(([name, made]) => {
     const table = String(name).replace(/_shard$/, '');
     return datasetOf(table) !== undefined && local(table) === name ? [[table, String(made)] as [string, string]] : [];
@@ -155,7 +156,7 @@ async function localTables(shard: Shard, local: (table: string) => string): Prom
 async function ownColumns(shards: readonly Shard[], local: (table: string) => string): Promise<Map<string, OwnColumn[]>> {
   const found = new Map<string, OwnColumn[]>();
   for (const shard of shards)
-    for (const [name, columns] of readColumns((await shard.select(OWN_COLUMNS_SQL, {}, {})).rows)) {
+    for (const [name, columns] of readColumns(await shard.ask(OWN_COLUMNS_SQL))) {
       const table = name.replace(/_shard$/, '');
       if (datasetOf(table) === undefined || local(table) !== name) continue;
       const known = found.get(table) ?? [];
@@ -174,7 +175,7 @@ async function putColumns(
   for (const name of new Set([local(table), table]))
     await Promise.all(
       shards.map(async (shard) => {
-        const known = readColumns((await shard.select(OWN_COLUMNS_SQL, {}, {})).rows).get(name) ?? [];
+        const known = readColumns(await shard.ask(OWN_COLUMNS_SQL)).get(name) ?? [];
         const added = lacking(known, columns);
         if (added.length === 0) return;
         await shard.run(addColumns(name, known, added, name !== local(table)));

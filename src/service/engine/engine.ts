@@ -11,8 +11,20 @@ export type Param = string | number | bigint | readonly (string | number | bigin
 /** A value as the engine writes it in JSON; 64-bit integers come as text. */
 export type Cell = string | number | boolean | null | Cell[];
 
+export type Row = readonly Cell[];
+
+/** The rows of a result. Each is made when it is asked for: the values of a large result take many times the memory of its text. */
+export interface ResultRows extends Iterable<Row> {
+  readonly length: number;
+  /** Undefined where there is none. A negative index counts from the end. */
+  at(index: number): Row | undefined;
+  /** The first rows. */
+  take(count: number): ResultRows;
+  filter(isWanted: (row: Row) => boolean): ResultRows;
+}
+
 export interface QueryResult {
-  readonly rows: readonly (readonly Cell[])[];
+  readonly rows: ResultRows;
   /** Rows that the engine read, and their bytes, uncompressed. */
   readonly rowsRead: number;
   readonly bytesRead: number;
@@ -22,8 +34,10 @@ export interface QueryResult {
 export interface QueryLimits {
   readonly seconds: number;
   readonly memoryBytes: number;
-  /** Bytes of the result inside the engine. */
+  /** Bytes of the result inside the engine; its text may be twice as long. */
   readonly resultBytes: number;
+  /** Bytes of the text of one row. */
+  readonly rowBytes?: number;
 }
 
 export interface QueryOptions {
@@ -53,6 +67,8 @@ export interface TableStorage {
 
 export interface EngineOptions {
   readonly limits: QueryLimits;
+  /** What an engine in this process may take, all its work together; without it, any. */
+  readonly memoryBytes?: number;
   /** Fsync what is stored before it is answered. */
   readonly sync: boolean;
 }
@@ -60,6 +76,8 @@ export interface EngineOptions {
 export interface Engine {
   /** For people: `embedded`, or the server's address and its shards. */
   readonly name: string;
+  /** Queries that it can work on at a time. */
+  readonly queriesAtOnce: number;
   /** The tables there are, as `tableOf` names them. */
   tables(): Promise<string[]>;
   /** Makes the table (`engine/tables`) unless it exists. */
@@ -75,7 +93,7 @@ export interface Engine {
    */
   query(sql: string, params?: Readonly<Record<string, Param>>, options?: QueryOptions): Promise<QueryResult>;
   /** The rows of a select of the service's own, without limits. */
-  ask(sql: string): Promise<QueryResult['rows']>;
+  ask(sql: string): Promise<readonly (readonly Cell[])[]>;
   /**
    * Stores one block of rows (`engine/rows/row-block`); resolves when a kill of the process cannot lose it. Blocks that wait may go in
    * together. `token` names the insert to the engine's own deduplication: never the same twice. `key` chooses the shard: the same key, the same shard.

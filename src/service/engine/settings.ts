@@ -1,6 +1,6 @@
 /** The settings of every select, on either engine, and what an engine's refusal means to the client. */
 import { messageOf } from '../../core/errors.ts';
-import { badRequest } from '../http/api-error.ts';
+import { ApiError, badRequest } from '../http/api-error.ts';
 import type { QueryLimits } from './engine.ts';
 
 /** Numbers that JavaScript would round come as text. Set explicitly, as a server's profile could change them. */
@@ -41,6 +41,8 @@ function reasonOf(error: unknown): string {
 /** The query took longer than it may. */
 export const isOverTime = (error: unknown): boolean => ['159', '160'].includes(engineCode(error));
 
+export const tooLargeResult = (bytes: number): Error => badRequest(`the result is larger than ${bytes / 2 ** 20} MiB: set a smaller limit`);
+
 /** What the engine refuses because of the query, as the 400 that the client gets. The rest are bugs. */
 export function refusal(error: unknown, { seconds, memoryBytes, resultBytes }: QueryLimits): Error | undefined {
   switch (engineCode(error)) {
@@ -48,9 +50,12 @@ export function refusal(error: unknown, { seconds, memoryBytes, resultBytes }: Q
     case '160':
       return badRequest(`the query ran over its time limit of ${seconds} s`);
     case '241':
+      // The limit of all work together.
+      if (/\(total\) memory limit/i.test(messageOf(error)))
+        return new ApiError(429, 'the memory of the engine is taken by other work: try again', { 'Retry-After': '1' });
       return badRequest(`the query went over its memory limit of ${memoryBytes / 2 ** 20} MiB`);
     case '396':
-      return badRequest(`the result is larger than ${resultBytes / 2 ** 20} MiB: set a smaller limit`);
+      return tooLargeResult(resultBytes);
     // Bad arguments of the query: a group that the pattern does not have, an array or text too large, a value out of range.
     case '36':
     case '69':

@@ -11,7 +11,7 @@ import {
   SERVICE_STATEMENT_SECONDS,
 } from '../limits.ts';
 import { ApiError } from '../http/api-error.ts';
-import type { Param, QueryResult } from './engine.ts';
+import type { Cell, Param, QueryLimits, QueryResult } from './engine.ts';
 import type { Insert } from './insert-groups.ts';
 import { namesWith, OWN_COLUMN_SETTINGS } from './own-columns.ts';
 import { FORMAT_SETTINGS } from './settings.ts';
@@ -24,6 +24,8 @@ export interface ShardAddress {
   readonly database: string;
   /** What one query may take. */
   readonly querySeconds?: number;
+  /** What one result may have; without it, anything. */
+  readonly limits?: QueryLimits;
 }
 
 /** All but `close` throw an `ApiError` 503 when the server is away. */
@@ -32,6 +34,8 @@ export interface Shard {
   run(sql: string, settings?: ClickHouseSettings): Promise<void>;
   /** With the signal the request ends, and the query with it. */
   select(sql: string, params: Readonly<Record<string, Param>>, settings: ClickHouseSettings, signal?: AbortSignal): Promise<QueryResult>;
+  /** The rows of a small select. */
+  ask(sql: string, params?: Readonly<Record<string, Param>>): Promise<Cell[][]>;
   insert(insert: Insert, queryId: string, settings: ClickHouseSettings): Promise<void>;
   /** Ends the queries that the condition on system.processes names, and resolves when none runs. */
   quiesce(condition: string, params: Readonly<Record<string, Param>>): Promise<void>;
@@ -53,7 +57,7 @@ const BUSY = new Set(['202', '203']);
 /** A table or database is missing: the server came back without its disk. The next start of the service creates them. */
 const EMPTY = new Set(['60', '81']);
 
-export function openShard({ host, user, password, database, querySeconds = 0 }: ShardAddress): Shard {
+export function openShard({ host, user, password, database, querySeconds = 0, limits }: ShardAddress): Shard {
   const client = createClient({
     url: host,
     username: user,
@@ -97,15 +101,17 @@ export function openShard({ host, user, password, database, querySeconds = 0 }: 
       ...(signal && { abort_signal: signal }),
     });
     const text = await result.text();
-    return { rows: readRows(text), ...readCost(result.response_headers['x-clickhouse-summary']) };
+    return { rows: readRows(Buffer.from(text), limits), ...readCost(result.response_headers['x-clickhouse-summary']) };
   };
   const select: Shard['select'] = (sql, params, settings, signal) => ask(() => read(sql, params, settings, signal));
+  const askRows: Shard['ask'] = async (sql, params = {}) => [...(await select(sql, params, {})).rows] as Cell[][];
 
   return {
     host,
     run: (sql, settings = {}) =>
       ask(async () => void (await client.command({ query: sql, clickhouse_settings: { ...OWN_COLUMN_SETTINGS, ...settings } }))),
     select,
+    ask: askRows,
     insert: ({ table, blocks, own }, queryId, settings) =>
       ask(async (signal) => {
         const { stream } = await client.exec({
@@ -119,7 +125,7 @@ export function openShard({ host, user, password, database, querySeconds = 0 }: 
       }, SERVICE_INSERT_SECONDS * 1000),
     async quiesce(condition, params) {
       for (;;) {
-        const { rows } = await select(`select count() from system.processes where ${condition}`, params, {});
+        const rows = await askRows(`select count() from system.processes where ${condition}`, params);
         if (Number(rows[0]?.[0]) === 0) return;
         await select(`kill query where ${condition} async`, params, {});
         await wait(LOOK_MS);

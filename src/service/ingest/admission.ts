@@ -5,7 +5,7 @@
 import type { FastifyRequest } from 'fastify';
 import { FairBudget, tooBusy, type Held } from '../fairness/fair-budget.ts';
 import { ingestHolder } from '../fairness/holder.ts';
-import { SERVICE_INGEST_BYTES_IN_FLIGHT, SERVICE_INGESTS_IN_FLIGHT } from '../limits.ts';
+import { SERVICE_INGESTS_IN_FLIGHT, type ServiceLimits } from '../limits.ts';
 
 export interface Admitted {
   /** Waits until so many bytes of an unpacked body have room, in place of those it waited for before. */
@@ -13,11 +13,11 @@ export interface Admitted {
   readonly release: () => void;
 }
 
-/** `bodyBytes` is the most that one body may have. */
-export function ingestAdmission(bodyBytes: number) {
+/** `bodyBytes` is the most that one body may have, `ingestBytes` that of all. */
+export function ingestAdmission({ bodyBytes, ingestBytes }: Pick<ServiceLimits, 'bodyBytes' | 'ingestBytes'>) {
   const requests = new FairBudget(SERVICE_INGESTS_IN_FLIGHT);
-  const sent = new FairBudget(SERVICE_INGEST_BYTES_IN_FLIGHT);
-  const unpacked = new FairBudget(SERVICE_INGEST_BYTES_IN_FLIGHT, SERVICE_INGESTS_IN_FLIGHT);
+  const sent = new FairBudget(ingestBytes);
+  const unpacked = new FairBudget(ingestBytes, SERVICE_INGESTS_IN_FLIGHT);
   return {
     /** Admits a request until it is released. Throws an `ApiError` 429 when too much is under way, of its token or in all. */
     enter(request: FastifyRequest): Admitted {

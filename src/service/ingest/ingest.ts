@@ -71,7 +71,7 @@ export interface Parts {
 export async function ingest(parts: Parts, dataset: Dataset, body: Buffer, options: IngestOptions): Promise<string> {
   const { metadata, engine, catalog, keys, quota, log } = parts;
   const began = performance.now();
-  const reader = openReader(body, options);
+  const reader = openReader(body, options, parts.limits.bodyValues);
   const now = BigInt(Date.now()) * 1_000_000n;
   const { written } = dataset;
   const block = new RowBlock(now, written);
@@ -140,13 +140,13 @@ export async function ingest(parts: Parts, dataset: Dataset, body: Buffer, optio
 
 const BOM = Buffer.from('\ufeff');
 
-function openReader(sent: Buffer, options: IngestOptions): EventReader {
+function openReader(sent: Buffer, options: IngestOptions, mostValues: number): EventReader {
   const body = sent.subarray(0, BOM.length).equals(BOM) ? sent.subarray(BOM.length) : sent;
-  if (options.format === 'ndjson') return readNdjson(body);
+  if (options.format === 'ndjson') return readNdjson(body, mostValues);
   const text = body.toString('utf8');
-  if (options.format === 'json') return readJson(text);
+  if (options.format === 'json') return readJson(text, mostValues);
   const columns = options.csvFields.trim() === '' ? undefined : options.csvFields.split(',').map((name) => name.trim());
-  return readCsv(text, options.csvDelimiter || ',', columns);
+  return readCsv(text, options.csvDelimiter || ',', columns, mostValues);
 }
 
 function readLabels(header: string): Record<string, ExactValue> {

@@ -7,6 +7,7 @@ import { messageOf } from '../../core/errors.ts';
 import { SERVICE_CSV_COLUMNS, SERVICE_CSV_QUOTED_CHARS, SERVICE_REQUEST_EVENTS } from '../limits.ts';
 import { ApiError, badRequest, quote } from '../http/api-error.ts';
 import { isTiny, parseExact } from '../../json/exact-reader.ts';
+import { hasMoreValues } from './value-count.ts';
 
 export interface EventReader {
   readonly count: number;
@@ -46,6 +47,9 @@ function checkCount(count: number): void {
     throw new ApiError(413, `more than ${SERVICE_REQUEST_EVENTS} events in one request: send fewer; nothing was stored`);
 }
 
+const tooManyValues = (most: number): ApiError =>
+  new ApiError(413, `more than ${most} values in one request: send fewer; nothing was stored`);
+
 const BLANK = /^[ \t\r]*$/;
 
 /** A single character that takes 16 bits makes V8 hold its whole text in them and parse it slower: bodies become text in pieces of whole lines. */
@@ -75,18 +79,22 @@ function addLines(lines: string[], text: string): void {
 }
 
 /** One JSON value a line; blank lines do not count. */
-export const readNdjson = (body: Buffer): EventReader => readLines(linesOfBody(body));
+export const readNdjson = (body: Buffer, mostValues = Number.POSITIVE_INFINITY): EventReader => readLines(linesOfBody(body), mostValues);
 
 /** What a number that is too small for a double has in its text: a long exponent, or many zeros. */
 const TINY = /[eE]-\d{3}|0{200}/;
 
-function readLines(lines: readonly string[]): EventReader {
+function readLines(lines: readonly string[], mostValues: number): EventReader {
+  const lineOf = (index: number): string => {
+    if (hasMoreValues(lines[index]!, mostValues)) throw new Error(`more than ${mostValues} values in one event`);
+    return lines[index]!;
+  };
   let asked = -1;
   let mayBe = false;
   return {
     count: lines.length,
-    read: (index) => JSON.parse(lines[index]!),
-    readExact: (index) => parseExact(lines[index]!),
+    read: (index) => JSON.parse(lineOf(index)),
+    readExact: (index) => parseExact(lineOf(index)),
     mayBeTiny(index) {
       if (index !== asked) mayBe = TINY.test(lines[index]!);
       asked = index;
@@ -99,7 +107,8 @@ function readLines(lines: readonly string[]): EventReader {
 }
 
 /** An array of events, one object, or objects separated by newlines. Throws an `ApiError` 400 for anything else. */
-export function readJson(text: string): EventReader {
+export function readJson(text: string, mostValues = Number.POSITIVE_INFINITY): EventReader {
+  if (hasMoreValues(text, mostValues)) throw tooManyValues(mostValues);
   let parsed: unknown;
   try {
     parsed = JSON.parse(text);
@@ -107,7 +116,7 @@ export function readJson(text: string): EventReader {
     const lines: string[] = [];
     if (text.trimStart().startsWith('{')) addLines(lines, text);
     if (lines.length < 2 || !isObjectText(lines[0]!)) throw badRequest(`the body is not JSON: ${messageOf(error)}`);
-    return { ...readLines(lines), envelopes: true, scalars: false };
+    return { ...readLines(lines, mostValues), envelopes: true, scalars: false };
   }
   if (typeof parsed !== 'object' || parsed === null) throw badRequest('the body is not a JSON array of events, nor an event');
   const values = listOf(parsed);
@@ -137,7 +146,12 @@ function isObjectText(line: string): boolean {
 }
 
 /** Rows of values under the names of the first line, or under `columns` when given. Throws an `ApiError` 400 for bad parameters. */
-export function readCsv(text: string, delimiter: string, columns: readonly string[] | undefined): EventReader {
+export function readCsv(
+  text: string,
+  delimiter: string,
+  columns: readonly string[] | undefined,
+  mostValues = Number.POSITIVE_INFINITY,
+): EventReader {
   if (delimiter.length === 0 || delimiter.length > 8 || /["\r\n]/.test(delimiter))
     throw badRequest(`csv-delimiter ${quote(delimiter)}: wanted 1 to 8 characters, none of them a quote or a line end`);
   const rows: (unknown[] | Error)[] = [];
@@ -148,12 +162,14 @@ export function readCsv(text: string, delimiter: string, columns: readonly strin
   };
   /** Each quote in the wrong place makes csv-parse copy all of its field so far into an error. */
   let quoted = 0;
+  let values = 0;
   try {
     parseCsv(text, {
       bom: true,
       delimiter,
       // The first record is the names, unless they were given.
       cast: (value, { quoting, records, index }) => {
+        if (++values > mostValues) throw tooManyValues(mostValues);
         if (index >= SERVICE_CSV_COLUMNS) throw badRequest(`line ${records + 1} has more than ${SERVICE_CSV_COLUMNS} columns`);
         return quoting || (!columns && records === 0) ? value : held(typed(value));
       },

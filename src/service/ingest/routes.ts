@@ -49,7 +49,7 @@ interface Ingest {
 export function ingestRoutes(server: FastifyInstance, parts: Parts, headerPrefix: string, personalIngest: boolean): void {
   const prefix = headerPrefix.toLowerCase();
   const { bodyBytes } = parts.limits;
-  const admission = ingestAdmission(bodyBytes);
+  const admission = ingestAdmission(parts.limits);
 
   void server.register((scope, _options, done) => {
     // Bodies stay bytes, whatever they are; the reader of the format judges them.

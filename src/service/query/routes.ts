@@ -21,6 +21,7 @@ import { APL_REPLY, LEGACY_REPLY } from './replies.ts';
 import type { Message } from './results/answer.ts';
 import { echoOf } from './results/echo.ts';
 import { writeLegacy } from './results/legacy.ts';
+import { ReplyBudget, ReplyText } from './results/reply-text.ts';
 import { writeTables } from './results/tabular.ts';
 import { asReply, readRange, runQuery, stepOf, type QueryRequest } from './run.ts';
 import { AplError, placeOf } from '../../language/syntax/apl-error.ts';
@@ -74,6 +75,16 @@ export function queryRoutes(
   headerPrefix: string,
 ): void {
   const replies = new FairBudget(replyBytes, SERVICE_WAITING_QUERIES);
+  /** Results are large until they are written: so many queries go on at a time, all their statements and what is made of them. */
+  const turns = new FairBudget(engine.queriesAtOnce, SERVICE_WAITING_QUERIES);
+  const inTurn = async (request: FastifyRequest, signal: AbortSignal, work: (text: ReplyText) => Promise<Written>): Promise<Written> => {
+    const turn = await turns.take(queryHolder(request), 1, signal);
+    try {
+      return await work(new ReplyText(new ReplyBudget(replyBytes / 2)));
+    } finally {
+      turn.release();
+    }
+  };
   /** Waits for room for a reply, which is given back once the client has read it. */
   const roomFor = async (request: FastifyRequest, reply: FastifyReply, signal: AbortSignal): Promise<Held> => {
     const room = await replies.take(queryHolder(request), SERVICE_GUESSED_REPLY, signal);
@@ -96,17 +107,17 @@ export function queryRoutes(
     if (holdMs > 0) await arrivals.wait(catalog.get(name).id, startedAt, holdMs, signal);
   };
   const send = (reply: FastifyReply, parameters: QueryParameters, room: Held, { text, bytesRead }: Written): FastifyReply => {
-    const bytes = Buffer.byteLength(text);
+    const bytes = text.size();
     if (!room.resize(bytes)) throw new ApiError(429, TOO_MUCH_UNREAD, { 'Retry-After': '5' });
     void reply.header(`${headerPrefix}Bytes-Read`, bytesRead);
     // Queries are not kept: the id is only a name for this one.
     if (parameters.save) void reply.header(`${headerPrefix}History-Query-Id`, randomUUID());
     void reply.type('application/json; charset=utf-8');
     return bytes <= SERVICE_REPLY_PIECE
-      ? reply.send(text)
+      ? reply.send(Buffer.concat(text.pieces()))
       : reply
           .header('Content-Length', bytes)
-          .send(Readable.from(piecesOf(text), { objectMode: false, highWaterMark: SERVICE_REPLY_PIECE }));
+          .send(Readable.from(text.chunks(SERVICE_REPLY_PIECE), { objectMode: false, highWaterMark: SERVICE_REPLY_PIECE }));
   };
 
   const apl = async (request: AplRequest, reply: FastifyReply): Promise<FastifyReply> => {
@@ -116,11 +127,10 @@ export function queryRoutes(
     askedOf(body, parameters);
     const variables = readVariables(body.variables);
     const options = optionsOf(reply, parameters);
-    const text = body.apl;
     let used: readonly string[] = [];
     try {
-      const query = readQuery(text);
-      const found = datasetsOf(query.datasets, text, catalog, request.caller);
+      const query = readQuery(body.apl);
+      const found = datasetsOf(query.datasets, body.apl, catalog, request.caller);
       const [first] = found.all;
       const virtual = virtualOf(query, variables, found, columnsOf);
       used = virtual.used;
@@ -131,10 +141,12 @@ export function queryRoutes(
       const room = await roomFor(request, reply, options.signal);
       // Now is when it runs.
       const asked = { ...askedOf(body, parameters), datasets: found.all, datasetsOf: found.of, options };
-      const ran = await usingAll(catalog, found.all, () => runApl(run, body, parameters, query, plan, asked));
+      const ran = await inTurn(request, options.signal, (to) =>
+        usingAll(catalog, found.all, () => runApl(run, to, body, parameters, query, plan, asked)),
+      );
       return send(reply, parameters, room, ran);
     } catch (error) {
-      throw asReply(error, text, used);
+      throw asReply(error, body.apl, used);
     }
   };
   const legacy = async (request: LegacyRequest, reply: FastifyReply): Promise<FastifyReply> => {
@@ -152,7 +164,9 @@ export function queryRoutes(
       reply,
       parameters,
       room,
-      await catalog.use(name, (dataset) => runLegacy(run, body, parameters, dataset, columns(dataset), options)),
+      await inTurn(request, options.signal, (to) =>
+        catalog.use(name, (dataset) => runLegacy(run, to, body, parameters, dataset, columns(dataset), options)),
+      ),
     );
   };
 
@@ -163,17 +177,6 @@ export function queryRoutes(
 }
 
 const TOO_MUCH_UNREAD = 'replies under way take all memory for them: read them, or ask for less, and try again';
-
-/** Written one after the other, as the client reads them. */
-function* piecesOf(text: string): Generator<Buffer> {
-  for (let at = 0; at < text.length;) {
-    // A character of two units stays whole.
-    const cut = at + SERVICE_REPLY_PIECE;
-    const end = cut < text.length && (text.charCodeAt(cut) & 0xfc00) === 0xdc00 ? cut + 1 : cut;
-    yield Buffer.from(text.slice(at, end));
-    at = end;
-  }
-}
 
 /** Ends the query when the client goes away before the reply. */
 function optionsOf(reply: FastifyReply, { fresh }: QueryParameters): QueryOptions & { readonly signal: AbortSignal } {
@@ -190,7 +193,7 @@ type Apl = ReturnType<typeof readAplBody>;
 
 /** The body of a reply, and what its headers say of it: the API defines every key of the body. */
 interface Written {
-  readonly text: string;
+  readonly text: ReplyText;
   readonly bytesRead: number;
 }
 
@@ -209,6 +212,7 @@ function askedOf(body: Apl, parameters: QueryParameters): Asked {
 
 async function runApl(
   run: Run,
+  text: ReplyText,
   body: Apl,
   parameters: QueryParameters,
   query: Query,
@@ -227,14 +231,18 @@ async function runApl(
   const meta = `"datasetNames":${JSON.stringify(names)},"fieldsMetaMap":${JSON.stringify(Object.fromEntries(datasets.map((dataset) => [dataset.name, fieldsOf(dataset)])))}${drawn}`;
   if (parameters.format === 'tabular') {
     const withCursors = body.includeCursorField === true || parameters.includeCursorField;
-    const tables = writeTables(answer, program, { sources: names, start, end, withCursors });
-    return { text: `{"format":"tabular","status":${JSON.stringify(status)},"tables":${tables},${meta}}`, bytesRead: answer.bytesRead };
+    text.add(`{"format":"tabular","status":${JSON.stringify(status)},"tables":`);
+    writeTables(text, answer, program, { sources: names, start, end, withCursors });
+    text.add(`,${meta}}`);
+    return { text, bytesRead: answer.bytesRead };
   }
   const echo = echoOf(ran.stages, {
     startTime: start, endTime: end, limit, cursor: cursorText,
     includeCursor: include, step: program.series?.width ?? ran.step, series: program.series !== undefined,
   }); // prettier-ignore
-  const text = `{"format":"legacy","status":${JSON.stringify(status)},${writeLegacy(answer, program)},${meta},"request":${JSON.stringify(echo)}}`;
+  text.add(`{"format":"legacy","status":${JSON.stringify(status)},`);
+  writeLegacy(text, answer, program);
+  text.add(`,${meta},"request":${JSON.stringify(echo)}}`);
   return { text, bytesRead: answer.bytesRead };
 }
 
@@ -266,6 +274,7 @@ function stagesOf(body: LegacyBody, { range, step }: ReturnType<typeof legacyFra
 
 async function runLegacy(
   run: Run,
+  text: ReplyText,
   body: LegacyBody,
   parameters: QueryParameters,
   dataset: Dataset,
@@ -281,7 +290,9 @@ async function runLegacy(
       ({ dataRange }) => ({ source, stages: stagesOf(body, frame, dataRange, columns) }),
       [],
     );
-    const text = `{"status":${JSON.stringify(status)},${writeLegacy(answer, program)},"fieldsMeta":${JSON.stringify(fieldsOf(dataset))}}`;
+    text.add(`{"status":${JSON.stringify(status)},`);
+    writeLegacy(text, answer, program);
+    text.add(`,"fieldsMeta":${JSON.stringify(fieldsOf(dataset))}}`);
     return { text, bytesRead: answer.bytesRead };
   } catch (error) {
     throw error instanceof AplError || error instanceof VirtualFieldError ? badRequest(error.message) : error;

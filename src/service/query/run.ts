@@ -98,7 +98,7 @@ export async function runQuery(engine: Engine, request: QueryRequest, treeOf: (r
   const isLess = needed.start !== start || needed.end !== end;
   // Events that arrived meanwhile may be outside the range.
   if (isLess && !stillMet(needed, asked, extents, await extentsOf(engine, request))) ({ program, answer } = await run(asked));
-  const numGroups = program.series ? answer.totals.length : program.aggregated ? answer.rows.length : 0;
+  const numGroups = answer.totals ? answer.totals.length : program.aggregated ? answer.rows.length : 0;
   const status = statusOf(answer, {
     startedAt: request.startedAt, start, end, data, cursor: request.cursorText, numGroups,
     messages: [...messages, ...warnings(program, answer)],

@@ -10,7 +10,7 @@ import type { FastifyInstance } from 'fastify';
 import { codeOf, messageOf, TailraceError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import type { Credentials } from '../auth/auth.ts';
-import { DEFAULT_LIMITS, queryLimitsOf, SERVICE_LEAST_RATE, type ServiceLimits } from '../limits.ts';
+import { DEFAULT_LIMITS, memoryShares, queryLimitsOf, SERVICE_LEAST_RATE, SERVICE_MEMORY_BYTES, type ServiceLimits } from '../limits.ts';
 
 export interface ServiceOptions {
   /** Port 0: a free one. */
@@ -24,6 +24,8 @@ export interface ServiceOptions {
   readonly corsOrigins?: readonly string[];
   /** Of the org-ID, event-labels, CSV-fields and trace-id headers; default `TAILRACE_HEADER_PREFIX`, else `X-Service-`. */
   readonly headerPrefix?: string;
+  /** What the process, and an engine in it, may take: decides the bounds that `limits` does not. */
+  readonly memoryBytes?: number;
   /** What differs from the defaults. */
   readonly limits?: Partial<ServiceLimits>;
   /** Fsync what is stored before it is answered. */
@@ -57,7 +59,6 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const env = options.env ?? process.env;
   const headerPrefix = checkPrefix(options.headerPrefix ?? env['TAILRACE_HEADER_PREFIX'] ?? 'X-Service-');
   const dataDir = resolve(options.dataDir);
-  const limits: ServiceLimits = { ...DEFAULT_LIMITS, ...options.limits };
 
   // Loaded lazily: the agent, in the same program, needs none of it.
   const { openMetadata } = await import('../metadata.ts');
@@ -82,10 +83,22 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     // A failed first start removes its folder while it still holds the lock. With a cluster it stays: the cluster may bear its mark already.
     let isServing = false;
     const engineName = options.engine ?? 'embedded';
+    const { n: datasets } = metadata.db.prepare('select count(*) as n from datasets').get() as { n: number };
+    const limits = limitsOf(options, engineName === 'embedded', datasets);
+    const wantedMib = (options.limits?.queryMemoryBytes ?? 0) / 2 ** 20;
+    const queryMib = limits.queryMemoryBytes / 2 ** 20;
+    if (wantedMib > queryMib)
+      log.warn({ wantedMib, queryMib }, 'a query gets half of the memory at most: give the service more with --memory');
     if (!engineName.startsWith('clickhouse:')) opened.push(() => void (isServing || takeAway(metadata.madeFolders)));
-    const engine = await openEngine(engineName, metadata, dataDir, { limits: queryLimitsOf(limits), sync, log, env });
+    const engine = await openEngine(engineName, metadata, dataDir, {
+      limits: queryLimitsOf(limits),
+      memoryBytes: limits.engineBytes,
+      sync,
+      log,
+      env,
+    });
     opened.push(() => engine.close());
-    const catalog = await openCatalog(metadata, engine, log);
+    const catalog = await openCatalog(metadata, engine, log, limits);
     const keys = await openKeys(metadata, engine, log);
     const auth = openAuth(metadata, env, new Date(), options.personalIngest);
     const created = metadata.fact('created') ?? new Date().toISOString();
@@ -168,6 +181,11 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     throw error;
   }
 }
+
+function limitsOf({ limits = {}, memoryBytes = SERVICE_MEMORY_BYTES }: ServiceOptions, isEmbedded: boolean, datasets: number): ServiceLimits {
+  const shares = memoryShares(memoryBytes, isEmbedded, datasets, limits.queryMemoryBytes);
+  return { ...DEFAULT_LIMITS, ...shares, ...limits, queryMemoryBytes: shares.queryMemoryBytes };
+} // prettier-ignore
 
 /** The answer of `ask` within this time; else, or when it fails, the answer before. */
 function lastKnown(ms: number, ask: () => Promise<number>): () => Promise<number> {

@@ -1,10 +1,9 @@
 /** Runs a program in at most three statements: the totals of a series, the rows, and the number of matching events where the rows do not tell it. */
 import { SERVICE_QUERY_MAX_EVENTS } from '../../limits.ts';
-import type { Engine, QueryOptions, QueryResult } from '../../engine/engine.ts';
-import type { Param } from '../../engine/engine.ts';
+import type { Engine, Param, QueryOptions, QueryResult, ResultRows, Row } from '../../engine/engine.ts';
 import type { Program, Table } from '../plan/program.ts';
 import type { Sql } from '../values/sql.ts';
-import { rowIdOf, writeValue, type Row } from './cells.ts';
+import { rowIdOf, writeValue } from './cells.ts';
 
 export interface Message {
   readonly priority: 'warn' | 'info';
@@ -15,8 +14,9 @@ export interface Message {
 
 export interface Answer {
   readonly table: Table;
-  readonly rows: readonly Row[];
-  readonly totals: readonly Row[];
+  readonly rows: ResultRows;
+  /** Of a series. */
+  readonly totals: ResultRows | undefined;
   /** There are more rows than were wanted. */
   readonly more: boolean;
   /** The service's own bound left groups out. */
@@ -49,13 +49,13 @@ export async function answerOf(
     return result;
   };
 
-  const totals = series ? (await ask(series.totals.sql)).rows : [];
+  const totals = series && (await ask(series.totals.sql)).rows;
   const wanted = series?.groups ?? SERVICE_QUERY_MAX_EVENTS;
   const { rows: found } = await ask(table.sql);
-  const rows = found.slice(0, table.wanted);
-  const kept = series && totals.length > wanted ? inGroups(program, rows, totals.slice(0, wanted)) : rows;
+  const rows = found.take(table.wanted);
+  const kept = totals && totals.length > wanted ? inGroups(program, rows, totals.take(wanted)) : rows;
 
-  const first = found[0];
+  const first = found.at(0);
   const more = found.length > rows.length;
   const counted =
     table.matchedAt !== undefined && first !== undefined
@@ -63,13 +63,16 @@ export async function answerOf(
       : program.isWhole && !more
         ? found.length
         : undefined;
-  const rowsMatched = counted ?? Number((await ask(program.count)).rows[0]?.[0] ?? 0);
+  const rowsMatched = counted ?? Number((await ask(program.count)).rows.at(0)?.[0] ?? 0);
   return {
     table,
     rows: kept,
-    totals: totals.slice(0, wanted),
+    totals: totals?.take(wanted),
     more,
-    cut: program.aggregated && (more || totals.length > wanted) && Math.max(found.length, totals.length) > SERVICE_QUERY_MAX_EVENTS,
+    cut:
+      program.aggregated &&
+      (more || (totals?.length ?? 0) > wanted) &&
+      Math.max(found.length, totals?.length ?? 0) > SERVICE_QUERY_MAX_EVENTS,
     rowsMatched,
     // Count an event once, however many steps of a statement read it.
     rowsExamined: Math.max(Math.min(rowsExamined, stored), rowsMatched),
@@ -79,8 +82,9 @@ export async function answerOf(
 }
 
 /** Rows of a series whose group is among the totals. */
-function inGroups(program: Program, rows: readonly Row[], totals: readonly Row[]): readonly Row[] {
-  const groups = new Set(totals.map((row) => groupKey(program.series!.totals, row)));
+function inGroups(program: Program, rows: ResultRows, totals: ResultRows): ResultRows {
+  const groups = new Set<string>();
+  for (const row of totals) groups.add(groupKey(program.series!.totals, row));
   return rows.filter((row) => groups.has(groupKey(program.rows, row, program.series!.key)));
 }
 
@@ -88,11 +92,11 @@ function inGroups(program: Program, rows: readonly Row[], totals: readonly Row[]
 export const groupKey = ({ columns }: Table, row: Row, except?: string): string =>
   JSON.stringify(columns.filter(({ role, name }) => role === 'key' && name !== except).map((column) => writeValue(column, row)));
 
-function cursorsOf(table: Table, rows: readonly Row[]): { minCursor: string; maxCursor: string } {
+function cursorsOf(table: Table, rows: ResultRows): { minCursor: string; maxCursor: string } {
   if (table.eventAt === undefined || rows.length === 0) return { minCursor: '', maxCursor: '' };
   let minCursor: string | undefined;
   let maxCursor = '';
-  const ends = table.byTime === undefined ? rows : [rows[0]!, rows.at(-1)!];
+  const ends = table.byTime === undefined ? rows : [rows.at(0)!, rows.at(-1)!];
   for (const row of ends) {
     const id = rowIdOf(table, row);
     if (minCursor === undefined || id < minCursor) minCursor = id;

@@ -1,12 +1,10 @@
 /** Cells of the engine's answer as JSON text. Results are built as text, so that 64-bit integers stay exact. */
-import type { Cell } from '../../engine/engine.ts';
+import type { Cell, Row } from '../../engine/engine.ts';
 import { spanText } from '../../../core/time/span-text.ts';
 import { formatTime } from '../../../core/time/time-text.ts';
 import type { OutputColumn, Table } from '../plan/program.ts';
 import { writeRowId } from '../sql/field.ts';
 import type { Kind } from '../values/kind.ts';
-
-export type Row = readonly Cell[];
 
 /** Caches the last second as text: the times of one result are close together. */
 let lastSecond = { text: '', written: '' };

@@ -1,14 +1,20 @@
 /** `format=legacy`: events as matches, groups as buckets, put together as JSON text. */
 import { formatTime, NO_TIME } from '../../../core/time/time-text.ts';
+import type { ResultRows, Row } from '../../engine/engine.ts';
+import { SERVICE_QUERY_BUCKETS } from '../../limits.ts';
 import type { OutputColumn, Program, Table } from '../plan/program.ts';
 import { groupKey, type Answer } from './answer.ts';
-import { eachField, rowIdOf, timeJson, writeValue, type Row } from './cells.ts';
+import { eachField, rowIdOf, timeJson, writeValue } from './cells.ts';
+import { ReplyText } from './reply-text.ts';
 
-/** The members `matches` and `buckets` as JSON text. */
-export function writeLegacy(answer: Answer, program: Program): string {
+/** Adds the members `matches` and `buckets`. */
+export function writeLegacy(text: ReplyText, answer: Answer, program: Program): void {
   const { table, rows, totals } = answer;
   if (!program.aggregated) {
-    return `"matches":[${rows.map((row) => match(table, row)).join(',')}],"buckets":{"series":[],"totals":[]}`;
+    text.add('"matches":[');
+    addAll(text, rows, (row) => match(table, row));
+    text.add('],"buckets":{"series":[],"totals":[]}');
+    return;
   }
   const { series } = program;
   const ids = new Map<string, number>();
@@ -23,9 +29,23 @@ export function writeLegacy(answer: Answer, program: Program): string {
     const aggregations = values.map((column) => `{"op":${JSON.stringify(column.name)},"value":${writeValue(column, row)}}`);
     return `{"id":${idOf(groupKey(of, row, except))},"group":{${entries(keys, row, true)}},"aggregations":[${aggregations.join(',')}]}`;
   };
-  const written = series ? totals.map((row) => group(series.totals, row)) : rows.map((row) => group(table, row));
-  const intervals = series ? writeSeries(table, rows, series, (row) => group(table, row, series.key)) : [];
-  return `"matches":[],"buckets":{"series":[${intervals.join(',')}],"totals":[${written.join(',')}]}`;
+  // Groups are numbered in the order of the totals.
+  const written = new ReplyText(text.budget);
+  if (series && totals) addAll(written, totals, (row) => group(series.totals, row));
+  else addAll(written, rows, (row) => group(table, row));
+  text.add('"matches":[],"buckets":{"series":[');
+  if (series) writeSeries(text, table, rows, series, (row) => group(table, row, series.key));
+  text.add('],"totals":[');
+  text.join(written);
+  text.add(']}');
+}
+
+function addAll(text: ReplyText, rows: ResultRows, write: (row: Row) => string): void {
+  let comma = '';
+  for (const row of rows) {
+    text.add(comma + write(row));
+    comma = ',';
+  }
 }
 
 function entries(columns: readonly OutputColumn[], row: Row, withNulls: boolean): string {
@@ -52,18 +72,26 @@ function match(table: Table, row: Row): string {
   return `{"_time":${time},"_sysTime":${sysTime},"_rowId":"${id}","data":{${fields.join(',')}}}`;
 } // prettier-ignore
 
-/** Intervals in the order of the rows, which is that of time. */
-function writeSeries(table: Table, rows: readonly Row[], { key, width }: Program['series'] & object, group: (row: Row) => string): string[] {
+/** Intervals in the order of time. */
+function writeSeries(text: ReplyText, table: Table, rows: ResultRows, { key, width }: Program['series'] & object, group: (row: Row) => string): void {
   const at = table.columns.find(({ name }) => name === key)!.facets[0]![1];
-  const intervals = new Map<string, string[]>();
+  const intervals = new Map<string, ReplyText>();
   for (const row of rows) {
     const start = String(row[at]);
     const groups = intervals.get(start);
-    if (groups) groups.push(group(row));
-    else intervals.set(start, [group(row)]);
+    if (groups) groups.add(`,${group(row)}`);
+    else {
+      const first = new ReplyText(text.budget, SERVICE_QUERY_BUCKETS);
+      first.add(group(row));
+      intervals.set(start, first);
+    }
   }
-  return [...intervals].sort(([a], [b]) => (BigInt(a) < BigInt(b) ? -1 : 1)).map(([start, groups]) => {
+  let comma = '';
+  for (const [start, groups] of [...intervals].sort(([a], [b]) => (BigInt(a) < BigInt(b) ? -1 : 1))) {
     const from = BigInt(start);
-    return `{"startTime":"${formatTime(from)}","endTime":"${formatTime(from + width)}","groups":[${groups.join(',')}]}`;
-  });
+    text.add(`${comma}{"startTime":"${formatTime(from)}","endTime":"${formatTime(from + width)}","groups":[`);
+    text.join(groups);
+    text.add(']}');
+    comma = ',';
+  }
 } // prettier-ignore
