@@ -48,3 +48,24 @@ test('what is held grows only as far as there is room', () => {
   one.release();
   expect([one.resize(1), two.resize(20), budget.used]).toEqual([false, true, 20]);
 });
+
+// Symptom: 256 queries of one token that waited were before every query of others, for minutes, and kept new ones out.
+test('holders that wait take turns, and a crowd of one leaves a place for others', async () => {
+  const budget = new FairBudget(1, 4);
+  const running = [budget.tryTake('crowd', 1)!];
+  const order: string[] = [];
+  const wait = (holder: string, name: string): Promise<void> =>
+    budget.take(holder, 1).then(
+      (held) => (order.push(name), void running.push(held)),
+      () => void order.push(`${name} refused`),
+    );
+  const all = [wait('crowd', 'c1'), wait('crowd', 'c2'), wait('crowd', 'c3'), wait('crowd', 'c4'), wait('honest', 'h1')];
+  await Promise.resolve();
+  expect(() => budget.take('crowd', 1)).toThrow(expect.objectContaining({ status: 429 }));
+  for (let n = 0; n < 4; n++) {
+    running.shift()!.release();
+    await new Promise(setImmediate);
+  }
+  await Promise.all(all);
+  expect(order).toEqual(['c4 refused', 'c1', 'h1', 'c2', 'c3']);
+});

@@ -1,6 +1,6 @@
 /**
  * An amount that requests share (bytes, or how many), so that no token takes it all: who holds some already gets at most half of it, and of
- * those that wait, who holds least comes first.
+ * those that wait, who holds least comes first, then whose last turn is longest ago. Where too many wait, whoever has most of them loses one.
  */
 import { ApiError } from '../http/api-error.ts';
 
@@ -15,6 +15,7 @@ interface Waiter {
   readonly holder: string;
   readonly amount: number;
   readonly begin: (held: Held) => void;
+  readonly refuse: (reason: Error) => void;
 }
 
 export class FairBudget {
@@ -22,6 +23,9 @@ export class FairBudget {
   readonly #mostWaiting: number;
   readonly #held = new Map<string, number>();
   readonly #waiters = new Set<Waiter>();
+  /** Numbers the turns; by holder, the last one. */
+  #turns = 0;
+  readonly #lastTurn = new Map<string, number>();
   #used = 0;
 
   constructor(total: number, mostWaiting = 0) {
@@ -38,9 +42,14 @@ export class FairBudget {
   take(holder: string, amount: number, signal?: AbortSignal): Promise<Held> {
     const held = this.tryTake(holder, amount);
     if (held) return Promise.resolve(held);
-    if (this.#waiters.size >= this.#mostWaiting) throw tooBusy();
+    if (this.#waiters.size >= this.#mostWaiting) this.#makePlace(holder);
     return new Promise((resolve, reject) => {
-      const waiter: Waiter = { holder, amount, begin: (taken) => (signal?.removeEventListener('abort', end), resolve(taken)) };
+      const waiter: Waiter = {
+        holder,
+        amount,
+        begin: (taken) => (signal?.removeEventListener('abort', end), resolve(taken)),
+        refuse: (reason) => (signal?.removeEventListener('abort', end), reject(reason)),
+      };
       const end = (): void => {
         this.#waiters.delete(waiter);
         reject(signal!.reason as Error);
@@ -91,13 +100,37 @@ export class FairBudget {
     else this.#held.delete(holder);
   }
 
+  /** Refuses the last waiter of the holder that has most. Throws an `ApiError` 429 where that is this one. */
+  #makePlace(holder: string): void {
+    const crowds = Map.groupBy(this.#waiters, (waiter) => waiter.holder);
+    const most = [...crowds.values()].reduce((one, other) => (other.length > one.length ? other : one), []);
+    const last = most.at(-1);
+    if (last === undefined || most.length <= (crowds.get(holder)?.length ?? 0) + 1) throw tooBusy();
+    this.#waiters.delete(last);
+    last.refuse(tooBusy());
+  }
+
   #wake(): void {
-    const byHeld = [...this.#waiters].sort((one, other) => (this.#held.get(one.holder) ?? 0) - (this.#held.get(other.holder) ?? 0));
-    for (const waiter of byHeld) {
-      if (!this.#fits(waiter.holder, waiter.amount)) continue;
-      this.#waiters.delete(waiter);
-      waiter.begin(this.#take(waiter.holder, waiter.amount));
+    const passed = new Set<Waiter>();
+    for (;;) {
+      const next = this.#nextOf([...this.#waiters].filter((waiter) => !passed.has(waiter)));
+      if (!next) break;
+      if (!this.#fits(next.holder, next.amount)) passed.add(next);
+      else {
+        this.#waiters.delete(next);
+        this.#lastTurn.set(next.holder, ++this.#turns);
+        next.begin(this.#take(next.holder, next.amount));
+      }
     }
+    if (this.#waiters.size === 0) this.#lastTurn.clear();
+  }
+
+  #nextOf(waiters: readonly Waiter[]): Waiter | undefined {
+    const heldBy = ({ holder }: Waiter): number => this.#held.get(holder) ?? 0;
+    const lastOf = ({ holder }: Waiter): number => this.#lastTurn.get(holder) ?? 0;
+    let next = waiters[0];
+    for (const each of waiters) if (next && (heldBy(each) - heldBy(next) || lastOf(each) - lastOf(next)) < 0) next = each;
+    return next;
   }
 }
 
