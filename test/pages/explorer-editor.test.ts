@@ -7,7 +7,7 @@ import { highlight } from '../../src/pages/explorer/editor/highlight.ts';
 import { QUERY_OPERATORS } from '../../src/language/operators/table.ts';
 import { chromiumHint, closeBrowserAfterAll, expectAccessible, hasChromium } from '../support/browser.ts';
 import { localService } from '../support/local-service.ts';
-import { emptyField, explorerOf, field } from './explorer.ts';
+import { explorerOf, field } from './explorer.ts';
 
 const known = {
   datasets: ['app-logs', 'audit'],
@@ -91,7 +91,7 @@ describe.skipIf(!hasChromium)(`explorer’s editor${chromiumHint}`, () => {
   test('editor suggests while one types, by keyboard alone, and says so to screen readers', async () => {
     const { page, problems } = await open('');
     await page.getByRole('button', { name: /^app-logs/ }).getByText('1 event ').waitFor(); // prettier-ignore
-    await emptyField(page);
+    await field(page).fill('');
     await page.keyboard.type('app');
     await option(page, 'app-logs dataset').waitFor();
     await page.keyboard.press('Tab');

@@ -46,7 +46,7 @@ describe.skipIf(!hasChromium)(`explorer of old events${chromiumHint}`, () => {
   const open = explorerOf(service, 'older');
 
   test('the dataset with the newest event opens by itself, at that event', async () => {
-    const { page, problems } = await open('');
+    const { page, problems } = await open('&query=');
     await row(page, 'new 0').waitFor();
     expect(await field(page).inputValue()).toBe("['newest']");
     expect(page.url()).toMatch(/range=\d+%2F\d+/);
