@@ -162,7 +162,8 @@ function readIso(p: usize, end: usize): u32 {
   }
   if (end - p < 20 || !isIsoForm(p)) return SLOW;
   const found = lookUp(p, 19, end);
-  return found == READ ? readHost(timeEnd + 1, end) : found;
+  if (found != READ) return found;
+  return mayBeZone(timeEnd + 1, end) ? SLOW : readHost(timeEnd + 1, end);
 }
 
 function readBsd(p: usize, end: usize): u32 {
@@ -179,10 +180,16 @@ function readBsd(p: usize, end: usize): u32 {
       if (behind >= end || load<u8>(behind) == 0x20) return SLOW;
     }
   }
+  return mayBeZone(p, end) ? SLOW : readHost(p, end);
+}
+
+/** Whether the word at `p`, behind a clock, may be AM, PM or the name of a zone. */
+function mayBeZone(p: usize, end: usize): bool {
   let at = p;
   while (at < end && at - p < 6 && <u32>load<u8>(at) - 0x41 < 26) at++;
-  if (at > p && at < end && load<u8>(at) == 0x3a) return SLOW;
-  return readHost(p, end);
+  if (at == p || at == end) return false;
+  const c = <u32>load<u8>(at);
+  return c == 0x3a || (c == 0x20 && at - p < 6) || (c == 0x2e && at - p == 2 && load<u8>(p, 1) == 0x4d);
 }
 
 /** The time of `length` bytes at `p` from the table, and its fraction, up to a space. */

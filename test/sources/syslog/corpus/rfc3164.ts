@@ -15,9 +15,11 @@ export const rfc3164: Sample[] = [
   }),
   common('<13>Feb  5 17:32:18 10.0.0.99 Use the BFG!', { _time: '2026-02-05T15:32:18Z', host: '10.0.0.99', message: 'Use the BFG!' }),
   rare('<165>Aug 24 05:34:00 CST 1987 mymachine myproc[10]: %% It is time.', {
-    _time: '2025-08-24T02:34:00Z',
-    host: 'CST',
-    message: '1987 mymachine myproc[10]: %% It is time.',
+    _time: '1987-08-24T11:34:00Z',
+    host: 'mymachine',
+    appname: 'myproc',
+    procid: '10',
+    message: '%% It is time.',
   }),
   rare('<0>1990 Oct 22 10:52:01 TZ-6 scapegoat.dmz.example.org 10.1.2.3 sched[0]: That is All Folks!', {
     message: '1990 Oct 22 10:52:01 TZ-6 scapegoat.dmz.example.org 10.1.2.3 sched[0]: That is All Folks!',
