@@ -40,6 +40,11 @@ export const sourceMetrics: readonly Metric[] = [
     eachSource(({ stats }) => stats.timeErrors ?? 0),
   ],
   [
+    'time_zone_unknown_total',
+    'Times that were not taken because an abbreviation or name behind them names no one zone',
+    eachSource(({ unknownZones }) => unknownZones),
+  ],
+  [
     'source_type_errors_total',
     'Values that were not of the type named for them and stayed text',
     eachSource(({ stats }) => stats.typeErrors ?? 0),

@@ -19,6 +19,7 @@ export interface ObservedSource {
   readonly accepted: number;
   /** Characters that were U+FFFD in the end, because they were invalid. */
   readonly invalidCharacters: number;
+  readonly unknownZones: number;
   /** Times that a transform failed, each on its way to one sink. */
   readonly transformErrors: number;
   /** Events whose `to_dataset` named a dataset that they could not go to. */

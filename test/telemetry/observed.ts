@@ -10,6 +10,7 @@ export function observedSource(changes: Partial<ObservedSource> = {}): ObservedS
     backpressureSeconds: 1.5,
     accepted: 100,
     invalidCharacters: 0,
+    unknownZones: 0,
     transformErrors: 0,
     misrouted: 0,
     settled: { delivered: 50, dead_lettered: 10, dropped: 5, filtered: 5 },

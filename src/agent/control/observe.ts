@@ -55,6 +55,7 @@ export function observeSources(
       stats,
       backpressureSeconds: (lane?.backpressureMs ?? 0) / 1000,
       accepted: sum(({ accepted }) => accepted) + dropped,
+      unknownZones: sum((each) => each.unknownZones),
       invalidCharacters: sum((each) => each.invalidCharacters) + (stats.invalidCharacters ?? 0),
       transformErrors: sum((each) => each.transformErrors),
       misrouted: sum((each) => each.misrouted),

@@ -165,7 +165,7 @@ export class Batcher {
       block.single?.marks,
       endsFrom(block, start),
     );
-    const { consumed, events, written, replaced, stop } = result;
+    const { consumed, events, written, stop } = result;
     if (consumed > 0) {
       this.#sumBody(batch, written);
       batch.extend(
@@ -178,7 +178,7 @@ export class Batcher {
         written,
         firstEvent,
       );
-      intake.taken(firstEvent + events, replaced);
+      intake.taken(firstEvent + events, result);
     }
     return { consumed, events, full: stop === 'output' || stop === 'events', tooLarge: stop === 'too_large' };
   }
@@ -218,7 +218,7 @@ export class Batcher {
     const shapes = this.#shapes;
     const { template } = shapes.compile(block.shape);
     const end = block.ends ? eventEndAt(block, start) : intake.end;
-    const { consumed, event, replaced } = kernel.wrapLarge(
+    const { consumed, event, ...counts } = kernel.wrapLarge(
       template,
       block.readAtMs,
       block.window,
@@ -231,7 +231,7 @@ export class Batcher {
     const digest = shapes.digestOf(block, start, start + consumed);
     batch.extend(intake.accounting, block, digest, start, consumed, 1, event.length, firstEvent);
     batch.refusal = block.single?.refusal;
-    intake.taken(firstEvent + 1, replaced);
+    intake.taken(firstEvent + 1, counts);
     this.#options.seal(batch);
     return consumed;
   }

@@ -1,4 +1,5 @@
 /** The batcher's input: a part of a block for one sink, and the kind of batch that it goes into. */
+import type { WrapResult } from '../../kernel/wrap-result.ts';
 import type { Block } from '../../core/block.ts';
 import type { Shaper } from '../../core/shaping.ts';
 import type { Origin } from '../batch.ts';
@@ -23,15 +24,18 @@ export interface Intake {
   /** What shapes the events; undefined where they are sent as the kernel makes them. */
   readonly shaper?: Shaper | undefined;
   /**
-   * Called in the same turn in which events enter a batch, with the number of the next event, and the counts of U+FFFD written and of
+   * Called in the same turn in which events enter a batch, with the number of the next event, what the kernel counted, and the count of
    * failed transforms.
    */
-  taken(nextEvent: number, replaced: number, errors?: number): void;
+  taken(nextEvent: number, counts: KernelCounts, errors?: number): void;
   /** Called when it starts to wait for memory; `elapsedMs` gives the time so far. `waited` ends the wait. */
   waits?(elapsedMs: () => number): void;
   /** Called with the milliseconds of the wait. */
   waited(ms: number): void;
 }
+
+/** U+FFFD written, and events whose time stands in front of a zone that cannot be told. */
+export type KernelCounts = Pick<WrapResult, 'replaced' | 'unknownZones'>;
 
 /** One batch is open for each dataset and origin. */
 export function nameOf(intake: Intake): string {

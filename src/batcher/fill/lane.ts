@@ -6,6 +6,7 @@ import type { Block, Lane } from '../../core/block.ts';
 import { StoppedError } from '../../core/errors.ts';
 import { windowAt } from '../block-events.ts';
 import type { Accounting } from '../accounting.ts';
+import type { KernelCounts } from './intake.ts';
 import type { Route } from './route.ts';
 
 export interface LaneOptions {
@@ -99,12 +100,13 @@ export class SourceLane implements Lane {
     for (const route of routes) {
       let next = firstEvent;
       const isLast = route === routes.at(-1);
-      const taken = (nextEvent: number, replaced: number, errors = 0): void => {
+      const taken = (nextEvent: number, { replaced, unknownZones }: KernelCounts, errors = 0): void => {
         next = nextEvent;
         accounting.transformErrors += errors;
         if (nextEvent > accounting.accepted) {
           accounting.accept(nextEvent - accounting.accepted, sinks);
           accounting.invalidCharacters += replaced;
+          accounting.unknownZones += unknownZones;
         }
         if (routes.length > 1) this.#inHand = { from: isLast ? nextEvent : firstEvent, to: accounting.accepted };
       };

@@ -1,4 +1,5 @@
 /** Shapes a chunk of a block: the kernel writes its events to a scratch region, and the shaper turns them into the events to send. */
+import type { KernelCounts } from './intake.ts';
 import type { Block, Region } from '../../core/block.ts';
 import { type Shaped, type Shaper, UNSENT } from '../../core/shaping.ts';
 import type { Kernel, Template } from '../../kernel/kernel.ts';
@@ -15,8 +16,7 @@ export interface ChunkOptions {
 export interface ShapedChunk {
   /** Accepted events. */
   readonly events: number;
-  /** U+FFFD written in them. */
-  readonly replaced: number;
+  readonly counts: KernelCounts;
   readonly shaped: Shaped;
   /** Where in the window the chunk ends: behind its events, or behind empty lines alone. */
   readonly end: number;
@@ -37,7 +37,7 @@ export async function shapeChunk(
   const { window, readAtMs, single, ends, stream } = block;
   const limit = scratch.bytes.length;
   const result = kernel.wrap(template, readAtMs, window, start, end, scratch, 0, limit, 2 ** 31 - 1, single?.marks, endsFrom(block, start));
-  let { consumed, events, replaced } = result;
+  let { consumed, events, replaced, unknownZones } = result;
   let bytes = scratch.bytes.subarray(0, result.written);
   if (result.stop === 'too_large' && events === 0) {
     const from = start + consumed;
@@ -47,6 +47,7 @@ export async function shapeChunk(
     events = 1;
     consumed += large.consumed;
     replaced += large.replaced;
+    unknownZones += large.unknownZones;
   }
   const next = start + consumed;
   let starts: readonly number[] | undefined;
@@ -62,7 +63,13 @@ export async function shapeChunk(
   };
   const cutObjects = shaper.hidesFields ? { cutObjects: findCutObjects(block, start, bytes, events) } : {};
   const shaping = shaper.shape({ bytes, count: events, source, stream, readAtMs, offsetOf, ...cutObjects });
-  return { events, end: next, replaced, shaped: shaping instanceof Promise ? await shaping : shaping, positionOf };
+  return {
+    events,
+    end: next,
+    counts: { replaced, unknownZones },
+    shaped: shaping instanceof Promise ? await shaping : shaping,
+    positionOf,
+  };
 }
 
 /** The fates of the events `[from, to)`; undefined where each is sent as one. */

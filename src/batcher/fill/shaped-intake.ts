@@ -49,11 +49,11 @@ async function placeChunk(options: ShapedIntakeOptions, intake: Intake, chunk: S
   // Of an event of which nothing is left to send, the transform decided.
   const refusal = shaped.sent[0] === 0 ? undefined : intake.block.single?.refusal;
   let from = 0;
-  let unreported = { replaced: chunk.replaced, errors: shaped.errors };
+  let unreported = { counts: chunk.counts, errors: shaped.errors };
   const add = (batch: Batch, to: number): void => {
     addEvents(options, intake, chunk, batch, from, to, firstEvent);
-    intake.taken(firstEvent + to, unreported.replaced, unreported.errors);
-    unreported = { replaced: 0, errors: 0 };
+    intake.taken(firstEvent + to, unreported.counts, unreported.errors);
+    unreported = { counts: { replaced: 0, unknownZones: 0 }, errors: 0 };
     from = to;
   };
   // An event that is not to be sent gets a batch of its own; events taken before it must be committed no later than it.

@@ -120,7 +120,7 @@ class RestoreLane implements Lane {
       end: block.end,
       firstEvent: this.#made.accepted,
       shaper: this.#shaper,
-      taken: (_, replaced) => void (this.#invalidCharacters += replaced),
+      taken: (_, { replaced }) => void (this.#invalidCharacters += replaced),
       waited: () => {},
     });
     this.#batcher.flush();

@@ -4,6 +4,7 @@
  */
 import { Readable } from 'node:stream';
 import { type PreviewedEvent, Previewer } from '../../agent/preview/previewer.ts';
+import { unknownZonesIn } from '../../agent/preview/unknown-zones.ts';
 import { FieldChecks } from '../../agent/preview/field-checks.ts';
 import type { Problem } from '../../config/config-error.ts';
 import type { ReadConfig } from '../../config/load/load.ts';
@@ -72,8 +73,19 @@ async function checkSource(
     for (const found of trial.describe(hides)) faults.set(found.fault, found);
   }
   await fields.add(config, source, events);
+  warnings.push(...warnOfZones(source, events, locate));
   for (const { fault, message, fix } of faults.values()) warnings.push({ ...locate(placeOf(config, source, fault)), message, fix });
   return events;
+}
+
+/** Names the zones in front of which times are not taken. */
+function warnOfZones({ id, time }: FileSourceConfig, events: readonly Record<string, JsonValue>[], locate: Locate): Problem[] {
+  if (!('timezone' in time)) return [];
+  const names = new Set(events.flatMap((event) => [...unknownZonesIn(event, time.timezone)]));
+  if (names.size === 0) return [];
+  const message = `times in front of ${[...names].map((name) => `\`${quote(name)}\``).join(' and ')} are not taken: no one offset belongs to the name`;
+  const fix = 'name the zone in `time: {timezone: …}`, or let the program write UTC or an offset';
+  return [{ ...locate(`sources.${id}.time`), message, fix }];
 }
 
 /** Whole lines at the file's beginning; none where it cannot be read. */

@@ -1,4 +1,5 @@
 /** Finds out where the time of a log's events is, and in which zone it is written. */
+import { unknownZonesIn } from '../../agent/preview/unknown-zones.ts';
 import type { LogFile } from './look-into.ts';
 import type { TriedEvent, Trials } from './trials.ts';
 
@@ -22,9 +23,15 @@ export interface RecognisedTime {
 
 /** `keys` are what was chosen so far. */
 export async function recogniseTime(file: LogFile, keys: string, trials: Trials): Promise<RecognisedTime> {
+  const text = file.head.toString('latin1');
   const inUtc = await trials.run(`${keys}, time: {timezone: UTC}`, file.path, file.head);
-  const own = inUtc.filter(({ hasOwnTime }) => hasOwnTime).length;
-  if (own * 2 < inUtc.length) return findField(file, keys, inUtc, trials);
+  // The head of a W3C log is no part of it.
+  const lines = inUtc.filter((each) => !each.text.startsWith('#'));
+  const own = lines.filter(({ hasOwnTime }) => hasOwnTime).length;
+  if (own * 2 < lines.length) return findField(file, keys, inUtc, trials);
+  // W3C logs are UTC by definition; Windows Firewall says where it is not.
+  if (/^#(?:Version: 1\.0|Fields: )/m.test(text) && !/^#Time Format: Local/m.test(text))
+    return { choices: [{ entry: 'time: {timezone: UTC}', reason: 'W3C logs are in UTC' }], hasOwnTime: true, remarks: [] };
   const far = await trials.run(`${keys}, time: {timezone: ${FAR_ZONE}}`, file.path, file.head);
   if (far.every(({ timeMs }, index) => timeMs === inUtc[index]?.timeMs || !inUtc[index]?.hasOwnTime))
     return { choices: [], hasOwnTime: true, remarks: ['times name their zone'] };
@@ -57,5 +64,8 @@ async function findField(file: LogFile, keys: string, events: readonly TriedEven
         remarks: [],
       };
   }
-  return { choices: [], hasOwnTime: false, remarks: ['lines carry no time that can be read: events have the time of the read'] };
+  const zones = new Set(events.flatMap(({ event }) => [...unknownZonesIn(event, 'UTC')]));
+  const why = `their zone (${[...zones].join(', ')}) has no one offset; name it in \`time: {timezone: …}\``;
+  const remark = zones.size > 0 ? `times are not taken: ${why}` : 'lines carry no time that can be read: events have the time of the read';
+  return { choices: [], hasOwnTime: false, remarks: [remark] };
 }

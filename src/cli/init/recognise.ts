@@ -1,4 +1,5 @@
 /** Recognises a log by its first lines: which preset or format fits, where its time is, which lines belong together. */
+import { beginningPattern, TIME_FORMS } from '../../core/time/forms.ts';
 import type { LogFile } from './look-into.ts';
 import { type Choice, recogniseTime } from './recognise-time.ts';
 import type { TriedEvent, Trials } from './trials.ts';
@@ -123,14 +124,10 @@ function presetFor(name: string, path: string): string {
   return name;
 }
 
-/** How programs begin a line with a time, as the pattern of a first line. */
-const TIMES = [
-  String.raw`^\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d`,
-  String.raw`^\[?\d{4}/\d\d/\d\d[T ]\d\d:\d\d`,
-  String.raw`^\[?\d\d?[-/. ][A-Za-z]{3}[-/. ]\d{4}[: ]\d\d:\d\d`,
-  String.raw`^\[?[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d`,
-  String.raw`^(?:\[?[A-Z]{3,8}\]?:? )\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d`,
-];
+/** How programs begin a line with a time, as the pattern of a first line: the forms of the kernel, at once or behind a level. */
+const TIMES = [String.raw`^\[?`, String.raw`^(?:\[?[A-Z]{3,8}\]?:? )\[?`].flatMap((head) =>
+  [...new Set(TIME_FORMS.map(beginningPattern))].map((pattern) => head + pattern),
+);
 
 /** Lines without a time after one with a time, or indented lines, belong to the line before. */
 function joinedLines(lines: readonly TriedEvent[]): Choice | undefined {

@@ -49,3 +49,27 @@ export const TIME_FORMS: readonly TimeForm[] = [
   { layout: '01-02 15:04:05', example: '12-30 10:15:00.123  1702  2395 D Tag: x', writer: 'logcat', needs: 'fraction' },
   { layout: '060102 15:04:05', example: '# Time: 251230 10:15:00', writer: 'MySQL 5.5, MariaDB (slow query log)', behind: '# Time: ' },
 ]; // prettier-ignore
+
+const PATTERNS: Readonly<Record<string, string>> = {
+  2006: String.raw`\d{4}`,
+  Jan: '[A-Z][a-z]{2}',
+  Mon: '[A-Z][a-z]{2}',
+  _2: String.raw` ?\d\d?`,
+  2: String.raw`\d\d?`,
+  15: String.raw` ?\d\d?`,
+  '.': String.raw`\.`,
+  '\t': String.raw`\t`,
+  T: '[T ]',
+  I: '[IWEF]',
+};
+
+/** A regular expression for a line that begins with the form, up to its minutes: for joining lines. */
+export function beginningPattern({ layout, behind }: TimeForm): string {
+  const spaced = layout.replace(/:05$/, '').replace(/^(2006[-/]01[-/]02) /, '$1T');
+  return (behind ?? '') + spaced.replace(/2006|Jan|Mon|_2|0[1246]|15|[2.\tTI]/g, (token) => PATTERNS[token] ?? String.raw`\d\d`);
+}
+
+/** The keys of an object that are tried for its time, in this order. */
+export const TIME_KEYS: readonly string[] = [
+  'time', 'timestamp', 'ts', '@timestamp', 'eventTime', 'Timestamp', '@t', 'datetime', 'asctime', 't', '__REALTIME_TIMESTAMP', 'timeUnixNano', 'instant',
+]; // prettier-ignore

@@ -4,6 +4,7 @@ import type { EventShape, EventTimes, JsonValue } from '../../core/block.ts';
 import { MAX_CSV_HEADER_BYTES } from '../../parsers/limits.ts';
 import { JOIN_TIMEOUT_MS, MAX_JOINED_LINES } from './limits.ts';
 import { mayBeginObject } from '../../core/bytes/object-text.ts';
+import { TIME_KEYS } from '../../core/time/forms.ts';
 import { createZone } from '../../core/time/zone.ts';
 import { loadEncoding } from '../../parsers/text/charset.ts';
 import { type Encoding, utf8 } from '../../parsers/text/encoding.ts';
@@ -60,10 +61,6 @@ export function shapeOf(config: LineConfig, shaping: LineShaping, wrapFields: Re
   return { format: config.format === 'json' || config.format === 'text' ? config.format : 'auto', wrapFields, fields, ...more };
 }
 
-/** The keys of an object that are tried for its time, in this order. */
-const TIME_KEYS = [
-  'time', 'timestamp', 'ts', '@timestamp', 'eventTime', 'Timestamp', '@t', 'datetime', 'asctime', 't', '__REALTIME_TIMESTAMP', 'timeUnixNano', 'instant',
-]; // prettier-ignore
 /** Characters that a field of a path takes at most. */
 const MAX_PATH_FIELD = 256;
 /** Formats whose `_time` is text of the log: of a group or column, or read by the format itself to RFC 3339. */
