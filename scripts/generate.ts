@@ -8,6 +8,7 @@ import { renderExample } from './describe/example.ts';
 import { renderJsonSchema } from './describe/json-schema.ts';
 import { replaceTables } from './describe/table.ts';
 import { renderEnginePackages } from './engine-packages.ts';
+import { replaceTimeForms } from './time-forms.ts';
 import { topicLists } from './topic-lists.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -23,6 +24,7 @@ const generated: readonly (readonly [path: string, render: (current: string) => 
   ['config.example.yaml', renderExample],
   ['docs/config.schema.json', renderJsonSchema],
   ['docs/configuration.md', replaceTables],
+  ['docs/formats.md', replaceTimeForms],
   ['docs/query.md', replaceReference],
   ['docs/query-examples.md', replaceExamples],
   ...lists,

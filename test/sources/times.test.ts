@@ -1,5 +1,6 @@
 /** The time of an event by `time`: which text or field it is read from, in which format and zone, and what becomes of one that is none. */
 import { expect, test } from 'vitest';
+import { TIME_FORMS } from '../../src/core/time/forms.ts';
 import { make } from './made.ts';
 
 const READ = '2026-11-22T18:00:00.500Z';
@@ -138,6 +139,13 @@ test.each(TEXTS)('time: a text that begins with %s', async (line, time) => {
   const lines = [line, 'no time', line, ...TEXTS.map(([other]) => other), line];
   const { events } = await make(ATHENS, lines.join('\n'));
   expect([events[0]!['_time'], events[2]!['_time'], events.at(-1)!['_time']]).toEqual([time, time, time]);
+});
+
+test.each(TIME_FORMS)('time: the example of the form $layout', async ({ example }) => {
+  const time = await timeOf(ATHENS, example);
+  // All are of the same day; their clocks say 9, 10 or 16, with and without a zone.
+  expect(time).toMatch(/^2025-12-30T(?:07|08|09|10|14):15:00/);
+  expect(await timeOf(ATHENS, `x ${example}`)).toBe(READ);
 });
 
 // prettier-ignore
