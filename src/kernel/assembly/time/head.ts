@@ -103,6 +103,12 @@ function isAudit(p: usize): bool {
   return load<u32>(p) == AUDI && <u32>load<u16>(p, 4) == T_OPEN && isDigit(p + 6);
 }
 
+/** Whether a `=` is near enough for the first key: most lines have none. */
+function mayHaveKey(p: usize): bool {
+  const equals = i8x16.splat(0x3d);
+  return v128.any_true(v128.or(i8x16.eq(v128.load(p), equals), i8x16.eq(v128.load(p, 16), equals))) || load<u8>(p, MOST_KEY) == 0x3d;
+}
+
 /** Where a time stands behind `time=`, `ts=` or `t=` of logfmt, in `audit(…)`, or behind `# Time: `; 0 where the line has none of them. Sets `placeKind`. */
 export function placeBehindKey(p: usize): usize {
   if (load<u64>(p) == SLOW_LOG_TEXT) {
@@ -111,6 +117,7 @@ export function placeBehindKey(p: usize): usize {
   }
   placeKind = AUDIT;
   if (isAudit(p)) return p + 6;
+  if (!mayHaveKey(p)) return 0;
   for (let n = 0; n < MOST_PAIRS; n++) {
     const c = <u32>load<u8>(p);
     if (!isLetter(c) && c != 0x5f && c != 0x40) return 0;

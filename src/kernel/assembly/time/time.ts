@@ -96,16 +96,19 @@ function yearEnd(p: usize): usize {
   return c != 0x3a || next == 0x20 || next == 0x0a || next == 0x0d || next == 0x22 ? q : 0;
 }
 
-/** The second since 1970 of the date and clock that were found, in the zone that was. */
+/** The second since 1970 of the date and clock that were found, in the configured zone. */
+function localOf(): i64 {
+  if (!isLocalKnown) {
+    local = needsYear ? inferredInstant(month, day, clock, true, 0) : localInstant(wall);
+    isLocalKnown = true;
+  }
+  return local;
+}
+
+/** The same in the zone that was found. */
 function instantOf(from: usize, end: usize, inYear: u32): i64 {
   const hasZone = from != end || (needs & IS_UTC) != 0;
-  if (!hasZone && inYear == 0 && ahead == 0) {
-    if (!isLocalKnown) {
-      local = needsYear ? inferredInstant(month, day, clock, true, 0) : localInstant(wall);
-      isLocalKnown = true;
-    }
-    return local;
-  }
+  if (!hasZone && inYear == 0 && ahead == 0) return localOf();
   if (needsYear && inYear == 0) {
     const ofDay = <i64>clock + ahead;
     if (named) return inferredNamed(named, month, day, ofDay);
@@ -126,7 +129,14 @@ function finish(p: usize): usize {
   setFraction(p + 1, min(digits, MOST_FRACTION));
   if (digits) p += 1 + digits;
   ahead = 0;
-  c = <u32>load<u8>(load<u8>(p) == 0x20 ? p + 1 : p) | 0x20;
+  c = load<u8>(p);
+  const next = <u32>load<u8>(p, 1);
+  // The most common ends at once: UTC, and a word in small letters.
+  if (needs == 0) {
+    if (c == 0x5a && !needsYear && next != 0x5b) return isAlphanumeric(next) || !show(wall) ? 0 : p + 1;
+    if (c == 0x20 && next - 0x61 < 26 && next != 0x61 && next != 0x70) return show(localOf()) ? p : 0;
+  }
+  c = (c == 0x20 ? next : c) | 0x20;
   if (c == 0x61 || c == 0x70) {
     const q = meridiemEnd(p);
     if (q) {
