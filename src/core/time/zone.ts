@@ -3,6 +3,8 @@
  * are kept for each quarter of an hour (no zone changes in between), so that most messages cost a look into a map.
  */
 
+import { daysOf, epochMs } from './time-text.ts';
+
 export interface Zone {
   /** The IANA name that it was made of. */
   readonly name: string;
@@ -114,10 +116,6 @@ export function wallOf(ms: number): WallTime {
 /** The wall-clock time read as UTC, in milliseconds, or undefined when there is no such date or time. */
 export function wallAsUtc(wall: WallTime, year: number): number | undefined {
   const { month, day, hour, minute, second } = wall;
-  if (month < 1 || month > 12 || day < 1 || day > 31 || hour > 23 || minute > 59 || second > 59 || year < 1) return undefined;
-  const ms = Date.UTC(2000, month - 1, day, hour, minute, second);
-  const date = new Date(ms);
-  // setUTCFullYear, because Date.UTC takes the years 0 to 99 for 1900 to 1999.
-  date.setUTCFullYear(year, month - 1, day);
-  return date.getUTCDate() === day ? date.getTime() : undefined;
+  const isDate = year >= 1 && month >= 1 && month <= 12 && day >= 1 && day <= daysOf(year, month);
+  return isDate && hour <= 23 && minute <= 59 && second <= 59 ? epochMs(year, month, day, hour, minute, second, 0) : undefined;
 }
