@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createZone } from '../../src/core/time/zone.ts';
+import { createZone, namedZone } from '../../src/core/time/zone.ts';
 
 function instant(zoneName: string, wallText: string, near: string): string | undefined {
   const [, year, month, day, hour, minute, second] = /^(\d{4}|-)-(\d\d)-(\d\d) (\d\d):(\d\d):(\d\d)$/.exec(wallText)!;
@@ -44,4 +44,11 @@ test.each([
   ['24:00 is no time', 'UTC', '2026-01-01 24:00:00', '2026-03-01T00:00:00Z', undefined],
 ])('zone: %s', (_name, zone, wall, near, expected) => {
   expect(instant(zone, wall, near)).toBe(expected);
+});
+
+// A line may name a zone in any spelling: each costs a look, not offsets of its own.
+test('zone: spellings of a name that a log holds share one zone', () => {
+  expect(namedZone('Europe/bErLiN')).toBe(namedZone('Europe/Berlin'));
+  expect(namedZone('US/Pacific')).toBe(namedZone('America/Los_Angeles'));
+  expect(namedZone('Europe/Nowhere')).toBeUndefined();
 });

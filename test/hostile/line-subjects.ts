@@ -19,7 +19,7 @@ const BEFORE: Readonly<Record<string, readonly string[]>> = {
   combined: ['', '10.0.0.7 - ', '10.0.0.7 - - [22/Nov/2026:16:08:49 +0100] "', '10.0.0.7 - - [22/Nov/2026:16:08:49 +0100] "GET / HTTP/1.1" 200 7 "'],
   csv: ['', 'a,b\n', 'a,b\n"'],
   json: ['', '{"a":"', '{"a":1,'],
-  auto: ['', '{"a":"', '[', '2026-11-22 16:08:49 ', 'INFO '],
+  auto: ['', '{"a":"', '[', '2026-11-22 16:08:49 ', 'INFO ', 'a=', 'a=b time=', '[a] ', '\x1b[', '2026-11-22 16:08:49 Europe/'],
 }; // prettier-ignore
 
 /** The words that a key of the configuration takes. */

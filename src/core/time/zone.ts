@@ -35,6 +35,8 @@ const MAX_KEPT_OFFSETS = 4096;
 /** Zones that logs name, and names that are none, which are kept. */
 const MAX_KEPT_ZONES = 256;
 const kept = new Map<string, Zone | undefined>();
+/** By the name that Intl gives them: there are about 450. */
+const canonical = new Map<string, Zone>();
 
 /** `name` is an IANA zone that Intl knows (the configuration checks it). */
 export function createZone(name: string): Zone {
@@ -64,7 +66,10 @@ export function namedZone(name: string): Zone | undefined {
   if (kept.has(name)) return kept.get(name);
   let zone: Zone | undefined;
   try {
-    zone = createZone(name);
+    // A name may be written in capitals and small letters in many ways, and a zone's offsets cost thousands of questions.
+    const { timeZone } = new Intl.DateTimeFormat('en-US', { timeZone: name }).resolvedOptions();
+    zone = canonical.get(timeZone) ?? createZone(timeZone);
+    canonical.set(timeZone, zone);
   } catch {
     zone = undefined;
   }

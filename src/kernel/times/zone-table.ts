@@ -87,7 +87,8 @@ export const NAMED_ZONE_BYTES = NAME_BYTES + ZONE_TABLE_BYTES;
 
 /** The zone of a name that a line holds, without offsets where there is none. */
 export function namedZoneImage(name: string): Buffer {
-  const table = namedZone(name) === undefined ? undefined : zoneTable(name);
+  const zone = namedZone(name);
+  const table = zone && zoneTable(zone.name);
   const image = Buffer.alloc(NAME_BYTES + (table?.image.length ?? 0));
   image.writeUInt32LE(name.length, 0);
   image.writeUInt32LE(table?.count ?? 0, 4);
