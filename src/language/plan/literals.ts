@@ -44,9 +44,10 @@ const MOST_GROUPS = 99;
 /** The group that `extract` takes. */
 export const groupOf = (use: Use): number => numberOf(use, 1, 'the number of a group (0 is the whole match)', 0, MOST_GROUPS);
 
-/** The groups that `extract_all` takes. */
-export function groupsOf(use: Use): number[] {
-  const given: unknown = use.count === 3 ? plainOf(use.constant(1)) : [1];
+/** The groups that `extract_all` takes of those that there are, 0 for the whole match. */
+export function groupsOf(use: Use, there: number): number[] {
+  if (use.count < 3) return there === 0 ? [0] : Array.from({ length: there }, (_, n) => n + 1);
+  const given: unknown = plainOf(use.constant(1));
   const groups = Array.isArray(given) ? given.map(Number) : [];
   if (groups.length === 0 || groups.some((group) => !Number.isInteger(group) || group < 1 || group > MOST_GROUPS))
     throw use.fail(1, `wanted numbers of groups from 1 to ${MOST_GROUPS}, such as dynamic([1])`);

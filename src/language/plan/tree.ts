@@ -182,7 +182,14 @@ export type Stage =
   | { readonly kind: 'keep'; readonly names: readonly NamePattern[] }
   | { readonly kind: 'rename'; readonly pairs: readonly Renamed[] }
   /** A row for each item of the arrays, side by side; `index` is the name of the column with the item's number. */
-  | { readonly kind: 'expand'; readonly columns: readonly Column[]; readonly index: string | undefined; readonly limit: number | undefined }
+  | {
+      readonly kind: 'expand';
+      readonly columns: readonly Column[];
+      readonly index: string | undefined;
+      readonly limit: number | undefined;
+      /** What an item of an object is: `bag`, an object of one key, or `array`, its key and value. */
+      readonly items: 'bag' | 'array';
+    }
   /** In transforms alone. Windows are in ns. */
   | { readonly kind: 'sample'; readonly fraction: number; readonly by: readonly Node[] }
   | { readonly kind: 'throttle'; readonly count: number; readonly window: bigint; readonly by: readonly Node[] }

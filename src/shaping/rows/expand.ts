@@ -1,18 +1,18 @@
-/** mv-expand: siblings of a row, one for each item of an array. */
+/** mv-expand: siblings of a row, one for each item of an array or object. */
 import { TRANSFORM_EXPANDED_ROWS } from '../limits.ts';
 import type { Stage } from '../../language/plan/tree.ts';
 import type { Of } from './call/call.ts';
 import { compile } from './expressions.ts';
 import { fieldWriter, removeFields } from './values/paths.ts';
-import { canonical, type Row, type Value } from './values/value.ts';
+import { canonical, isObject, type Row, type Value } from './values/value.ts';
 
 type Expand = Stage & { readonly kind: 'expand' };
 
-export function expand({ columns, index, limit }: Expand): Of<Row[]> {
+export function expand({ columns, index, limit, items }: Expand): Of<Row[]> {
   const parts = columns.map(({ name, node }) => ({ value: compile(node), write: fieldWriter(name), pattern: [{ text: name, prefix: false }] }));
   const writeIndex = index === undefined ? undefined : fieldWriter(index);
   return (scope) => {
-    const values = parts.map(({ value }) => value(scope));
+    const values = parts.map(({ value }) => itemsOf(value(scope), items));
     const longest = Math.max(1, ...values.map((value) => (Array.isArray(value) ? value.length : 0)));
     const count = Math.min(longest, limit ?? longest);
     // Siblings by the thousand are a mistake in most cases, and each of them repeats the event.
@@ -29,6 +29,12 @@ export function expand({ columns, index, limit }: Expand): Of<Row[]> {
     });
   };
 } // prettier-ignore
+
+/** The keys of an object as items; anything else stays as it is. */
+function itemsOf(value: Value, items: Expand['items']): Value {
+  if (!isObject(value)) return value;
+  return Object.entries(value).map(([key, inside]) => (items === 'bag' ? { [key]: inside } : [key, inside]));
+}
 
 /** What is no array stands in the first row alone. */
 function itemAt(value: Value, n: number): Value {

@@ -152,8 +152,8 @@ describe('the legacy form', () => {
       [{ op: 'distinctif', field: 'level', argument: 'seq < 2' }, 2],
       [{ op: 'makesetif', field: 'level', argument: "level != 'Error'" }, ['info', 'warn']],
       [{ op: 'rate', field: 'seq' }, expect.any(Number)],
-      [{ op: 'sum', field: 'nothing' }, null],
-      [{ op: 'sum', field: 'level' }, null],
+      [{ op: 'sum', field: 'nothing' }, 0],
+      [{ op: 'sum', field: 'level' }, 0],
     ] as const)('%j', async (aggregation, wanted) => {
       expect(await value(aggregation)).toEqual(wanted);
     }); // prettier-ignore

@@ -249,7 +249,7 @@ describe('results of queries by text', () => {
       expect(await rows(`['${empty}'] | count`)).toEqual([[0]]);
       expect(await rows(`['${empty}'] | summarize count() by x`)).toEqual([]);
       expect(await rows(`['${empty}'] | summarize sum(x), max(_time), dcount(x), make_list(x), topk(x, 3)`)).toEqual([
-        [null, null, 0, [], []],
+        [0, null, 0, [], []],
       ]);
     });
   });
@@ -352,7 +352,7 @@ describe('results of queries by text', () => {
         ['error', 296],
       ]);
       expect(await rows(`['${logs}'] | where seq < 11 | sort by latency asc nulls first | take 3 | project seq`)).toEqual([[10], [0], [1]]);
-      expect(await rows(`['${logs}'] | where seq < 3 | sort by latency asc | project seq`)).toEqual([[1], [2], [0]]);
+      expect(await rows(`['${logs}'] | where seq < 3 | sort by latency asc | project seq`)).toEqual([[0], [1], [2]]);
     });
 
     test('what stands behind a limit sees only what is left', async () => {

@@ -34,8 +34,9 @@ describe('operators over tables', () => {
   const cases: readonly (readonly [string, readonly Case[]])[] = [
     ['join', [
       ['L | join kind=inner (R) on k | project n, m | sort by n asc, m asc', [[1, 10], [2, 20], [2, 21], [3, 20], [3, 21]]],
-      // Of the two rows with b the first one stands for both.
-      ['L | join (R) on k | project n, m | sort by n asc, m asc', [[1, 10], [2, 20], [2, 21]]],
+      ['L | join (R) on k | project n, m | sort by n asc, m asc', [[1, 10], [2, 20], [2, 21], [3, 20], [3, 21]]],
+      // Of the two rows with b each left one takes one.
+      ['L | join kind=innerunique (R) on k | summarize count() by n | sort by n asc', [[1, 1], [2, 1], [3, 1]]],
       ['L | join kind=leftouter R on k | project n, m | sort by n asc, m asc', [[1, 10], [2, 20], [2, 21], [3, 20], [3, 21], [4.5, null], [5, null]]],
       ['L | join kind=rightouter R on k | project n, m, k, k1 | where m == 30', [[null, 30, null, 'c']]],
       ['L | join kind=fullouter R on k | summarize count()', [[8]]],
@@ -61,7 +62,7 @@ describe('operators over tables', () => {
       ['union L, R | summarize count()', [[9]]],
       ['L | union R | summarize count() by isnull(m) | sort by count_ desc', [[true, 5], [false, 4]]],
       ['L, R | summarize min(_time), max(_time)', [[at(1), at(9)]]],
-      ['union kind=inner (L | project k, n), (R | project k, m) | distinct k | sort by k asc | take 2', [['a'], ['b']]],
+      ['union kind=inner (L | project k, n), (R | project k, m) | distinct k | sort by k asc | take 2', [[null], ['a']]],
       ['union (L | project x = n), (R | project x = tostring(m)) | where gettype(x) == "string" | count', [[4]]],
       ['union (print x = 1), (print x = 2, y = "z") | sort by x asc', [[1, null], [2, 'z']]],
       ['union withsource=from L, R | project from | distinct from | count', [[2]]],
@@ -274,7 +275,6 @@ describe('operators over tables', () => {
     ['L | project n | redact "x" on s', 400, 'there is no column "s" here'],
     ['L | redact replaceHash=true "x"', 400, 'replaceHash=true is not supported; write extend field = hash_sha256(field)'],
     ['L | redact redactGroups=true "(x)"', 400, 'redactGroups=true is not supported; write replace_regex'],
-    ['L | mv-expand kind=bag k', 400, 'kind=bag is not supported'],
     ['L | search k:5', 400, 'search wants a term in quotes behind the colon'],
     ['L | where k:"a"', 400, 'found ":"'],
     ['L | sample 1.5', 400, 'a number of rows after sample, or a fraction'],

@@ -23,5 +23,6 @@ import './query-legacy.ts';
 import './query-language.ts';
 import './query-functions.ts';
 import './query-tables.ts';
+import './query-answers.ts';
 import './query-streams.ts';
 import './query-echo.ts';

@@ -23,11 +23,9 @@ export const there = (values: readonly Value[]): Exclude<Value, null>[] => value
 export const numbersOf = ({ of, kinds }: Expression, rows: readonly Row[]): (bigint | number)[] =>
   there(rows.map((row) => numberOf(of(row), kinds))) as (bigint | number)[];
 const sum = (values: readonly (bigint | number)[], real: boolean): Value =>
-  values.length === 0
-    ? null
-    : real
-      ? values.reduce<number>((total, value) => total + Number(value), 0)
-      : values.reduce<bigint>((total, value) => total + (value as bigint), 0n);
+  real
+    ? values.reduce<number>((total, value) => total + Number(value), 0)
+    : values.reduce<bigint>((total, value) => total + (value as bigint), 0n);
 export const extreme = (values: readonly Value[], greatest: boolean): Value =>
   there(values).reduce<Value>((best, value) => (best === null || less(greatest ? best : value, greatest ? value : best) === true ? value : best), null); // prettier-ignore
 /** Lists whose order the language leaves open are compared as sets. */
@@ -37,9 +35,9 @@ export const unordered = (list: readonly unknown[]): unknown => ({ unordered: li
 export const near = (value: Value, parts: readonly number[], accuracy = 1e-12): unknown =>
   typeof value === 'number' && Number.isFinite(value) ? { near: value, within: accuracy * Math.max(1, ...parts.map(Math.abs)) * Math.max(1, parts.length) } : jsonOf(value); // prettier-ignore
 
-/** Of the sample; null of fewer than two. */
-export function variance(values: readonly number[]): number | null {
-  if (values.length < 2) return null;
+/** Of the sample; 0 of fewer than two. */
+export function variance(values: readonly number[]): number {
+  if (values.length < 2) return 0;
   const mean = values.reduce((total, value) => total + value, 0) / values.length;
   return values.reduce((total, value) => total + (value - mean) ** 2, 0) / (values.length - 1);
 }
@@ -90,6 +88,9 @@ export function schemaOf(values: readonly unknown[], isJson = false): unknown {
   return types.length > 1 ? types : (types[0] ?? null);
 } // prettier-ignore
 
+/** An array counts as its items. */
+export const itemsOf = (value: Value): Value[] => (Array.isArray(value) ? (value.filter((item) => item !== null) as Value[]) : [value]);
+
 export const different = (values: readonly Value[]): unknown[] => [
   ...new Map(there(values).map((item) => [setIdentity(item), jsonOf(item)])).values(),
 ];
@@ -128,12 +129,11 @@ function parts(columns: readonly Expression[], big: Expression) {
     fc.constant<Part>({ name: 'rate', args: [], of: (rows, seconds) => rows.length / seconds }),
     number.map((value): Part => ({ name: 'rate', args: [value.text], of: (rows, seconds) => {
       const total = sum(numbersOf(value, rows), real(value));
-      return total === null ? null : near(Number(total) / seconds, doubles(value, rows).map((each) => each / seconds));
+      return near(Number(total) / seconds, doubles(value, rows).map((each) => each / seconds));
     } })),
     fc.tuple(number, fc.constantFrom('stdev', 'variance')).map(([value, name]): Part => ({ name, args: [value.text], of: (rows) => {
       const found = doubles(value, rows);
       const result = variance(found);
-      if (result === null) return null;
       // The root of a rounding error near 0 is larger than it.
       return name === 'variance' ? near(result, found.map((each) => each * each)) : near(Math.sqrt(result), found, 1e-7);
     } })),
@@ -142,7 +142,7 @@ function parts(columns: readonly Expression[], big: Expression) {
       of: (rows) => (numbersOf(value, rows).length === 0 ? null : levels.map((level) => jsonOf(nearestRank(numbersOf(value, rows), level)))),
     })),
     one.map((value): Part => ({ name: 'make_list', args: [value.text], of: (rows) => unordered(there(rows.map(value.of)).map(jsonOf)) })),
-    one.map((value): Part => ({ name: 'make_set', args: [value.text], of: (rows) => unordered(different(rows.map(value.of))) })),
+    one.map((value): Part => ({ name: 'make_set', args: [value.text], of: (rows) => unordered(different(rows.map(value.of).flatMap(itemsOf))) })),
     fc.oneof(one, plain).map((value): Part => ({ name: 'buildschema', args: [value.text], of: (rows) => schemaOf(rows.map(value.of)) })),
     one.map((value): Part => ({ name: 'topk', args: [value.text, '100'], of: (rows) => unordered(counted(rows.map(value.of))) })),
     fc.tuple(plain, fc.constantFrom(1, 2, 4, 8)).map(([value, size]): Part => ({ name: 'histogram', args: [value.text, String(size)], of: (rows) => histogram(doubles(value, rows), size) })),

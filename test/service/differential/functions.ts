@@ -37,7 +37,7 @@ export function textFunctions({ text, any }: Generators): fc.Arbitrary<Expressio
     text.map((a) => string(called('base64_decode_tostring', `base64_encode_tostring(${a.text})`), (row) => textOf(a.of(row)) || null)),
     text.map((a) => ofText('regex_quote', a, (value) => value.replaceAll(/[\\|()^$.[\]?*+{:-]/g, String.raw`\$&`))),
     fc.tuple(text, fc.constantFrom(...HASHES)).map(([a, name]) => ofText(`hash_${name}`, a, (value) => createHash(name).update(value).digest('hex'))),
-    fc.tuple(text, fc.nat(4)).map(([a, start]) => ofText('substring', a, (value) => Array.from(value).slice(start).join(''), String(start))),
+    fc.tuple(text, fc.integer({ min: -4, max: 4 })).map(([a, start]) => ofText('substring', a, (value) => Array.from(value).slice(start).join(''), String(start))),
     fc.tuple(word, any, any).map(([by, a, b]) => string(called('strcat_delim', lit(by), a.text, b.text), (row) => `${textOf(a.of(row)) ?? ''}${by}${textOf(b.of(row)) ?? ''}`)),
     fc.tuple(text, fc.nat(3), fc.option(word)).map(([a, times, by]) => ofText('strrep', a, (value) => Array<string>(times).fill(value).join(by ?? ''), String(times), ...(by === null ? [] : [lit(by)]))),
     fc.tuple(text, fc.constantFrom(...PATTERNS), fc.constantFrom('[$1]', '$0$0', '', '\\\\n${1}')).map(([a, regex, to]) => {
@@ -96,8 +96,8 @@ function toBool(value: Value): boolean | null {
   if (typeof value === 'boolean') return value;
   if (isNumber(value)) return Number(value) !== 0;
   if (typeof value !== 'string') return null;
-  if (['1', 't', 'T', 'TRUE', 'true', 'True'].includes(value)) return true;
-  return ['0', 'f', 'F', 'FALSE', 'false', 'False'].includes(value) ? false : null;
+  if (['1', 't', 'true', 'yes'].includes(value.toLowerCase())) return true;
+  return ['0', 'f', 'false', 'no'].includes(value.toLowerCase()) ? false : null;
 }
 
 export function numberFunctions({ number: numbers, text, any }: Generators): fc.Arbitrary<Expression> {
@@ -119,8 +119,10 @@ export function numberFunctions({ number: numbers, text, any }: Generators): fc.
       const [x, y] = [textOf(a.of(row)), textOf(b.of(row))];
       return x === null || y === null ? null : BigInt(Buffer.compare(Buffer.from(x), Buffer.from(y)));
     })),
-    fc.tuple(text, someWord, fc.option(fc.nat(2))).map(([a, wanted, from]) =>
-      int(called('indexof', a.text, lit(wanted), ...(from === null ? [] : [String(from)])), textually(a, (value) => indexOf(value, wanted, from ?? 0)))),
+    fc.tuple(text, someWord, fc.option(fc.integer({ min: -3, max: 2 }))).map(([a, wanted, from]) => {
+      const start = (value: string): number => (from !== null && from < 0 ? Math.max(0, Array.from(value).length + from) : (from ?? 0));
+      return int(called('indexof', a.text, lit(wanted), ...(from === null ? [] : [String(from)])), textually(a, (value) => indexOf(value, wanted, start(value))));
+    }),
     fc.tuple(text, someWord).map(([a, wanted]) => int(called('countof', lit(wanted), a.text), textually(a, (value) => BigInt(value.split(wanted).length - 1)))),
     fc.tuple(text, pattern).map(([a, regex]) => int(called('countof_regex', lit(regex), a.text), textually(a, (value) => BigInt([...value.matchAll(new RegExp(regex, 'gu'))].length)))),
     numbers.map((a) => int(called('sign', a.text), (row) => {
@@ -245,7 +247,7 @@ const TESTS: readonly (readonly [name: string, test: (value: Value) => boolean])
   ['isbool', (value) => typeof value === 'boolean'],
   ['isstring', (value) => typeof value === 'string'],
   ['isreal', (value) => typeof value === 'number'],
-  ['isint', (value) => typeof value === 'bigint'],
+  ['isint', (value) => typeof value === 'bigint' || Number.isInteger(value)],
 ];
 
 const JSON_TEXTS = ['{"a":[1,2.5,"x",true,null],"b":{"c":-3}}', '[[1],"y",false]', '5', '"t"', 'true', 'null', 'nope', '', '{}'] as const;
@@ -258,18 +260,17 @@ const ALL_KINDS: Expression['kinds'] = new Set(['int', 'real', 'string', 'bool',
 const fromJson = (value: unknown): Value =>
   value === undefined ? null : typeof value === 'number' && Number.isInteger(value) ? BigInt(value) : (value as Value);
 
-function parsed(text: string | null): unknown {
+/** `otherwise`: of what is no JSON. */
+function parsed(text: string | null, otherwise?: string): unknown {
   try {
     return text === null ? undefined : (JSON.parse(text) as unknown);
   } catch {
-    return undefined;
+    return otherwise;
   }
 }
 
 function itemAt(value: unknown, key: string | number): unknown {
   if (typeof key === 'number' && Array.isArray(value)) return value.at(key) as unknown;
-  // Items of an object count from 0, too, and from the end.
-  if (typeof key === 'number' && typeof value === 'object' && value !== null) return Object.values(value).at(key);
   return typeof key === 'string' && typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>)[key] : undefined;
 } // prettier-ignore
 
@@ -282,8 +283,9 @@ export function anyFunctions({ condition: conditions, any, text }: Generators): 
       text: called('case', p.text, a.text, q.text, b.text, c.text), type: type([a, b, c]), kinds: union(a, b, c),
       of: (row) => (truth(p, row) === true ? a : truth(q, row) === true ? b : c).of(row),
     })),
-    fc.tuple(fc.constantFrom(...JSON_TEXTS), fc.constantFrom(...PATHS)).map(([given, [path, keys]]): Expression => ({
-      text: `${called('parse_json', `'${given}'`)}${path}`, type: 'dynamic', kinds: ALL_KINDS, of: () => fromJson(keys.reduce<unknown>(itemAt, parsed(given))),
+    fc.tuple(fc.constantFrom(...JSON_TEXTS), fc.constantFrom(...PATHS), fc.constantFrom('parse_json', 'todynamic')).map(([given, [path, keys], name]): Expression => ({
+      text: `${called(name, `'${given}'`)}${path}`, type: 'dynamic', kinds: ALL_KINDS,
+      of: () => fromJson(keys.reduce<unknown>(itemAt, parsed(given, name === 'parse_json' ? given : undefined))),
     })),
     fc.tuple(text, fc.constantFrom(' ', 'a', 'b', '')).map(([a, by]) => json(called('split', a.text, lit(by)), textually(a, (value) => (by === '' ? [value] : value.split(by))))),
     fc.tuple(text, pattern).map(([a, regex]) => {

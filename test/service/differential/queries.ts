@@ -109,7 +109,7 @@ function sort(before: Step): fc.Arbitrary<Step> {
   return fc.tuple(fc.constantFrom(...before.columns, G), fc.constantFrom('desc', 'asc', ''), fc.constantFrom('', ' nulls first', ' nulls last'), words).map(([by, way, nulls, word]) => ({
     text: `${before.text} | ${word} by ${by.text} ${way}${nulls}`,
     columns: before.columns,
-    of: (rows) => sorted(before.of(rows), by, way !== 'asc', nulls === ' nulls first'),
+    of: (rows) => sorted(before.of(rows), by, way !== 'asc', nulls === '' ? way === 'asc' : nulls === ' nulls first'),
   }));
 } // prettier-ignore
 
@@ -117,7 +117,7 @@ function top(before: Step): fc.Arbitrary<Step> {
   return fc.tuple(fc.nat(20), expressions([...before.columns, G], 1).any.filter(({ type }) => type !== 'bool'), fc.constantFrom('', ' asc', ' desc')).map(([count, by, way]) => ({
     text: `${before.text} | top ${count} by ${by.text}${way}`,
     columns: before.columns,
-    of: (rows) => sorted(before.of(rows), by, way !== ' asc', false).slice(0, count),
+    of: (rows) => sorted(before.of(rows), by, way !== ' asc', way === ' asc').slice(0, count),
   }));
 } // prettier-ignore
 

@@ -15,14 +15,15 @@ import type { AggregateBuilders, AggregateCall } from '../../../service/query/va
 
 const counted = (condition: Sql): Value => oneRequired('int', sql`toInt64(countIf(${condition}))`);
 
-/** In 128 bits: a sum of 64-bit integers would wrap around without a word. */
+/** In 128 bits: a sum of 64-bit integers would wrap around without a word. Of nothing it is 0. */
 function sumOf(call: AggregateCall, n: number): { kind: 'int' | 'real'; sql: Sql } {
   const { kind, sql: number } = call.number(n);
-  return { kind, sql: kind === 'int' ? sql`sumOrNull(toInt128(${number}))` : sql`sumOrNull(${number})` };
+  return { kind, sql: sql`ifNull(${kind === 'int' ? sql`sumOrNull(toInt128(${number}))` : sql`sumOrNull(${number})`}, 0)` };
 }
 
 function sum(call: AggregateCall): Value {
-  if (call.types[0] === 'timespan') return one('timespan', sql`sumOrNull(${call.span(0)})`);
+  if (call.types[0] === 'timespan')
+    return oneRequired('timespan', sql`ifNull(accurateCastOrNull(sumOrNull(toInt128(${call.span(0)})), 'Int64'), 0)`);
   const { kind, sql: total } = sumOf(call, 0);
   return one(kind, total);
 }
@@ -75,8 +76,16 @@ function makeList(call: AggregateCall): Value {
   return oneRequired('json', jsonArray(sql`arrayMap(e -> ifNull(${json(sql`e`)}, 'null'), groupArray(${most(call)})(${item}))`));
 }
 
+/** Of arrays their items. */
 function makeSet(call: AggregateCall): Value {
-  const { item, json } = itemsOf(call.value(0));
+  const value = call.value(0);
+  const { json: array } = value.facets;
+  if (array) {
+    const text = asJson(value);
+    const items = sql`multiIf(isNull(${text}), [], startsWith(ifNull(${array}, ''), '['), arrayFilter(e -> e != 'null', JSONExtractArrayRaw(ifNull(${array}, ''))), [ifNull(${text}, '')])`;
+    return oneRequired('json', jsonArray(sql`arraySort(groupUniqArrayArray(${most(call)})(${items}))`));
+  }
+  const { item, json } = itemsOf(value);
   return oneRequired(
     'json',
     jsonArray(sql`arrayMap(e -> ifNull(${json(sql`e`)}, 'null'), arraySort(groupUniqArray(${most(call)})(${item})))`),
@@ -147,10 +156,11 @@ function rate(call: AggregateCall): Value {
   return call.count === 0 ? oneRequired('real', sql`(count() / ${seconds})`) : one('real', sql`(${sumOf(call, 0).sql} / ${seconds})`);
 }
 
+/** Of fewer than two numbers it is 0. */
 const spread =
   (engine: Sql) =>
   (call: AggregateCall): Value =>
-    one('real', sql`${engine}(${call.real(0)})`);
+    one('real', sql`if(count(${call.real(0)}) < 2, 0, ${engine}(${call.real(0)}))`);
 
 export const AGGREGATES_SQL: AggregateBuilders<typeof AGGREGATES> = {
   count: (call) => (call.count === 0 ? oneRequired('int', sql`toInt64(count())`) : counted(exists(call.value(0)))),

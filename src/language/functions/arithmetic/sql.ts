@@ -48,25 +48,29 @@ function addOrSubtract(call: Call, sign: '+' | '-'): Value {
   if (type === 'timespan' && b === 'datetime')
     return one('timespan', sql`toUnixTimestamp64Nano(${call.time(0)}) - toUnixTimestamp64Nano(${call.time(1)})`);
   if (type === 'timespan') return one('timespan', sql`(${call.span(0)} ${operator} ${call.span(1)})`);
-  return arithmetic(call, operator);
+  return arithmetic(call, (left, right) => sql`(${left} ${operator} ${right})`);
 }
 
-/** Numbers: integers when both are, else floats. */
-function arithmetic(call: Call, operator: Sql): Value {
+/** Integers where both are, else floats: a sum of integers has 128 bits, and the engine puts those beside no float. */
+function arithmetic(call: Call, build: (a: Sql, b: Sql) => Sql): Value {
   const [a, b] = [call.number(0), call.number(1)];
-  return one(a.kind === 'int' && b.kind === 'int' ? 'int' : 'real', sql`(${a.sql} ${operator} ${b.sql})`);
+  if (a.kind === 'int' && b.kind === 'int') return one('int', build(a.sql, b.sql));
+  return one('real', build(call.real(0), call.real(1)));
 }
 
 const whole = (real: Sql): Sql => sql`accurateCastOrNull(trunc(${real}), 'Int64')`;
 
 function multiply(call: Call): Value {
   const [a, b] = call.types as [Type, Type];
-  if (a !== 'timespan' && b !== 'timespan') return arithmetic(call, sql`*`);
+  if (a !== 'timespan' && b !== 'timespan') return arithmetic(call, (left, right) => sql`(${left} * ${right})`);
   const [span, factor] = a === 'timespan' ? [call.span(0), call.number(1)] : [call.span(1), call.number(0)];
   const known = constants(call);
   const result = known && folded(call, 'timespan', known[0]! * known[1]!);
   if (result) return result;
-  return one('timespan', factor.kind === 'int' ? sql`(${span} * ${factor.sql})` : whole(sql`${span} * ${factor.sql}`));
+  return one(
+    'timespan',
+    factor.kind === 'int' ? sql`accurateCastOrNull(${span} * ${factor.sql}, 'Int64')` : whole(sql`${span} * ${factor.sql}`),
+  );
 }
 
 /** Integers divide to an integer, as in the public language; a division by zero is null. */
@@ -74,15 +78,13 @@ function divide(call: Call): Value {
   const [a, b] = call.types as [Type, Type];
   if (b === 'timespan') return one('real', sql`(${call.span(0)} / nullIf(${call.span(1)}, 0))`);
   if (a === 'timespan') return one('timespan', whole(sql`(${call.span(0)} / nullIf(${call.real(1)}, 0))`));
-  const [left, right] = [call.number(0), call.number(1)];
-  if (left.kind === 'int' && right.kind === 'int') return one('int', sql`intDivOrNull(${left.sql}, ${right.sql})`);
-  return one('real', sql`(${left.sql} / ${right.sql})`);
+  const isWhole = call.number(0).kind === 'int' && call.number(1).kind === 'int';
+  return arithmetic(call, (left, right) => (isWhole ? sql`intDivOrNull(${left}, ${right})` : sql`(${left} / ${right})`));
 }
 
 function remainder(call: Call): Value {
   if (call.types.includes('timespan')) return one('timespan', sql`moduloOrNull(${call.span(0)}, ${call.span(1)})`);
-  const [a, b] = [call.number(0), call.number(1)];
-  return one(a.kind === 'int' && b.kind === 'int' ? 'int' : 'real', sql`moduloOrNull(${a.sql}, ${b.sql})`);
+  return arithmetic(call, (left, right) => sql`moduloOrNull(${left}, ${right})`);
 }
 
 export const ARITHMETIC_SQL: Builders<typeof ARITHMETIC> = {

@@ -53,7 +53,7 @@ function split(call: Call): Evaluate {
     const given = wanted(scope);
     const places = (Array.isArray(given) ? (given as Items) : [given]).map((place) => asInt(canonical(place)));
     if (places.includes(null)) return null;
-    const cuts = places.map((place) => placeIn(items!, Number(place)));
+    const cuts = places.map((place) => placeIn(items!, Number(place))).sort((a, b) => a - b);
     return [0, ...cuts].map((from, n) => items!.slice(from, Math.max(from, cuts[n] ?? items!.length)));
   });
 }
@@ -72,7 +72,9 @@ function compareItems(a: Value, b: Value): number {
 }
 
 const sorted = (direction: 1 | -1): Build =>
-  changed((items) => items.toSorted((a, b) => rank(a) - rank(b) || direction * compareItems(a, b)));
+  ofValue((value) =>
+    Array.isArray(value) ? (value as Items).toSorted((a, b) => rank(a) - rank(b) || direction * compareItems(a, b)) : [],
+  );
 
 const rotated = (direction: 1 | -1): Build =>
   changed(
@@ -121,7 +123,7 @@ function chosen(call: Call): Evaluate {
 }
 
 function summed(items: Items): Value {
-  if (!items.every((item) => typeof item === 'number' || typeof item === 'bigint')) return null;
+  if (items.length === 0 || !items.every((item) => typeof item === 'number' || typeof item === 'bigint')) return null;
   return items.reduce<number>((sum, item) => sum + Number(item), 0);
 }
 

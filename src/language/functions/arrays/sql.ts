@@ -58,7 +58,7 @@ function split(call: Call): Value {
   const places = json ? sql`if(isNull(${json}), ${one64}, arrayMap(e -> toInt64OrNull(e), ${rawItems(json)}))` : one64;
   const cut = ofItems([call.value(0)], [], ([items]) =>
     once('pl', [places], ([wanted]) => {
-      const known = sql`arrayMap(e -> ${placeIn(items!, sql`assumeNotNull(e)`)}, ${wanted!})`;
+      const known = sql`arraySort(arrayMap(e -> ${placeIn(items!, sql`assumeNotNull(e)`)}, ${wanted!}))`;
       const part = sql`concat('[', arrayStringConcat(arraySlice(${items!}, lo + 1, greatest(hi - lo, 0)), ','), ']')`;
       const parts = sql`arrayMap((lo, hi) -> ${part}, arrayConcat([toInt64(0)], ${known}), arrayConcat(${known}, [${lengthOf(items!)}]))`;
       return sql`if(arrayExists(e -> isNull(e), ${wanted!}), null, ${arrayOf(parts)})`;
@@ -75,7 +75,8 @@ const textOf = (item: Sql): Sql => sql`if(startsWith(${item}, '"'), JSONExtractS
 function sorted(descending: boolean): Build {
   const ranked = sql`toInt8(${rank(sql`e`)})`;
   const key = sql`(${descending ? sql`negate(${ranked})` : ranked}, toFloat64OrZero(e), ${textOf(sql`e`)})`;
-  return changed((items) => sql`${descending ? sql`arrayReverseSort` : sql`arraySort`}(e -> ${key}, ${items})`);
+  const sort = changed((items) => sql`${descending ? sql`arrayReverseSort` : sql`arraySort`}(e -> ${key}, ${items})`);
+  return (call) => oneRequired('json', sql`ifNull(${jsonText(sort(call))}, '[]')`);
 }
 
 const rotated = (direction: 'left' | 'right'): Build =>
@@ -184,7 +185,7 @@ export const ARRAYS_SQL: Builders<typeof ARRAYS> = {
   array_shift_right: shifted('right'),
   array_index_of: indexOf,
   array_iff: chosen,
-  array_sum: (call) => one('real', ofItems([call.value(0)], [], ([items]) => summed(items!))),
+  array_sum: (call) => one('real', ofItems([call.value(0)], [], ([items]) => sql`if(empty(${items!}), null, ${summed(items!)})`)),
   array_select_dict: selected,
   strcat_array: (call) =>
     one('string', ofItems([call.value(0)], [], ([items]) => {

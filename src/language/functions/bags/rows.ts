@@ -1,5 +1,5 @@
 /** Functions of objects, and of arrays as sets, of one row. */
-import type { BAGS } from './spec.ts';
+import { pathOf, type BAGS } from './spec.ts';
 import { keysOf } from '../../plan/literals.ts';
 import type { Build, Builders, Call, Evaluate } from '../../../shaping/rows/call/call.ts';
 import { lift2 } from '../../../shaping/rows/call/lift.ts';
@@ -26,11 +26,27 @@ function merged(bags: readonly JsonObject[]): Value {
   return Object.fromEntries(entries);
 }
 
+function withoutPath(bag: JsonObject, [key, ...rest]: readonly string[]): JsonObject {
+  if (key === undefined || !Object.hasOwn(bag, key)) return bag;
+  const { [key]: inside, ...others } = bag;
+  if (rest.length === 0) return others;
+  return isObject(inside) ? { ...bag, [key]: withoutPath(inside, rest) } : bag;
+}
+
+/** The key, or what a path leads to. */
+const hasKey = (bag: Value, name: string): boolean =>
+  (isObject(bag) && Object.hasOwn(bag, name)) ||
+  pathOf(name)?.reduce<Value | undefined>(
+    (at, key) => (isObject(at ?? null) && Object.hasOwn(at as JsonObject, key) ? (at as JsonObject)[key] : undefined),
+    bag,
+  ) !== undefined;
+
 function without(call: Call): Evaluate {
   return lift2(call.value(0), call.value(1), (bag, names) => {
     if (!isObject(bag) || !Array.isArray(names)) return null;
     const removed = new Set((names as Items).map((name) => (typeof name === 'string' ? name : identityOf(name))));
-    return Object.fromEntries(Object.entries(bag).filter(([key]) => !removed.has(key)));
+    const paths = [...removed].flatMap((name) => [pathOf(name) ?? []]);
+    return paths.reduce(withoutPath, Object.fromEntries(Object.entries(bag).filter(([key]) => !removed.has(key))));
   });
 }
 
@@ -52,7 +68,7 @@ const ofSets = (build: (first: Items, others: readonly Items[]) => Value): Build
 export const BAGS_ROWS: Builders<typeof BAGS> = {
   bag_pack: packed,
   bag_keys: (call) => ofBags([call.value(0)], ([bag]) => Object.keys(bag!)),
-  bag_has_key: (call) => lift2(call.value(0), call.string(1), (bag, name) => (isObject(bag) ? Object.hasOwn(bag, name) : null)),
+  bag_has_key: (call) => lift2(call.value(0), call.string(1), (bag, name) => (isObject(bag) ? hasKey(bag, name) : null)),
   bag_merge: (call) => ofBags(all(call), merged),
   bag_remove_keys: without,
   set_union: ofSets((first, others) => distinct([first, ...others].flat())),

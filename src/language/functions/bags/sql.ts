@@ -1,7 +1,8 @@
 /** Functions of objects, and of arrays as sets, as SQL over JSON texts. */
-import type { BAGS } from './spec.ts';
+import { pathOf, type BAGS } from './spec.ts';
+import { plainOf } from '../../function-spec.ts';
 import { keysOf } from '../../plan/literals.ts';
-import { all, list, sql, type Sql } from '../../../service/query/values/sql.ts';
+import { alias, all, list, NOTHING, sql, type Sql } from '../../../service/query/values/sql.ts';
 import { jsonString } from '../../../service/query/values/text.ts';
 import { one, oneRequired, type Value } from '../../../service/query/values/value.ts';
 import { arrayOf, jsonText, lengthOf, ofItems, once, rawItem, valuesOf } from '../arrays/sql.ts';
@@ -29,11 +30,34 @@ function merged(texts: readonly Sql[]): Sql {
   return once('pr', [sql`arrayConcat(${list(texts.map(entries))})`], ([pairs]) => bagOf(firsts(pairs!)));
 }
 
+/** Objects inside of objects: each lambda needs a name of its own. */
+function withoutPath(json: Sql, [key, ...rest]: readonly string[], call: Call, depth = 0): Sql {
+  const [entry, name] = [alias('pt', depth), call.params.string(key!)];
+  const kept = rest.length === 0 ? sql`arrayFilter(${entry} -> ${entry}.1 != ${name}, ${entries(json)})` : entries(json);
+  const inside = rest.length === 0 ? sql`${entry}.2` : sql`if(${entry}.1 = ${name} and startsWith(${entry}.2, '{'), ${withoutPath(sql`${entry}.2`, rest, call, depth + 1)}, ${entry}.2)`;
+  const members = sql`arrayMap(${entry} -> concat(${jsonString(sql`${entry}.1`)}, ':', ifNull(${inside}, '')), ${kept})`;
+  return sql`if(isNull(${json}), null, concat('{', arrayStringConcat(${members}, ','), '}'))`;
+} // prettier-ignore
+
+/** The key, or what a path in quotes leads to. */
+function hasKey(call: Call): Value {
+  const { constant } = call.value(1);
+  const path = typeof constant?.value === 'string' ? pathOf(constant.value) : undefined;
+  const made = ofBags([call.value(0)], ([json]) => {
+    const inside = path ? sql` or JSONHas(ifNull(${json!}, ''), ${list(path.map((key) => call.params.string(key)))})` : NOTHING;
+    return sql`if(isNull(${call.string(1)}), null, (has(JSONExtractKeys(ifNull(${json!}, '')), ifNull(${call.string(1)}, ''))${inside}))`;
+  });
+  return one('bool', made);
+}
+
 function removed(call: Call): Value {
   const made = ofItems([call.value(1)], [], ([names]) =>
     once('nm', [sql`arrayMap(e -> if(startsWith(e, '"'), JSONExtractString(e), e), ${names!})`], ([keys]) =>
       ofBags([call.value(0)], ([json]) => bagOf(sql`arrayFilter(e -> not has(${keys!}, e.1), ${entries(json!)})`))));
-  return one('json', made);
+  const { constant } = call.value(1);
+  const names: unknown = constant?.type === 'dynamic' ? plainOf(constant) : [];
+  const paths = (Array.isArray(names) ? names : []).flatMap((name) => [pathOf(String(name)) ?? []]).filter((path) => path.length > 0);
+  return one('json', paths.reduce((json, path) => withoutPath(json, path, call), made));
 } // prettier-ignore
 
 const distinct = (items: Sql): Sql => sql`arrayDistinct(${items})`;
@@ -51,7 +75,7 @@ const ofSets = (build: (sets: readonly Sql[]) => Sql) => (call: Call): Value => 
 export const BAGS_SQL: Builders<typeof BAGS> = {
   bag_pack: packed,
   bag_keys: (call) => one('json', ofBags([call.value(0)], ([json]) => arrayOf(sql`arrayMap(e -> ${jsonString(sql`e`)}, JSONExtractKeys(ifNull(${json!}, '')))`))),
-  bag_has_key: (call) => one('bool', ofBags([call.value(0)], ([json]) => sql`if(isNull(${call.string(1)}), null, has(JSONExtractKeys(ifNull(${json!}, '')), ifNull(${call.string(1)}, '')))`)),
+  bag_has_key: hasKey,
   bag_merge: (call) => one('json', ofBags(valuesOf(call), merged)),
   bag_remove_keys: removed,
   set_union: ofSets((sets) => arrayOf(distinct(sql`arrayConcat(${list(sets)})`))),

@@ -4,14 +4,20 @@ import { readDatetime, readSpanText } from '../../syntax/literals.ts';
 import type { Builders, Call, Evaluate } from '../../../shaping/rows/call/call.ts';
 import { ofValue } from '../../../shaping/rows/call/lift.ts';
 import { asJson, asString, jsonValue } from '../../../shaping/rows/values/convert.ts';
-import { DateTime, isJson, TimeSpan, wholeOf, type Value, fits64 } from '../../../shaping/rows/values/value.ts';
+import { DateTime, isJson, parseJson, TimeSpan, wholeOf, type Value, fits64 } from '../../../shaping/rows/values/value.ts';
 import { timeOf } from '../arithmetic/rows.ts';
+
+/** Decimal, or hexadecimal behind 0x. */
+export function integerOf(text: string): bigint | null {
+  const isInteger = /^(?:[+-]?\d{1,20}|0[xX][0-7]?[\dA-Fa-f]{1,15})$/.test(text);
+  return isInteger ? fits64(BigInt(text.replace('+', ''))) : null;
+}
 
 function toInt(value: Value): bigint | null {
   if (typeof value === 'bigint') return value;
   if (typeof value === 'number') return wholeOf(value);
   if (typeof value === 'boolean') return value ? 1n : 0n;
-  if (typeof value === 'string') return /^[+-]?\d{1,20}$/.test(value) ? fits64(BigInt(value.replace('+', ''))) : null;
+  if (typeof value === 'string') return integerOf(value);
   return value instanceof DateTime || value instanceof TimeSpan ? value.ns : null;
 }
 
@@ -31,11 +37,11 @@ function toDouble(value: Value): number | null {
   return value instanceof DateTime || value instanceof TimeSpan ? Number(value.ns) : null;
 }
 
-const TRUE = new Set(['1', 't', 'T', 'TRUE', 'true', 'True']);
-const FALSE = new Set(['0', 'f', 'F', 'FALSE', 'false', 'False']);
+const TRUE = new Set(['1', 't', 'true', 'yes']);
+const FALSE = new Set(['0', 'f', 'false', 'no']);
 
 function toBool(value: Value): boolean | null {
-  if (typeof value === 'string') return TRUE.has(value) ? true : FALSE.has(value) ? false : null;
+  if (typeof value === 'string') return TRUE.has(value.toLowerCase()) ? true : FALSE.has(value.toLowerCase()) ? false : null;
   if (typeof value === 'boolean') return value;
   if (typeof value === 'number' || typeof value === 'bigint') return Number(value) !== 0;
   return value instanceof DateTime || value instanceof TimeSpan ? value.ns !== 0n : null;
@@ -94,9 +100,12 @@ export const CONVERSIONS_ROWS: Builders<typeof CONVERSIONS> = {
     return (scope) => text(scope) ?? '';
   },
   parse_json: ofValue((value) => {
-    if (isJson(value)) return value;
-    const text = asString(value);
-    return text === null ? null : jsonValue(text);
+    const text = isJson(value) ? null : asString(value);
+    return text === null ? value : parseJson(text) === undefined ? text : jsonValue(text);
+  }),
+  todynamic: ofValue((value) => {
+    const text = isJson(value) ? null : asString(value);
+    return text === null ? value : jsonValue(text);
   }),
   dynamic_to_json: ofValue(asJson),
   gettype: ofValue(typeName),

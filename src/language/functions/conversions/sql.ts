@@ -38,16 +38,20 @@ const spanOf = (text: Sql): Sql =>
   sql`if(match(${text}, '^[+-]?(?:[0-9]+(?:\\\\.[0-9]+)?(?:ns|us|µs|ms|s|m|h|d))+$'),
  if(startsWith(${text}, '-'), -1, 1) * accurateCastOrNull(arraySum(e -> toFloat64(e[1]) * transform(e[2], ['ns', 'us', 'µs', 'ms', 's', 'm', 'h', 'd'], [1., 1e3, 1e3, 1e6, 1e9, 60e9, 3600e9, 86400e9], 0.), extractAllGroupsVertical(ifNull(${text}, ''), ${SPAN})), 'Int64'), null)`;
 
+/** Decimal, or hexadecimal behind 0x. */
+export const integerOf = (text: Sql): Sql =>
+  sql`if(match(${text}, '^0[xX][0-7]?[0-9a-fA-F]{1,15}$'), reinterpretAsInt64(reverse(unhex(leftPad(substring(ifNull(${text}, ''), 3), 16, '0')))), toInt64OrNull(${text}))`;
+
 const CONVERSIONS_OF_TYPE = {
   toint: conversion('int', () => ({
-    int: same, real: whole, bool: (facet) => sql`toInt64(${facet})`, datetime: nanos, timespan: same, string: (facet) => sql`toInt64OrNull(${facet})`,
+    int: same, real: whole, bool: (facet) => sql`toInt64(${facet})`, datetime: nanos, timespan: same, string: integerOf,
   })),
   todouble: conversion('real', () => ({
     int: float, real: same, bool: float, datetime: (facet) => float(nanos(facet)), timespan: float, string: (facet) => sql`toFloat64OrNull(${facet})`,
   })),
   tobool: conversion('bool', () => ({
     bool: same, int: (facet) => sql`${facet} != 0`, real: (facet) => sql`${facet} != 0`, timespan: (facet) => sql`${facet} != 0`, datetime: (facet) => sql`${nanos(facet)} != 0`,
-    string: (facet) => sql`multiIf(${facet} in ('1', 't', 'T', 'TRUE', 'true', 'True'), true, ${facet} in ('0', 'f', 'F', 'FALSE', 'false', 'False'), false, null)`,
+    string: (facet) => sql`multiIf(lower(${facet}) in ('1', 't', 'true', 'yes'), true, lower(${facet}) in ('0', 'f', 'false', 'no'), false, null)`,
   })),
   todatetime: conversion('datetime', (call) => ({
     datetime: same, string: (facet) => sql`parseDateTime64BestEffortOrNull(${facet}, 9, 'UTC')`,
@@ -66,14 +70,21 @@ function getType(call: Call): Value {
   return oneRequired('string', parts.length === 0 ? sql`'null'` : sql`multiIf(${parts.reduce((text, part) => sql`${text}${part}`)}'null')`);
 }
 
+const parsed = (text: Sql): Value => jsonValue(sql`if(isValidJSON(${text}), ${text}, null)`);
+
+function textOf(call: Call): Sql {
+  const { string, json } = call.value(0).facets;
+  return string && json ? sql`coalesce(${string}, ${json})` : (string ?? json ?? call.string(0));
+}
+
 export const CONVERSIONS_SQL: Builders<typeof CONVERSIONS> = {
   ...CONVERSIONS_OF_TYPE,
   tostring: (call) => oneRequired('string', sql`ifNull(${call.string(0)}, '')`),
   parse_json: (call) => {
-      const { string, json } = call.value(0).facets;
-      const text = string && json ? sql`coalesce(${string}, ${json})` : (string ?? json ?? call.string(0));
-      return jsonValue(sql`if(isValidJSON(${text}), ${text}, null)`);
+      const text = textOf(call);
+      return firstOf([parsed(text), one('string', sql`if(isValidJSON(${text}), null, ${text})`)]);
     },
+  todynamic: (call) => parsed(textOf(call)),
   dynamic_to_json: (call) => one('string', asJson(call.value(0))),
   gettype: getType,
 }; // prettier-ignore

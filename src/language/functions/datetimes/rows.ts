@@ -61,7 +61,7 @@ function roundHalfEven(value: number): number {
 
 /** Each part of a format as text. */
 const WRITTEN: Readonly<Record<string, (ns: bigint) => string>> = {
-  yyyy: padded('year', 4), yy: (ns) => String(PARTS.get('year')!(ns) % 100n).padStart(2, '0'), MM: padded('month', 2), M: padded('month', 1),
+  yyyy: padded('year', 4), yy: (ns) => String(PARTS.get('year')!(ns) % 100n).padStart(2, '0'), y: (ns) => String(PARTS.get('year')!(ns) % 100n), MM: padded('month', 2), M: padded('month', 1),
   dd: padded('day', 2), d: padded('day', 1), HH: padded('hour', 2), H: padded('hour', 1), hh: (ns) => twelve(ns).padStart(2, '0'), h: twelve,
   mm: padded('minute', 2), m: padded('minute', 1), ss: padded('second', 2), s: padded('second', 1), tt: (ns) => (PARTS.get('hour')!(ns) < 12n ? 'AM' : 'PM'),
 }; // prettier-ignore

@@ -22,7 +22,7 @@ export const DATETIMES = {
   datetime_part: { syntax: "datetime_part('part', datetime)", doc: 'Returns a part of the datetime as a number: year, quarter, month, week_of_year, day, dayofyear, hour, minute, second, millisecond, microsecond or nanosecond.', args: ['constant string', 'datetime'], returns: 'int' },
   datetime_add: { syntax: "datetime_add('unit', count, datetime)", doc: 'Adds so many units: month, quarter, year, nanosecond, microsecond, millisecond, second, minute, hour, day or week.', args: ['constant string', 'int', 'datetime'], returns: 'datetime' },
   datetime_diff: { syntax: "datetime_diff('unit', a, b)", doc: 'Counts the boundaries of a unit between b and a.', args: ['constant string', 'datetime', 'datetime'], returns: 'int' },
-  format_datetime: { syntax: "format_datetime(datetime, 'yyyy-MM-dd HH:mm:ss')", doc: 'Formats a datetime: y, M, d, H (0 to 23), h (1 to 12), m, s are numbers, doubled with two digits, `yyyy` with four; f to fffffff are digits of the second, F without zeros at the end; tt is AM or PM.', args: ['datetime', 'constant string'], returns: 'string' },
+  format_datetime: { syntax: "format_datetime(datetime, 'yyyy-MM-dd HH:mm:ss')", doc: 'Formats a datetime: y, M, d, H (0 to 23), h (1 to 12), m, s are numbers, doubled with two digits; y and yy are the year without its century, `yyyy` is all of it; f to fffffff are digits of the second, F without zeros at the end; tt is AM or PM.', args: ['datetime', 'constant string'], returns: 'string' },
   format_timespan: { syntax: "format_timespan(timespan, 'd.HH:mm:ss')", doc: 'Formats a timespan: d days, H or h hours, m minutes, s seconds, with as many digits as there are letters; f to fffffff are digits of the second, F without zeros at the end. A minus comes first.', args: ['timespan', 'constant string'], returns: 'string' },
   make_datetime: { syntax: 'make_datetime(2026, 12, 31, 23, 59, 58.5)', doc: 'Makes a datetime of year, month and day, and of hour, minute and second where given; null if there is no such time.', args: ['int', 'int', 'int', 'int', 'int', 'number'], optional: 3, returns: 'datetime' },
   unixtime_seconds_todatetime: { syntax: 'unixtime_seconds_todatetime(number)', doc: 'Converts seconds since 1970 to a datetime.', args: ['number'], returns: 'datetime' },
@@ -35,7 +35,7 @@ export const DATETIMES = {
 export function readTimeFormat(format: string): readonly string[] | undefined {
   const parts = format.match(/y{1,4}|M{1,2}|d{1,2}|H{1,2}|h{1,2}|m{1,2}|s{1,2}|f{1,7}|F{1,7}|tt|[TZ]|[^A-Za-z]/g) ?? [];
   if (parts.join('') !== format) return undefined;
-  return parts.map((part) => (/^(?:[TZ]|[^A-Za-z])$/.test(part) ? `'${part}` : part === 'y' || part === 'yyy' ? 'yyyy' : part));
+  return parts.map((part) => (/^(?:[TZ]|[^A-Za-z])$/.test(part) ? `'${part}` : part === 'yyy' ? 'yyyy' : part));
 }
 
 /** `d.HH:mm:ss.fff`: its parts in order, texts among them in quotes. Undefined where a letter has no meaning. */

@@ -96,7 +96,7 @@ function difference(call: Call): Value {
 
 /** Each part of a format as text. */
 const WRITTEN: Readonly<Record<string, (time: Sql) => Sql>> = {
-  yyyy: (time) => padded(sql`toYear(${time})`, 4), yy: (time) => padded(sql`toYear(${time}) % 100`, 2),
+  yyyy: (time) => padded(sql`toYear(${time})`, 4), yy: (time) => padded(sql`toYear(${time}) % 100`, 2), y: (time) => sql`toString(toYear(${time}) % 100)`,
   MM: (time) => padded(sql`toMonth(${time})`, 2), M: (time) => sql`toString(toMonth(${time}))`,
   dd: (time) => padded(sql`toDayOfMonth(${time})`, 2), d: (time) => sql`toString(toDayOfMonth(${time}))`,
   HH: (time) => padded(sql`toHour(${time})`, 2), H: (time) => sql`toString(toHour(${time}))`,

@@ -1,8 +1,10 @@
 /** Functions of numbers. */
+import { integerOf } from '../conversions/rows.ts';
 import { numberOf } from '../../plan/literals.ts';
 import type { MATH } from './spec.ts';
 import type { Build, Builders, Call, Evaluate } from '../../../shaping/rows/call/call.ts';
 import { lift2, ofInt, ofNumber, ofReal, ofValue } from '../../../shaping/rows/call/lift.ts';
+import { asInt } from '../../../shaping/rows/values/convert.ts';
 import { wholeOf, wrap64, type Value } from '../../../shaping/rows/values/value.ts';
 
 const byKind = (ints: (value: bigint) => Value, reals: (value: number) => Value): Build =>
@@ -44,7 +46,10 @@ const shift =
 
 function toHex(call: Call): Evaluate {
   const digits = numberOf(call, 1, 'a number of digits', 0, 64, 1);
-  return ofInt((value) => BigInt.asUintN(64, value).toString(16).padStart(digits, '0'))(call);
+  return ofValue((value) => {
+    const int = typeof value === 'string' ? integerOf(value) : asInt(value);
+    return int === null ? null : BigInt.asUintN(64, int).toString(16).padStart(digits, '0');
+  })(call);
 }
 
 export const MATH_ROWS: Builders<typeof MATH> = {
@@ -83,7 +88,7 @@ export const MATH_ROWS: Builders<typeof MATH> = {
   isnan: ofReal(Number.isNaN),
   isinf: ofReal((value) => Math.abs(value) === Infinity),
   isfinite: ofReal(Number.isFinite),
-  isint: ofValue((value) => typeof value === 'bigint'),
+  isint: ofValue((value) => typeof value === 'bigint' || Number.isInteger(value)),
   min_of: extreme((a, b) => a < b),
   max_of: extreme((a, b) => a > b),
 }; // prettier-ignore

@@ -34,11 +34,11 @@ export const MATH = {
   binary_shift_left: { syntax: 'binary_shift_left(a, count)', doc: 'Shifts the bits of an integer left, by the count modulo 64; null if the count is negative.', args: ['int', 'int'], returns: 'int' },
   binary_shift_right: { syntax: 'binary_shift_right(a, count)', doc: 'Shifts the bits of an integer right and keeps its sign, by the count modulo 64; null if the count is negative.', args: ['int', 'int'], returns: 'int' },
   bitset_count_ones: { syntax: 'bitset_count_ones(a)', doc: 'Counts the bits of an integer that are 1.', args: ['int'], returns: 'int' },
-  tohex: { syntax: 'tohex(a, digits)', doc: 'Writes the 64 bits of an integer in hexadecimal, with at least that many digits.', args: ['int', 'constant int'], optional: 1, returns: 'string' },
+  tohex: { syntax: 'tohex(a, digits)', doc: 'Writes the 64 bits of an integer, which may be a text, in hexadecimal, with at least that many digits.', args: ['any', 'constant int'], optional: 1, returns: 'string' },
   isnan: { syntax: 'isnan(number)', doc: 'True if the float is NaN.', args: ['number'], returns: 'bool' },
   isinf: { syntax: 'isinf(number)', doc: 'True if the float is infinite.', args: ['number'], returns: 'bool' },
   isfinite: { syntax: 'isfinite(number)', doc: 'True if the number is neither infinite nor NaN.', args: ['number'], returns: 'bool' },
-  isint: { syntax: 'isint(value)', doc: 'True if the value is an integer.', args: ['any'], returns: 'bool' },
+  isint: { syntax: 'isint(value)', doc: 'True if the value is a number without a fraction.', args: ['any'], returns: 'bool' },
   min_of: { syntax: 'min_of(a, b, …)', doc: 'Returns the smallest of the numbers; nulls do not count.', args: ['number'], rest: 'number', returns: commonType },
   max_of: { syntax: 'max_of(a, b, …)', doc: 'Returns the largest of the numbers; nulls do not count.', args: ['number'], rest: 'number', returns: commonType },
 } satisfies FunctionTable; // prettier-ignore

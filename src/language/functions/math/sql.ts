@@ -1,6 +1,7 @@
 /** Functions of numbers. What has no result (the root of -1) is null in replies. */
-import { list, sql, type Sql } from '../../../service/query/values/sql.ts';
+import { any, first, list, sql, type Sql } from '../../../service/query/values/sql.ts';
 import { one, oneRequired, type Value } from '../../../service/query/values/value.ts';
+import { integerOf } from '../conversions/sql.ts';
 import { numberOf } from '../../plan/literals.ts';
 import type { MATH } from './spec.ts';
 import type { Build, Builders, Call } from '../../../service/query/values/call.ts';
@@ -55,7 +56,9 @@ const shift =
 
 function toHex(call: Call): Value {
   const digits = numberOf(call, 1, 'a number of digits', 0, 64, 1);
-  const text = sql`trimLeft(lower(hex(reinterpretAsUInt64(${call.int(0)}))), '0')`;
+  const { string } = call.value(0).facets;
+  const int = string ? first([call.int(0), integerOf(string)]) : call.int(0);
+  const text = sql`trimLeft(lower(hex(reinterpretAsUInt64(${int}))), '0')`;
   return one('string', sql`leftPad(${text}, greatest(length(${text}), ${Math.max(digits, 1)}), '0')`);
 }
 
@@ -98,7 +101,10 @@ export const MATH_SQL: Builders<typeof MATH> = {
   isnan: check((value) => sql`isNaN(${value})`),
   isinf: check((value) => sql`isInfinite(${value})`),
   isfinite: check((value) => sql`isFinite(${value})`),
-  isint: (call) => oneRequired('bool', call.value(0).facets.int ? sql`isNotNull(${call.value(0).facets.int!})` : sql`false`),
+  isint: (call) => {
+    const { int, real: float } = call.value(0).facets;
+    return oneRequired('bool', any([...(int ? [sql`isNotNull(${int})`] : []), ...(float ? [sql`ifNull(isFinite(${float}) and ${float} = trunc(${float}), false)`] : [])]));
+  },
   min_of: extreme(sql`least`),
   max_of: extreme(sql`greatest`),
 }; // prettier-ignore

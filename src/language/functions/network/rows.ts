@@ -1,10 +1,11 @@
 /** Addresses of networks, and URLs, of one row. */
 import { numberOf, readText } from '../../plan/literals.ts';
 import {
-  addressDigits,
-  IPV4_PATTERN,
+  IPV4_IN_IPV6,
   leadingBits,
+  type Network6,
   PRIVATE_NETWORKS,
+  readAddress4,
   readNetwork,
   readNetwork6,
   URL_PATTERN,
@@ -14,12 +15,11 @@ import type { Build, Builders, Call, Evaluate, Of } from '../../../shaping/rows/
 import { lift1, lift2, ofText } from '../../../shaping/rows/call/lift.ts';
 import type { Value } from '../../../shaping/rows/values/value.ts';
 
-const IPV4 = new RegExp(IPV4_PATTERN);
 const URL_PARTS = new RegExp(URL_PATTERN, 's');
 
-/** The address as a number; null where it is none. */
+/** The address, or the first one of the network, as a number; null where it is none. */
 const addressOf = (text: Of<string | null>): Of<number | null> =>
-  lift1(text, (found) => (IPV4.test(found) ? readNetwork(found)!.first : null));
+  lift1(text, (found) => (readAddress4(found) ? readNetwork(found)!.first : null));
 
 const within = (call: Call, networks: readonly { readonly first: number; readonly last: number }[]): Evaluate =>
   lift1(addressOf(call.string(0)), (address) => networks.some(({ first, last }) => address >= first && address <= last));
@@ -32,35 +32,36 @@ function isInRange(call: Call): Evaluate {
 /** How many leading bits count. */
 const bitsOf = (call: Call, most: number): number => numberOf(call, 2, 'a number of bits', 0, most, most);
 
-/** The leading bits of both addresses. */
-type Heads = (call: Call) => readonly [Of<string | number | null>, Of<string | number | null>];
-
-const heads4: Heads = (call) => {
-  const size = 2 ** (32 - bitsOf(call, 32));
-  const head = (n: number): Of<number | null> => lift1(addressOf(call.string(n)), (address) => Math.floor(address / size));
-  return [head(0), head(1)];
-};
-
-const head6 = (text: Of<string | null>, bits: number): Of<string | null> =>
-  lift1(text, (found) => {
-    const digits = addressDigits(found);
-    return digits === undefined ? null : leadingBits(digits, bits);
-  });
-
-const heads6: Heads = (call) => {
-  const bits = bitsOf(call, 128);
-  return [head6(call.string(0), bits), head6(call.string(1), bits)];
-};
-
+/** `fromEnd`: bits of the texts' own kind of address count behind these. */
 const compared =
-  (heads: Heads, build: (order: -1 | 0 | 1) => Value): Build =>
-  (call) =>
-    lift2(...heads(call), (a, b) => build(a === b ? 0 : a < b ? -1 : 1));
+  (read: (text: string) => Network6 | undefined, fromEnd: number, build: (order: -1 | 0 | 1) => Value): Build =>
+  (call) => {
+    const most = bitsOf(call, 128 - fromEnd) + fromEnd;
+    return lift2(call.string(0), call.string(1), (first, second) => {
+      const [a, b] = [read(first), read(second)];
+      if (!a || !b) return null;
+      const bits = Math.min(a.bits, b.bits, most);
+      const [head, other] = [leadingBits(a.digits, bits), leadingBits(b.digits, bits)];
+      return build(head === other ? 0 : head < other ? -1 : 1);
+    });
+  };
+
+/** The network's first address, as groups of digits. */
+function parsed6(text: string): string | null {
+  const found = readNetwork6(text);
+  if (!found) return null;
+  const rest = BigInt(128 - found.bits);
+  const first = (BigInt(`0x${found.digits}`) >> rest) << rest;
+  return first.toString(16).padStart(32, '0').match(/.{4}/g)!.join(':');
+}
 
 function isInRange6(call: Call): Evaluate {
   const network = readText(call, 1, readNetwork6, 'a network such as fd00::/8');
   const wanted = leadingBits(network.digits, network.bits);
-  return lift1(head6(call.string(0), network.bits), (head) => head === wanted);
+  return lift1(call.string(0), (text) => {
+    const address = readNetwork6(text);
+    return address ? leadingBits(address.digits, network.bits) === wanted : null;
+  });
 }
 
 /** As forms are encoded: `+` is a blank, and what is no `%XX` stays. */
@@ -90,11 +91,11 @@ export const NETWORK_ROWS: Builders<typeof NETWORK> = {
   parse_ipv4: (call) => lift1(addressOf(call.string(0)), BigInt),
   ipv4_is_private: (call) => within(call, PRIVATE_NETWORKS),
   ipv4_is_in_range: isInRange,
-  ipv4_compare: compared(heads4, BigInt),
-  ipv4_is_match: compared(heads4, (order) => order === 0),
-  parse_ipv6: ofText((text) => addressDigits(text)?.match(/.{4}/g)?.join(':') ?? null),
-  ipv6_compare: compared(heads6, BigInt),
-  ipv6_is_match: compared(heads6, (order) => order === 0),
+  ipv4_compare: compared(readAddress4, IPV4_IN_IPV6, BigInt),
+  ipv4_is_match: compared(readAddress4, IPV4_IN_IPV6, (order) => order === 0),
+  parse_ipv6: ofText(parsed6),
+  ipv6_compare: compared(readNetwork6, 0, BigInt),
+  ipv6_is_match: compared(readNetwork6, 0, (order) => order === 0),
   ipv6_is_in_range: isInRange6,
   parse_url: parsedUrl,
   parse_urlquery: ofText((text) => queryObject(text.replace(/^\?+/, ''))),

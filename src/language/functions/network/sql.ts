@@ -1,14 +1,33 @@
 /** Addresses of networks, and URLs, as SQL. */
 import { numberOf, readText } from '../../plan/literals.ts';
-import { IPV4_PATTERN, IPV6_PATTERN, leadingBits, PRIVATE_NETWORKS, readNetwork, readNetwork6, URL_PATTERN, type NETWORK } from './spec.ts';
+import {
+  IPV4_IN_IPV6,
+  PREFIXED_IPV4_PATTERN,
+  PREFIXED_IPV6_PATTERN,
+  PRIVATE_NETWORKS,
+  readNetwork,
+  readNetwork6,
+  URL_PATTERN,
+  type NETWORK,
+} from './spec.ts';
 import { any, list, sql, type Sql } from '../../../service/query/values/sql.ts';
 import { jsonString } from '../../../service/query/values/text.ts';
 import { one, type Value } from '../../../service/query/values/value.ts';
 import type { Builders, Call } from '../../../service/query/values/call.ts';
 
-/** The address as a number; null where it is none. */
-const addressOf = (text: Sql, { params }: Call): Sql =>
-  sql`if(match(ifNull(${text}, ''), ${params.string(IPV4_PATTERN)}), toInt64(IPv4StringToNumOrDefault(ifNull(${text}, ''))), null)`;
+const solid = (text: Sql): Sql => sql`ifNull(${text}, '')`;
+const host = (text: Sql): Sql => sql`substringIndex(${solid(text)}, '/', 1)`;
+const isAddress = (text: Sql, pattern: string, { params }: Call): Sql => sql`match(${solid(text)}, ${params.string(pattern)})`;
+const isPrefixed = (text: Sql): Sql => sql`position(${solid(text)}, '/') > 0`;
+const prefix = (text: Sql): Sql => sql`toUInt8OrZero(substringIndex(${solid(text)}, '/', -1))`;
+
+/** The leading bits of an IPv4 address that count. */
+const bits4 = (text: Sql): Sql => sql`if(${isPrefixed(text)}, ${prefix(text)}, 32)`;
+const head4 = (text: Sql, bits: Sql, call: Call): Sql =>
+  sql`if(${isAddress(text, PREFIXED_IPV4_PATTERN, call)}, intDiv(toInt64(IPv4StringToNumOrDefault(${host(text)})), toInt64(exp2(32 - ${bits}))), null)`;
+
+/** The address, or the first one of the network, as a number; null where it is none. */
+const addressOf = (text: Sql, call: Call): Sql => sql`(${head4(text, bits4(text), call)} * toInt64(exp2(32 - ${bits4(text)})))`;
 
 const within = (address: Sql, networks: readonly { readonly first: number; readonly last: number }[]): Value =>
   one(
@@ -26,28 +45,24 @@ const bitsOf = (call: Call, most: number): number => numberOf(call, 2, 'a number
 
 /** The leading bits of both addresses. */
 function heads(call: Call): readonly [Sql, Sql] {
-  const size = 2 ** (32 - bitsOf(call, 32));
-  const [a, b] = [0, 1].map((n) => sql`intDiv(${addressOf(call.string(n), call)}, ${size})`);
-  return [a!, b!];
+  const [a, b] = [call.string(0), call.string(1)];
+  const bits = sql`least(${bits4(a)}, ${bits4(b)}, ${bitsOf(call, 32)})`;
+  return [head4(a, bits, call), head4(b, bits, call)];
 }
 
-/** The 32 hexadecimal digits of an address; null where the text is none. */
-function digitsOf(text: Sql, { params }: Call): Sql {
-  const solid = sql`ifNull(${text}, '')`;
-  const digits = (address: Sql): Sql => sql`lower(hex(IPv6StringToNumOrDefault(${address})))`;
-  return sql`multiIf(match(${solid}, ${params.string(IPV6_PATTERN)}), ${digits(solid)}, match(${solid}, ${params.string(IPV4_PATTERN)}), ${digits(sql`concat('::ffff:', ${solid})`)}, null)`;
-}
+const bits6 = (text: Sql, call: Call): Sql =>
+  sql`if(${isPrefixed(text)}, ${prefix(text)} + if(${isAddress(text, PREFIXED_IPV4_PATTERN, call)}, ${IPV4_IN_IPV6}, 0), 128)`;
 
-/** The first bits as a text that sorts as they do, as `leadingBits` makes it. */
-function head6(text: Sql, bits: number, call: Call): Sql {
-  const [digits, whole] = [digitsOf(text, call), Math.floor(bits / 4)];
-  const rest = sql`toString(bitShiftRight(reinterpretAsUInt8(unhex(concat('0', substring(${digits}, ${whole + 1}, 1)))), ${4 - (bits % 4)}))`;
-  return bits % 4 === 0 ? sql`substring(${digits}, 1, ${whole})` : sql`concat(substring(${digits}, 1, ${whole}), ${rest})`;
+/** The leading bits of an address as a text of 0 and 1, IPv4 as `::ffff:a.b.c.d`; null where the text is none. */
+function head6(text: Sql, bits: Sql, call: Call): Sql {
+  const head = (address: Sql): Sql => sql`substring(bin(IPv6StringToNumOrDefault(${address})), 1, ${bits})`;
+  return sql`multiIf(${isAddress(text, PREFIXED_IPV6_PATTERN, call)}, ${head(host(text))}, ${isAddress(text, PREFIXED_IPV4_PATTERN, call)}, ${head(sql`concat('::ffff:', ${host(text)})`)}, null)`;
 }
 
 function heads6(call: Call): readonly [Sql, Sql] {
-  const bits = bitsOf(call, 128);
-  return [head6(call.string(0), bits, call), head6(call.string(1), bits, call)];
+  const [a, b] = [call.string(0), call.string(1)];
+  const bits = sql`least(${bits6(a, call)}, ${bits6(b, call)}, ${bitsOf(call, 128)})`;
+  return [head6(a, bits, call), head6(b, bits, call)];
 }
 
 const comparedBy = (build: (call: Call) => readonly [Sql, Sql]) => (call: Call): Value => {
@@ -60,15 +75,14 @@ const matchedBy = (build: (call: Call) => readonly [Sql, Sql]) => (call: Call): 
 }; // prettier-ignore
 
 function isInRange6(call: Call): Value {
-  const network = readText(call, 1, readNetwork6, 'a network such as fd00::/8');
-  return one(
-    'bool',
-    sql`(${head6(call.string(0), network.bits, call)} = ${call.params.string(leadingBits(network.digits, network.bits))})`,
-  );
+  const { digits, bits } = readText(call, 1, readNetwork6, 'a network such as fd00::/8');
+  const wanted = BigInt(`0x${digits}`).toString(2).padStart(128, '0').slice(0, bits);
+  return one('bool', sql`(${head6(call.string(0), sql`${bits}`, call)} = ${call.params.string(wanted)})`);
 }
 
 function parsed6(call: Call): Value {
-  const digits = digitsOf(call.string(0), call);
+  const text = call.string(0);
+  const digits = sql`lower(hex(unbin(rightPad(${head6(text, bits6(text, call), call)}, 128, '0'))))`;
   const groups = sql`arrayStringConcat(arrayMap(e -> substring(ifNull(${digits}, ''), e * 4 + 1, 4), range(8)), ':')`;
   return one('string', sql`if(isNull(${digits}), null, ${groups})`);
 }

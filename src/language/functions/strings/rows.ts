@@ -1,4 +1,5 @@
 /** Functions of text. Positions count characters from 0. */
+import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { ANSI_PATTERN, PATH_PATTERN, translation, type STRINGS } from './spec.ts';
 import type { Build, Builders, Call, Evaluate, Of } from '../../../shaping/rows/call/call.ts';
@@ -6,6 +7,7 @@ import { lift1, lift2, lift3, ofText } from '../../../shaping/rows/call/lift.ts'
 import { bounded, checkLength, compareText, countOf, indexOf, lengthOf, substring } from '../../../shaping/rows/values/text.ts';
 import { wholeOf, type Value } from '../../../shaping/rows/values/value.ts';
 import { compileRegex, regexArgument, type Regex } from '../../../shaping/rows/call/regex.ts';
+import { countGroups } from '../../operators/parse/pattern.ts';
 import { groupOf, groupsOf } from '../../plan/literals.ts';
 import { trimEndOf } from '../../../core/text/trim-end.ts';
 
@@ -25,10 +27,11 @@ function decodeUrl(text: string): string {
   return text.replaceAll(/(?:%[\dA-Fa-f]{2})+/g, (run) => Buffer.from(run.replaceAll('%', ''), 'hex').toString());
 }
 
-/** Null for what is no Base64, and for nothing. */
+/** Null for what is no Base64 of UTF-8, and for nothing. */
 function decodeBase64(text: string): string | null {
   if (text.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(text)) return null;
-  return Buffer.from(text, 'base64').toString() || null;
+  const bytes = Buffer.from(text, 'base64');
+  return (isUtf8(bytes) && bytes.toString()) || null;
 }
 
 const quoteRegex = (text: string): string => text.replaceAll('\0', String.raw`\0`).replaceAll(/[\\|()^$.[\]?*+{:-]/g, String.raw`\$&`);
@@ -36,9 +39,12 @@ const quoteRegex = (text: string): string => text.replaceAll('\0', String.raw`\0
 function sub(call: Call): Evaluate {
   const length: Of<bigint | null> = call.count > 2 ? call.int(2) : () => 2n ** 62n;
   return lift3(call.string(0), call.int(1), length, (value, from, count) =>
-    substring(value, clamped(from, value.length), clamped(count, value.length)),
+    substring(value, placeIn(value, from), clamped(count, value.length)),
   );
 }
+
+/** A place from 0 on; below 0 it counts from the end. */
+const placeIn = (text: string, place: bigint): number => clamped(place < 0n ? BigInt(lengthOf(text)) + place : place, text.length);
 
 /** From 0 up to a length. */
 const clamped = (value: bigint, length: number): number => (value < 0n ? 0 : value > BigInt(length) ? length : Number(value));
@@ -69,7 +75,9 @@ function split(call: Call): Evaluate {
 
 function find(call: Call): Evaluate {
   const start: Of<bigint | null> = call.count > 2 ? call.int(2) : () => 0n;
-  return lift3(call.string(0), call.string(1), start, (text, wanted, from) => BigInt(indexOf(text, wanted, from < 0n ? 0 : Number(from))));
+  return lift3(call.string(0), call.string(1), start, (text, wanted, from) =>
+    BigInt(indexOf(text, wanted, from < 0n ? placeIn(text, from) : Number(from))),
+  );
 }
 
 function findRegex(call: Call): Evaluate {
@@ -180,7 +188,7 @@ function extract(call: Call): Evaluate {
 }
 
 function extractAll(call: Call): Evaluate {
-  const groups = groupsOf(call);
+  const groups = groupsOf(call, countGroups(String(call.constant(0).value)));
   const [only] = groups;
   return ofRegex(call, call.count - 1, (text, regex) =>
     Array.from(regex.matches(text), (match) => (groups.length === 1 ? (match.groups[only!] ?? '') : groups.map((group) => match.groups[group] ?? ''))),

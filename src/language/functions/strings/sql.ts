@@ -2,6 +2,7 @@
 import { joinSql, list, sql, type Sql } from '../../../service/query/values/sql.ts';
 import { jsonString } from '../../../service/query/values/text.ts';
 import { asJson, one, type Value } from '../../../service/query/values/value.ts';
+import { countGroups } from '../../operators/parse/pattern.ts';
 import { groupOf, groupsOf } from '../../plan/literals.ts';
 import { ANSI_PATTERN, PATH_PATTERN, translation, type STRINGS } from './spec.ts';
 import type { Build, Builders, Call } from '../../../service/query/values/call.ts';
@@ -71,7 +72,7 @@ function extract(call: Call): Value {
 
 function extractAll(call: Call): Value {
   const last = call.count - 1;
-  const groups = groupsOf(call);
+  const groups = groupsOf(call, countGroups(String(call.constant(0).value)));
   // Every group of every match, as rows of matches.
   const found = sql`extractAllGroupsVertical(${solid(call.string(last))}, concat('(?-s)(', ${call.string(0)}, ')'))`;
   const row = groups.length === 1 ? jsonString(sql`m[${groups[0]! + 1}]`) : sql`concat('[', ${joinSql(groups.map((group) => jsonString(sql`m[${group + 1}]`)), sql`, ',', `)}, ']')`;
@@ -79,8 +80,11 @@ function extractAll(call: Call): Value {
   return one('json', unlessNull(call.string(last), all));
 } // prettier-ignore
 
+/** A place from 0 on; below 0 it counts from the end. */
+const fromEnd = (value: Sql, place: Sql): Sql => sql`greatest(if(${place} < 0, toInt64(lengthUTF8(${value})) + ${place}, ${place}), 0)`;
+
 function substring(call: Call): Value {
-  const start = sql`greatest(${call.int(1)}, 0) + 1`;
+  const start = sql`${fromEnd(call.string(0), call.int(1))} + 1`;
   return text(
     call.count === 2
       ? sql`substringUTF8(${call.string(0)}, ${start})`
@@ -89,7 +93,7 @@ function substring(call: Call): Value {
 }
 
 function indexOf(call: Call): Value {
-  const start = call.count > 2 ? sql`greatest(${call.int(2)}, 0)` : sql`0`;
+  const start = call.count > 2 ? fromEnd(call.string(0), call.int(2)) : sql`0`;
   return int(sql`positionUTF8(${call.string(0)}, ${call.string(1)}, toUInt64(${start} + 1)) - 1`);
 }
 
@@ -193,7 +197,7 @@ export const STRINGS_SQL: Builders<typeof STRINGS> = {
   url_encode: simple((value) => sql`encodeURLComponent(${value})`),
   url_decode: simple((value) => sql`decodeURLComponent(${value})`),
   base64_encode_tostring: simple((value) => sql`base64Encode(${value})`),
-  base64_decode_tostring: simple((value) => sql`nullIf(tryBase64Decode(${value}), '')`),
+  base64_decode_tostring: simple((value) => sql`if(isValidUTF8(tryBase64Decode(${value})), nullIf(tryBase64Decode(${value}), ''), null)`),
   regex_quote: simple((value) => sql`regexpQuoteMeta(${value})`),
   hash_md5: hash(sql`MD5`),
   hash_sha1: hash(sql`SHA1`),

@@ -1,4 +1,4 @@
-/** mv-expand: a row for each item of an array. */
+/** mv-expand: a row for each item of an array or object. */
 import { analyze, applyNamed, wrongType, type Names } from '../../plan/analysis.ts';
 import { extended } from '../../plan/scope.ts';
 import { constantNode, type Column, type Stage } from '../../plan/tree.ts';
@@ -34,9 +34,10 @@ interface Expansion {
   /** The name of the column with the item's number. */
   readonly index: string | undefined;
   readonly limit: number | undefined;
+  readonly items: (Stage & { readonly kind: 'expand' })['items'];
 }
 
-function expanded({ parts, index, limit }: Expansion, names: Names): Result {
+function expanded({ parts, index, limit, items }: Expansion, names: Names): Result {
   const columns: Column[] = [];
   for (const { assignment } of parts) {
     const { at, value } = assignment;
@@ -48,7 +49,7 @@ function expanded({ parts, index, limit }: Expansion, names: Names): Result {
     columns.push({ name, node });
   }
   const made = index === undefined ? columns : [...columns, { name: index, node: INDEX }];
-  const stages: Stage[] = [{ kind: 'expand', columns, index, limit }];
+  const stages: Stage[] = [{ kind: 'expand', columns, index, limit, items }];
   const conversions = parts.flatMap(({ type, assignment }, n): Column[] => {
     const conversion = type && CONVERSIONS[type];
     const { name } = columns[n]!;
@@ -65,16 +66,15 @@ const INDEX: Column['node'] = { kind: 'constant', type: 'int', constant: { type:
 /** `with_itemindex=i x = list to typeof(long), … limit 5`. */
 function readExpansion(parser: Parser): Expansion {
   let index: string | undefined;
-  if (parser.option('kind')) {
-    const { at } = parser.token;
-    if (parser.accept('bag'))
-      throw new AplError('meaning', at, 'kind=bag is not supported', 'expand the keys: mv-expand key = bag_keys(object)');
-    parser.expect('array', 'after kind=');
+  let items: Expansion['items'] = 'bag';
+  if (parser.option('kind') || parser.option('bagexpansion')) {
+    if (parser.accept('array')) items = 'array';
+    else parser.expect('bag', 'or "array" after kind=');
   }
   if (parser.option('with_itemindex')) index = readColumnName(parser, 'a name for the number of the item');
   const parts = parser.list(() => readExpanded(parser));
   const limit = parser.accept('limit') ? parser.count('a number of items after limit') : undefined;
-  return { parts, index, limit };
+  return { parts, index, limit, items };
 }
 
 const APPLIED: readonly Stage['kind'][] = ['where', 'extend', 'remove', 'rename'];
@@ -83,8 +83,9 @@ const APPLIED: readonly Stage['kind'][] = ['where', 'extend', 'remove', 'rename'
 function hasItems(stage: Stage, at: number): Stage {
   const zero = constantNode({ type: 'int', value: 0n });
   const columns = stage.kind === 'expand' ? stage.columns : [];
-  const nodes = columns.map(({ node }) => applyNamed('>', at, applyNamed('array_length', at, node), zero));
-  return { kind: 'where', condition: nodes.length === 1 ? nodes[0]! : applyNamed('or', at, ...nodes) };
+  const size = (node: Column['node']): Column['node'] => applyNamed('>', at, applyNamed('array_length', at, node), zero);
+  const nodes = columns.flatMap(({ node }) => [size(node), size(applyNamed('bag_keys', at, node))]);
+  return { kind: 'where', condition: applyNamed('or', at, ...nodes) };
 }
 
 /** The operators behind `on`, applied to the items of each row. */
@@ -100,8 +101,8 @@ function appliedTo(expansion: Expansion, inner: Pipeline, names: Names): Result 
 export const EXPAND: readonly Operator[] = [
   operator({
     names: ['mv-expand'],
-    syntax: 'mv-expand [with_itemindex=<name>] [<name> =] <array> [to typeof(<type>)], … [limit <count>]',
-    doc: 'Makes a row of each item of an array; several arrays go side by side. A row without an array stays as it is; an empty array gives one row with null.',
+    syntax: 'mv-expand [kind=bag | kind=array] [with_itemindex=<name>] [<name> =] <array> [to typeof(<type>)], … [limit <count>]',
+    doc: 'Makes a row of each item of an array, or of each key of an object: an object of one key, with kind=array an array of key and value. Several go side by side. A row without either stays as it is; an empty one gives one row with null.',
     read: readExpansion,
     plan: expanded,
   }),

@@ -91,8 +91,8 @@ export const JOIN: readonly Operator[] = [
     names: ['join'],
     only: 'queries',
     syntax: 'join [kind=<kind>] (<table>) on <field>, $left.<field> == $right.<field>, …',
-    doc: 'Puts rows of two tables with equal values side by side; of two columns with the same name that of the right table is called name1. Kinds: innerunique (the default: of the rows of the left table with the same values one), inner, leftouter, rightouter, fullouter, leftsemi, leftanti, rightsemi, rightanti. Null equals nothing.',
-    read: (parser) => readJoin(parser, readKind(parser, 'innerunique', [...KINDS.keys()]), false),
+    doc: 'Puts rows of two tables with equal values side by side; of two columns with the same name that of the right table is called name1. Kinds: inner (the default), innerunique (each left row with the first right row that matches), leftouter, rightouter, fullouter, leftsemi, leftanti, rightsemi, rightanti. Null equals nothing.',
+    read: (parser) => readJoin(parser, readKind(parser, 'inner', [...KINDS.keys()]), false),
     plan: joining,
   }),
   operator({

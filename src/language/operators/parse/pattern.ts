@@ -26,15 +26,17 @@ const NUMBERS: Readonly<Partial<Record<Type, string>>> = {
 };
 
 export function patternOf(parts: readonly PatternPart[], kind: PatternKind, flags: string): string {
+  // In a regex a column takes as much as it can; the flag U turns that round.
+  const isGreedy = (isLast: boolean): boolean => kind === 'regex' || isLast;
   const pattern = parts.map((part, n) => {
     const isLast = n === parts.length - 1;
     if (part.kind === 'text') return kind === 'regex' ? `(?:${part.text})` : quoteRegex(part.text);
-    if (part.kind === 'rest') return isLast ? '.*' : '.*?';
+    if (part.kind === 'rest') return isGreedy(isLast) ? '.*' : '.*?';
     const number = NUMBERS[part.type];
     const beforeRest = parts[n + 1]?.kind === 'rest';
     // Where anything follows, only its form says where a number ends.
     if (number !== undefined && (kind !== 'relaxed' || beforeRest)) return kind === 'relaxed' ? `(${number}|)` : `(${number})`;
-    return isLast ? '(.*)' : '(.*?)';
+    return isGreedy(isLast) ? '(.*)' : '(.*?)';
   });
   return `(?s${[...new Set(flags)].filter((flag) => flag !== 's').join('')})^${pattern.join('')}$`;
 }

@@ -29,6 +29,7 @@ const group = (pattern: string, number: number, of: Node, at: number): Node => a
 
 interface Parse {
   readonly at: number;
+  readonly kind: PatternKind;
   readonly value: Expression;
   readonly pattern: string;
   readonly captures: readonly { readonly name: string; readonly type: Type; readonly group: number }[];
@@ -59,7 +60,7 @@ function readParse(parser: Parser, at: number): Parse {
     return part.kind === 'column' ? [{ name: part.name, type: part.type, group: ++groups }] : [];
   });
   if (groups > 99) throw new AplError('meaning', at, 'the pattern has more than 99 groups');
-  return { at, value, pattern: patternOf(parts, kind, flags), captures };
+  return { at, kind, value, pattern: patternOf(parts, kind, flags), captures };
 }
 
 function readPart(parser: Parser, before: readonly PatternPart[]): PatternPart {
@@ -81,12 +82,20 @@ function readPart(parser: Parser, before: readonly PatternPart[]): PatternPart {
   return { kind: 'column', name, type };
 }
 
-function parsed({ at, value, pattern, captures }: Parse, names: Names, filter: boolean): Result {
+function parsed({ at, kind, value, pattern, captures }: Parse, names: Names, filter: boolean): Result {
   const of = analyze(value, names);
   const columns = captures.map(({ name, type, group: number }): Column => ({ name, node: converted(group(pattern, number, of, at), type, at) }));
+  const scope = extended(names.scope, columns);
   const found = applyNamed('isnotnull', at, group(pattern, 0, of, at));
   const stages: Stage[] = [...(filter ? [{ kind: 'where', condition: found } as const] : []), { kind: 'extend', columns }];
-  return { stages, scope: extended(names.scope, columns) };
+  // The pattern says where numbers stand, but a number may be too large, and a time no time: then the text does not fit.
+  const typed = kind === 'relaxed' ? [] : columns.filter(({ node }) => node.type !== 'string' && node.type !== 'dynamic');
+  const there = typed.map(({ name, node: { type } }) => applyNamed('isnotnull', at, { kind: 'column', type, name }));
+  const fits = there.length > 1 ? applyNamed('and', at, ...there) : there[0];
+  if (!fits) return { stages, scope };
+  if (filter) return { stages: [...stages, { kind: 'where', condition: fits }], scope };
+  const kept = columns.map(({ name, node: { type } }): Column => ({ name, node: applyNamed('iff', at, fits, { kind: 'column', type, name }, constantNode({ type, value: null })) }));
+  return { stages: [...stages, { kind: 'extend', columns: kept }], scope: extended(scope, kept) };
 } // prettier-ignore
 
 interface KeyValues {
@@ -134,7 +143,7 @@ function keyPattern(name: string, { pair, kv, quote }: KeyValues): string {
   if (quote === '') return `(?s)^(?:.*?${pairs})??\\s*${quoteRegex(name)}${values}(\\b\\B)?(.*?)(?:${pairs}|$)`;
   const q = quoteRegex(quote);
   const inside = `(?:[^\\\\${q}]|\\\\.)*`;
-  return `(?s)^(?:(?:[^${q}]|${q}${inside}${q})*?${pairs})??\\s*${quoteRegex(name)}${values}(?:${q}(${inside})${q}|([^${q}].*?|))(?:${pairs}|$)`;
+  return `(?s)^(?:(?:[^${q}]|${q}${inside}${q})*?${pairs})??\\s*(?:${quoteRegex(name)}|${q}${quoteRegex(name)}${q})${values}(?:${q}(${inside})${q}|([^${q}].*?|))(?:${pairs}|$)`;
 }
 
 function keyValues(read: KeyValues, names: Names): Result {

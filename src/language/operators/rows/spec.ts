@@ -18,7 +18,7 @@ function readOrdering(parser: Parser): Ordering {
   const value = readExpression(parser);
   const desc = !parser.accept('asc');
   if (desc) parser.accept('desc');
-  let nullsFirst = false;
+  let nullsFirst = !desc;
   if (parser.accept('nulls')) {
     nullsFirst = parser.accept('first');
     if (!nullsFirst) parser.expect('last', 'or "first" after nulls');
@@ -46,7 +46,7 @@ export const ROWS: readonly Operator[] = [
     names: ['sort', 'order'],
     only: 'queries',
     syntax: 'sort by <expression> [asc | desc] [nulls first | nulls last], …',
-    doc: 'Orders the rows; descending unless asc is given, with nulls last unless nulls first is given.',
+    doc: 'Orders the rows; descending unless asc is given. Nulls come first in asc and last in desc, unless said otherwise.',
     read(parser) {
       parser.expect('by', 'after sort');
       return parser.list(() => readOrdering(parser));

@@ -58,14 +58,14 @@ function conditionOf(expression: Expression, cased: boolean, names: Names): Node
   return node;
 } // prettier-ignore
 
-/** With `*` at an end of it the term may go on there; with one inside it is in two parts, with anything of the same field between them. */
+/** With `*` at an end of it the term may go on there; inside it stands for anything of the same field, `?` for one character. */
 function termIn(field: Node, term: string, cased: boolean, at: number): Node {
   const [before, after] = [term.startsWith('*'), term.endsWith('*')];
   const text = term.replaceAll(/^\*|\*$/g, '');
   const match = (name: string, value: string): Node => applyNamed(name, at, field, constantNode({ type: 'string', value }));
-  if (text.includes('*')) {
-    const parts = text.split('*').map(quoteRegex);
-    return match('matches regex', `${cased ? '' : '(?i)'}${before ? '' : EDGE_BEFORE}${parts.join(WITHIN_FIELD)}${after ? '' : EDGE_BEHIND}`);
+  if (/[*?]/.test(text)) {
+    const parts = text.split('*').map((part) => part.split('?').map(quoteRegex).join(ONE_CHARACTER));
+    return match('matches regex', `(?s${cased ? '' : 'i'})${before ? '' : EDGE_BEFORE}${parts.join(WITHIN_FIELD)}${after ? '' : EDGE_BEHIND}`);
   }
   const name = before ? (after ? 'contains' : 'hassuffix') : after ? 'hasprefix' : 'has';
   return match(cased ? `${name}_cs` : name, text);
@@ -74,7 +74,8 @@ function termIn(field: Node, term: string, cased: boolean, at: number): Node {
 /** Terms are of letters and digits. Between the texts of fields stands a character of its own. */
 const EDGE_BEFORE = String.raw`(?:^|[^\p{L}\p{N}])`;
 const EDGE_BEHIND = String.raw`(?:$|[^\p{L}\p{N}])`;
-const WITHIN_FIELD = String.raw`[^\x01]*`;
+const ONE_CHARACTER = String.raw`[^\x01]`;
+const WITHIN_FIELD = `${ONE_CHARACTER}*`;
 
 export function searched({ condition, cased }: SearchText, names: Names): Stage[] {
   return [{ kind: 'where', condition: conditionOf(condition, cased, names) }];
@@ -85,7 +86,7 @@ export const SEARCH: readonly Operator[] = [
     names: ['search'],
     only: 'queries',
     syntax: 'search [kind=case_sensitive] [<field>:]"<term>" [and | or …]',
-    doc: 'Keeps rows with the term in any field, or in that one; `kind=case_sensitive` minds the case. Combine it with conditions as in where. `"pre*"`, `"*post"`, `"*part*"` and `"be*end"` stand for parts of terms, `*` alone for every row. At the beginning of a query it looks through all datasets (`search in (a, b) "term"` through those), and `$table` says where each row is from.',
+    doc: 'Keeps rows with the term in any field, or in that one; `kind=case_sensitive` minds the case. Combine it with conditions as in where. `"pre*"`, `"*post"`, `"*part*"` and `"be*end"` stand for parts of terms, `?` for one character, `*` alone for every row. At the beginning of a query it looks through all datasets (`search in (a, b) "term"` through those), and `$table` says where each row is from.',
     read: readSearch,
     plan: (form, names) => ({ stages: searched(form, names), scope: names.scope }),
   }),

@@ -114,8 +114,12 @@ function computed(value: Expression, name: string | undefined, names: Names, col
 function single(expression: CallExpression, names: Names): Aggregation & { readonly kind: 'value' } {
   const { spec, conditional } = findAggregate(expression.name)!;
   const { at } = expression;
-  const given = conditional ? expression.args.slice(0, -1) : expression.args;
-  const last = expression.args.at(-1);
+  // The condition stands before the size, as the family writes it, or last.
+  const [value, middle, size] = expression.args;
+  const isSizeLast = conditional && spec.args[1] === 'constant int' && middle && size?.kind === 'constant';
+  const written = isSizeLast ? [value!, size, middle] : expression.args;
+  const given = conditional ? written.slice(0, -1) : written;
+  const last = written.at(-1);
   if (conditional && (last === undefined || given.length === 0)) throw new AplError('meaning', at, `${expression.name} wants a condition as its last argument`);
   const star = given.length === 1 && given[0]!.kind === 'star' && spec.names[0] === 'count';
   const nodes = star ? [] : given.map((arg) => analyze(arg, names));
@@ -151,9 +155,14 @@ function rowOf(expression: CallExpression, name: string | undefined, names: Name
   };
   const by = column(first, name);
   if (by.node.type === 'bool') throw wrongType(first.at, 'something with an order', 'bool', expression.name);
-  const whole = others.length === 1 && others[0]!.kind === 'star';
-  if (whole && !names.scope.open) throw new AplError('meaning', others[0]!.at, 'name the columns to take: * is for events only');
-  const take = whole ? '*' : others.map((argument) => column(argument));
+  const isWhole = others.length === 1 && others[0]!.kind === 'star';
+  // What stages made comes by its name; of events the rest comes, too.
+  const made = isWhole ? [...names.scope.columns].filter(([called]) => !columns.used.has(called)) : [];
+  for (const [called, type] of made) add(columns, called, type);
+  const named = isWhole
+    ? made.map(([called, type]): Column => ({ name: called, node: { kind: 'column', type, name: called } }))
+    : others.map((argument) => column(argument));
+  const take = isWhole && names.scope.open ? '*' : named;
   const fields = take === '*' ? ['*'] : take.map((taken) => taken.name);
   const wire = expression.name === 'arg_max' ? 'argmax' : 'argmin';
   return { kind: 'row', greatest: wire === 'argmax', by, take, info: { name: wire, fields: [by.name, ...fields], args: [] } };

@@ -19,12 +19,14 @@ export function jsonValue(json: Sql): Value {
 export function itemOf(value: Value, key: string | bigint, params: Params): Value {
   const { json } = value.facets;
   if (!json) return NULL_VALUE;
-  const at = typeof key === 'string' ? params.string(key) : params.int(key >= 0n ? key + 1n : key);
-  return jsonValue(sql`nullIf(JSONExtractRaw(${json}, ${at}), '')`);
+  if (typeof key === 'string') return jsonValue(sql`nullIf(JSONExtractRaw(${json}, ${params.string(key)}), '')`);
+  return itemAt(value, params.int(key));
 }
 
 /** The same for an index that is computed per row. */
 export function itemAt(value: Value, index: Sql): Value {
   const { json } = value.facets;
-  return json ? jsonValue(sql`nullIf(JSONExtractRaw(${json}, if(${index} < 0, ${index}, ${index} + 1)), '')`) : NULL_VALUE;
+  return json
+    ? jsonValue(sql`if(startsWith(${json}, '['), nullIf(JSONExtractRaw(${json}, if(${index} < 0, ${index}, ${index} + 1)), ''), null)`)
+    : NULL_VALUE;
 }

@@ -74,8 +74,8 @@ export function join(left: Relation, right: Relation, { how, keys, dropped }: Jo
   const [a, b] = [flat(left), flat(right)];
   const [values, others] = [valuesOf(keys.map((key) => key.left), a), valuesOf(keys.map((key) => key.right), b)];
   const level = Math.max(a.parts.level, b.parts.level) + 1;
-  const here = sideOf(a, values.map((value, n) => keySql(value, others[n]!, 'left')), level, how === 'innerunique');
-  const there = sideOf(b, others.map((value, n) => keySql(value, values[n]!, 'right')), level + 1, false);
+  const here = sideOf(a, values.map((value, n) => keySql(value, others[n]!, 'left')), level, false);
+  const there = sideOf(b, others.map((value, n) => keySql(value, values[n]!, 'right')), level + 1, how === 'innerunique');
   const on = joinSql(here.keys.map((key, n) => sql`${key} = ${there.keys[n]!}`), sql` and `);
   const columns = sidesOf(how, here, there, dropped);
   const items = [how.startsWith('right') && how !== 'rightouter' ? undefined : here.item, how.startsWith('left') && how !== 'leftouter' ? undefined : there.item].flatMap((item) => item ?? []);

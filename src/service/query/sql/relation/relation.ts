@@ -17,27 +17,17 @@ import {
 } from '../../../../language/plan/tree.ts';
 import { compile, compileCondition, type ExpressionContext } from '../expressions.ts';
 import { eventText, fieldValue, mapEvent, ownSql, rowIdText, TABLE_EVENT } from '../field.ts';
-import { itemAt } from '../../values/json.ts';
+import { arrayOf, itemOrSelf, withItems } from './items.ts';
 import { Names } from './names.ts';
 import { refuseWindows, usesWindow } from './windows.ts';
 import { orderSql, sortKeys } from './order.ts';
 import { checkedLevel, countSql, whereSql, type Made, type Parts } from '../relation-parts.ts';
 import { list, NOTHING, sql, tableSql, type Sql } from '../../values/sql.ts';
-import { asString, choose, NULL_VALUE, oneRequired, sizeOf, type Value } from '../../values/value.ts';
+import { asString, oneRequired, sizeOf, type Value } from '../../values/value.ts';
 
 type Expand = Stage & { readonly kind: 'expand' };
 /** Users' names hold no NUL. */
 const NUMBER = '\0number';
-
-/** JSON text where it is an array, else null. */
-const arrayOf = (json: Sql): Sql => sql`if(startsWith(${json}, '['), ${json}, null)`;
-
-/** An item of an array; any other value is in the first row only. */
-function itemOrSelf(value: Value, at: Sql): Value {
-  const { json } = value.facets;
-  const alone = choose(sql`${at} = 0`, value, NULL_VALUE);
-  return json ? choose(sql`startsWith(${json}, '[')`, itemAt(value, at), alone) : alone;
-}
 
 /** SQL of a value longer than this is computed in a select of its own instead of being repeated. */
 const LONG_SQL = 1500;
@@ -184,9 +174,11 @@ export class Relation {
   }
 
   /** A row for each item: the number of the item is a column of its own, in a select around the rows. */
-  expand({ columns, index, limit }: Expand): Relation {
-    if (this.parts.limit !== undefined) return this.nest().expand({ kind: 'expand', columns, index, limit });
-    const given = this.#make(columns.map(({ name, node }) => ({ name: numberedName(name, 1), node })));
+  expand(stage: Expand): Relation {
+    if (this.parts.limit !== undefined) return this.nest().expand(stage);
+    const { columns, index, limit, items } = stage;
+    const plain = this.#make(columns.map(({ name, node }) => ({ name: numberedName(name, 1), node })));
+    const given = new Map([...plain].map(([name, made]) => [name, { ...made, value: withItems(made.value, items) }] as const));
     const most = limit === undefined ? NOTHING : sql`least(${limit}, `;
     const lengths = [...given.values()].flatMap(({ value }) =>
       value.facets.json ? [sql`ifNull(toInt64(JSONLength(${arrayOf(value.facets.json)})), 0)`] : [],

@@ -43,7 +43,7 @@ export function summarize(relation: Relation, aggregations: readonly Aggregation
   return new Relation({
     ...parts,
     from: sql`(select ${list(select)} from ${parts.from}${whereSql(parts.where)}${by})`,
-    where: [], level: checkedLevel(level), columns, event, open: event !== undefined, removed: [], order: undefined, item: undefined, label: undefined, limit: undefined,
+    where: [], level: checkedLevel(level), columns, event, open: event !== undefined, removed: event ? parts.removed : [], order: undefined, item: undefined, label: undefined, limit: undefined,
     matching: matching ?? countSql(parts),
     matched: matched && alias('m', level),
   });
@@ -85,6 +85,6 @@ function takeRow({ context, parts }: Relation, aggregation: Aggregation & { read
     for (const column of take) add(column, compile(column.node, context));
     return undefined;
   }
-  if (!parts.event) for (const [name, made] of parts.columns) if (!columns.has(name)) add({ name, node: { kind: 'column', type: made.type, name } }, made.value);
+  for (const [name, made] of parts.columns) if (!columns.has(name)) add({ name, node: { kind: 'column', type: made.type, name } }, made.value);
   return parts.event && mapEvent(parts.event, (part) => names.add('e', from(part)));
 } // prettier-ignore

@@ -1,0 +1,123 @@
+/** Answers that people expect from the family's documentation, by hand. Where it is silent, Kusto's count. */
+import { beforeAll, describe, expect, test } from 'vitest';
+import { rows } from './ask.ts';
+import { client, dataset } from './under.ts';
+
+/** `D` in a text is the name of the dataset. */
+type Case = readonly [text: string, wanted: readonly (readonly unknown[])[]];
+
+const NUMBERS = 'datatable(x:long, r:real)[1, 0.5, 2, 1.5]';
+
+const CASES: readonly (readonly [string, readonly Case[]])[] = [
+  ['sums of integers go on as numbers', [
+    [`${NUMBERS} | summarize p = 100.0 * sum(x) / count()`, [[150]]],
+    [`${NUMBERS} | summarize sum(x) + 0.5, sum(x) - 0.5, 0.5 + sum(x), 0.5 - sum(x), sum(x) * 0.5, sum(x) / 2.0, sum(x) % 2.0`, [[3.5, 2.5, 3.5, -2.5, 1.5, 1.5, 1]]],
+    [`${NUMBERS} | summarize sumif(x, x > 1) * 0.5, sum(x) * sum(r), sum(r) + sum(x)`, [[1, 6, 5]]],
+    [`${NUMBERS} | summarize s = sum(x) | extend t = s * 1.5, u = iff(s > 2, s * 0.5, 0.0)`, [[3, 4.5, 1.5]]],
+    [`${NUMBERS} | summarize s = sum(x) by k = 1 | join (print k = 1, f = 0.5) on k | project s * f`, [[1.5]]],
+    ['datatable(x:long)[9223372036854775807, 9223372036854775807] | summarize sum(x) / 2, sum(x) * 1.0', [[2 ** 63, 2 ** 64]]],
+    [`${NUMBERS} | summarize a = array_sum(make_list(x)) * 1.5, dcount(x) * 0.5, max(x) * 0.5, count() * 1.5, countif(x > 1) + 0.5`, [[4.5, 1, 1, 3, 1.5]]],
+  ]],
+  ['aggregates of nothing', [
+    ['datatable(x:long)[1] | summarize sumif(x, x > 9), sum(x)', [[0, 1]]],
+    ['datatable(x:long)[] | summarize sum(x)', [[0]]],
+    ['datatable(x:real)[] | summarize sum(x), stdev(x), variance(x)', [[0, 0, 0]]],
+    ['datatable(x:long)[1] | summarize stdev(x), variance(x), stdevif(x, x > 9), varianceif(x, x > 9)', [[0, 0, 0, 0]]],
+    ['datatable(x:timespan)[1h] | summarize sumif(x, x > 9h)', [['0s']]],
+    ['datatable(x:long)[1] | summarize avgif(x, x > 9), minif(x, x > 9), maxif(x, x > 9)', [[null, null, null]]],
+  ]],
+  ['joins', [
+    ['datatable(id:long,l:string)[1,"x",1,"y"] | join (datatable(id:long,r:string)[1,"p",1,"q"]) on id | count', [[4]]],
+    ['datatable(id:long,l:string)[1,"x",1,"y"] | join kind=innerunique (datatable(id:long,r:string)[1,"p",1,"q"]) on id | project l, r | sort by l asc', [['x', 'p'], ['y', 'p']]],
+  ]],
+  ['mv-expand of objects', [
+    ['print b = dynamic({"p":1,"q":2}) | mv-expand b | sort by tostring(b) asc', [[{ p: 1 }], [{ q: 2 }]]],
+    ['print b = dynamic({"p":{"x":1},"q":[2]}) | mv-expand b | sort by tostring(b) asc', [[{ p: { x: 1 } }], [{ q: [2] }]]],
+    ['print b = dynamic({"p":1}) | mv-expand kind=bag b', [[{ p: 1 }]]],
+    ['print b = dynamic({"p":1,"q":2}) | mv-expand kind=array b | sort by tostring(b) asc', [[['p', 1]], [['q', 2]]]],
+  ]],
+  ['parse', [
+    ['datatable(s:string)["a=1 t=2020-01-01","a=2 t=x"] | parse-where s with "a=" a:long " t=" t:datetime | project a, t', [[1, '2020-01-01T00:00:00Z']]],
+    ['datatable(s:string)["a=1 t=2h","a=2 t=x"] | parse-where s with "a=" a:long " t=" t:timespan | project a', [[1]]],
+    ['datatable(s:string)["a=1 t=x"] | parse s with "a=" a:long " t=" t:datetime | project a, t', [[null, null]]],
+    ['datatable(s:string)["a=1 t=x"] | parse s with "a=" a:long " t=" t:bool | project a, t', [[null, null]]],
+    ['print s="k=a,b,c" | parse kind=regex s with "k=" v "," * | project v', [['a,b']]],
+    ['print s="k=a,b,c" | parse kind=regex flags=U s with "k=" v "," * | project v', [['a']]],
+  ]],
+  ['parse_json of what is no JSON', [
+    ['print parse_json("not json"), parse_json(""), parse_json("1 2"), parse_json("{")', [['not json', '', '1 2', '{']]],
+    ['print todynamic("not json")', [[null]]],
+    ['print parse_json("[1]")[0], parse_json("null"), parse_json("\\"x\\"")', [[1, null, 'x']]],
+  ]],
+  ['sort puts nulls first where it rises, last where it falls', [
+    ['datatable(a:long)[2, long(null), 1] | sort by a asc', [[null], [1], [2]]],
+    ['datatable(a:long)[2, long(null), 1] | sort by a desc', [[2], [1], [null]]],
+    ['datatable(a:long)[2, long(null), 1] | sort by a', [[2], [1], [null]]],
+    ['datatable(a:long)[2, long(null), 1] | sort by a asc nulls last', [[1], [2], [null]]],
+    ['datatable(a:long)[2, long(null), 1] | sort by a desc nulls first', [[null], [2], [1]]],
+    ['datatable(a:long)[2, long(null), 1] | top 1 by a asc', [[null]]],
+    ['datatable(a:long)[2, long(null), 1] | top 1 by a', [[2]]],
+  ]],
+  ['texts', [
+    ['print substring("123456", -2, 2), substring("123456", -2), substring("123456", -9, 3), substring("", -1, 1)', [['56', '56', '123', '']]],
+    ['print indexof("abc def ab", "ab", -2), indexof("abc def ab", "ab", -99)', [[8, 0]]],
+    ['print extract_all("([a-z])([0-9])", "a1b2"), extract_all("[a-z]", "a1b2"), extract_all("([a-z])[0-9]", "a1b2")', [[[['a', '1'], ['b', '2']], ['a', 'b'], ['a', 'b']]]],
+    ['print extract_all("([a-z])([0-9])", dynamic([2]), "a1b2")', [[['1', '2']]]],
+    ['print base64_decode_tostring("U3RyaW5n0KHR0tGA0L7Rh9C60LA="), base64_decode_tostring("YQ==")', [[null, 'a']]],
+    ['print format_datetime(datetime(2015-12-14), "y-M-d"), format_datetime(datetime(2005-12-14), "y yy yyyy")', [['15-12-14', '5 05 2005']]],
+    ['print tolong("0xa0"), tolong("-0xa0"), tolong("0x"), toint("0xFF"), tolong("0x7fffffffffffffff"), tolong("0x8000000000000000")', [[160, null, null, 255, 2 ** 63, null]]],
+    ['print tohex(255), tohex(toint("12345"), 8)', [['ff', '00003039']]],
+  ]],
+  ['numbers and types', [
+    ['print isint(2.0), isint(2.5), isint(2), isint("2")', [[true, false, true, false]]],
+    ['print tobool("no"), tobool("yes"), tobool("NO"), tobool("x")', [[false, true, false, null]]],
+  ]],
+  ['arrays and objects', [
+    ['datatable(a:dynamic)[dynamic(["x","y"]), dynamic(["y"])] | summarize make_set(a)', [[['x', 'y']]]],
+    ['print b = dynamic({"p":7}) | project v = b[0], w = b["p"]', [[null, 7]]],
+    ['print bag_has_key(dynamic({"a":{"b":1}}), "$.a.b"), bag_has_key(dynamic({"a":{"b":1}}), "$.a.c"), bag_has_key(dynamic({"$.a":1}), "$.a")', [[true, false, true]]],
+    ['print bag_remove_keys(dynamic({"a":{"b":1,"c":2},"d":3}), dynamic(["$.a.b", "d"]))', [[{ a: { c: 2 } }]]],
+    ['print array_split(dynamic([1,2,3,4,5]), dynamic([-1,-2]))', [[[[1, 2, 3], [4], [5]]]]],
+    ['print array_sum(dynamic([])), array_sum(dynamic([1])), array_sort_asc("x")', [[null, 1, []]]],
+  ]],
+  ['addresses with a prefix', [
+    ['print ipv4_is_match("192.168.1.7", "192.168.1.0/24"), ipv4_is_match("192.168.2.7", "192.168.1.0/24"), ipv4_is_match("192.168.1.1/24", "192.168.1.255/24"), ipv4_is_match("10.0.0.1", "10.0.0.1")', [[true, false, true, true]]],
+    ['print ipv4_compare("192.168.1.1/24", "192.168.1.255/24"), ipv4_compare("192.168.1.1", "192.168.1.255"), ipv4_compare("10.1.0.0/8", "10.2.0.0", 16)', [[0, -1, 0]]],
+    ['print parse_ipv4("192.168.1.1/24"), parse_ipv4("192.168.1.1"), parse_ipv4("x/8"), parse_ipv4("1.2.3.4/33")', [[3232235776, 3232235777, null, null]]],
+    ['print ipv4_is_private("192.168.1.1/24"), ipv4_is_private("8.8.8.8/8")', [[true, false]]],
+    ['print ipv6_is_match("fe80::85d:e82c:9446:7994/120", "fe80::85d:e82c:9446:79ff/120"), ipv6_is_match("fe80::1", "fe80::2/64")', [[true, true]]],
+    ['print ipv6_compare("192.168.1.1/24", "192.168.1.255/24"), ipv6_compare("::1", "::2")', [[0, -1]]],
+    ['print parse_ipv6("fe80::85d:e82c:9446:7994/112")', [['fe80:0000:0000:0000:085d:e82c:9446:0000']]],
+  ]],
+  ['search', [
+    ['datatable(a:string)["AxIxOM"] | search "AxI?OM" | count', [[1]]],
+    ['datatable(a:string)["AxIOM", "AxI?OM"] | search "AxI?OM" | count', [[1]]],
+  ]],
+  ['series and tables', [
+    ['print s=\'"event time"=5 a=1\' | parse-kv s as ([\'event time\']:long, a:long) with (pair_delimiter=" ", kv_delimiter="=", quote=\'"\') | project [\'event time\'], a', [[5, 1]]],
+    ['datatable(x:long)[1, 2, 3] | summarize make_set_if(x, x > 1, 1), make_list_if(x, x > 1, 5), make_list_if(x, 5, x > 1)', [[[2], [2, 3], [2, 3]]]],
+  ]],
+  ['events', [
+    ["D | extend x = 5 | summarize arg_max(_time, *) | project x, m", [[5, 'q']]],
+    ["D | extend m = 'other' | summarize arg_max(_time, *) | project m", [['other']]],
+    ["D | project m, _time | summarize arg_max(_time, *) | project m", [['q']]],
+  ]],
+]; // prettier-ignore
+
+describe('answers', () => {
+  let events: string;
+  beforeAll(async () => {
+    events = await dataset();
+    await client.ingest(events, [
+      { _time: '2026-01-01T00:00:01Z', m: 'p', status: '200' },
+      { _time: '2026-01-01T00:00:02Z', m: 'q', status: '404' },
+    ]);
+  });
+
+  test.each(CASES.flatMap(([topic, cases]) => cases.map(([text, wanted]) => [topic, text, wanted] as const)))(
+    '%s: %s',
+    async (_topic, text, wanted) => {
+      expect(await rows(text.replaceAll(/\bD\b/g, `['${events}']`))).toEqual(wanted);
+    },
+  );
+});
