@@ -14,6 +14,8 @@ export interface LetFunction {
   readonly kind: 'function';
   readonly parameters: readonly { readonly name: string; readonly type: Type; readonly fallback: Expression | undefined }[];
   readonly body: { readonly value: Expression } | { readonly pipeline: Pipeline };
+  /** A search of everything looks through it, too. */
+  readonly isView: boolean;
   /** What its body may use: what was there before it. */
   readonly lets: Lets;
 }

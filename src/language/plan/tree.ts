@@ -194,6 +194,8 @@ export type Stage =
   | { readonly kind: 'sample'; readonly fraction: number; readonly by: readonly Node[] }
   | { readonly kind: 'throttle'; readonly count: number; readonly window: bigint; readonly by: readonly Node[] }
   | { readonly kind: 'dedupe'; readonly window: bigint; readonly by: readonly Node[] }
+  /** `as`: what `union withsource=` calls the rows. */
+  | { readonly kind: 'label'; readonly name: string }
   | { readonly kind: 'route'; readonly dataset: Node }
   /** Of columns of both sides with the same name, that of the right is called name1; those in `dropped` are left out there. */
   | {

@@ -13,15 +13,22 @@ type Parameters = LetFunction['parameters'];
 export type LetText =
   | { readonly kind: 'value'; readonly name: string; readonly value: Expression }
   | { readonly kind: 'table'; readonly name: string; readonly pipeline: Pipeline }
-  | { readonly kind: 'function'; readonly name: string; readonly parameters: Parameters; readonly body: LetFunction['body'] };
+  | {
+      readonly kind: 'function';
+      readonly name: string;
+      readonly isView: boolean;
+      readonly parameters: Parameters;
+      readonly body: LetFunction['body'];
+    };
 
 /** What is known of the names of tables while a text is read. */
 export interface TableNames {
   begins(): boolean;
   noteTable(name: string): void;
+  noteOption(name: string): void;
 }
 
-/** Any number of them; `set …;` has no meaning here. Without `tables` only values are taken. */
+/** Any number of them. Options of the hosted services (`set …;`) do nothing here, and are noted. Without `tables` only values are taken. */
 export function readLets(parser: Parser, tables?: TableNames): LetText[] {
   const lets: LetText[] = [];
   for (;;) {
@@ -32,7 +39,7 @@ export function readLets(parser: Parser, tables?: TableNames): LetText[] {
       lets.push(readLet(parser, name, tables));
       parser.expect(';', 'after let');
     } else if (parser.accept('set')) {
-      // Options of the hosted services; none has a meaning here.
+      if (parser.token.kind === 'name') tables?.noteOption(parser.token.text);
       while (!parser.is(';') && parser.token.kind !== 'end') parser.take();
       parser.expect(';', 'after set');
     } else return lets;
@@ -41,8 +48,9 @@ export function readLets(parser: Parser, tables?: TableNames): LetText[] {
 
 function readLet(parser: Parser, name: string, tables: TableNames | undefined): LetText {
   // A function without parameters may be called a view.
-  if (/view\s*\(/y.test(parser.text.slice(parser.token.at))) parser.take();
-  if (/\(\s*(?:\)|[A-Za-z_]\w*\s*:)[^{]*\{/y.test(parser.text.slice(parser.token.at))) return readFunction(parser, name, tables);
+  const isView = /view\s*\(/y.test(parser.text.slice(parser.token.at));
+  if (isView) parser.take();
+  if (/\(\s*(?:\)|[A-Za-z_]\w*\s*:)[^{]*\{/y.test(parser.text.slice(parser.token.at))) return readFunction(parser, name, isView, tables);
   if (!tables?.begins()) return { kind: 'value', name, value: readExpression(parser) };
   const pipeline = parser.subqueries!.read();
   tables.noteTable(name);
@@ -50,7 +58,7 @@ function readLet(parser: Parser, name: string, tables: TableNames | undefined): 
 }
 
 /** `(a: long, b: string = "x") { … }`. */
-function readFunction(parser: Parser, name: string, tables: TableNames | undefined): LetText {
+function readFunction(parser: Parser, name: string, isView: boolean, tables: TableNames | undefined): LetText {
   parser.expect('(', 'before the parameters');
   const parameters = parser.is(')') ? [] : parser.list(() => readParameter(parser));
   parser.expect(')', 'after the parameters');
@@ -60,7 +68,7 @@ function readFunction(parser: Parser, name: string, tables: TableNames | undefin
   parser.accept(';');
   parser.expect('}', 'after the body of the function');
   if (isTable) tables.noteTable(name);
-  return { kind: 'function', name, parameters, body };
+  return { kind: 'function', name, isView, parameters, body };
 }
 
 function readParameter(parser: Parser): Parameters[number] {
@@ -85,6 +93,6 @@ function boundOf(text: LetText, lets: ReadonlyMap<string, Bound>, plan: Names['p
       if (!plan) throw new AplError('meaning', text.pipeline.at, 'tables are for queries');
       return { kind: 'table', tree: boundedTree(plan(text.pipeline, lets), text.pipeline.at) };
     case 'function':
-      return { kind: 'function', parameters: text.parameters, body: text.body, lets: new Map(lets) };
+      return { kind: 'function', isView: text.isView, parameters: text.parameters, body: text.body, lets: new Map(lets) };
   }
 }

@@ -23,6 +23,8 @@ export interface QueryText {
   readonly datasets: readonly DatasetName[];
   readonly lets: readonly LetText[];
   readonly pipeline: Pipeline;
+  /** Options that `set` gave, none of which does anything. */
+  readonly options: readonly string[];
   /** Fields that it names anywhere. */
   readonly named: Named;
 }
@@ -44,7 +46,7 @@ export function readQuery(text: string): QueryText {
       'to ask for several tables at once, name them with let and put them together with union or join',
     );
   if (parser.token.kind !== 'end') throw parser.unexpected('| or the end of the query');
-  return { datasets: reading.datasets, lets, pipeline, named: parser };
+  return { datasets: reading.datasets, options: reading.options, lets, pipeline, named: parser };
 }
 
 /** A text up to and with its statements of `let`. */

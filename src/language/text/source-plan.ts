@@ -23,7 +23,7 @@ export function planSource(source: SourceText, names: Names, at: number): Tree {
     case 'union':
       return united(source.tables, source.inner, source.source, source.at, names);
     case 'search': {
-      const all = united(source.tables, false, '$table', source.at, names);
+      const all = united(source.tables, false, '$table', source.at, names, source.isEverywhere ? viewsOf(names, source.at) : []);
       return { ...all, stages: [...all.stages, ...searched(source.wanted, { ...names, scope: all.scope })] };
     }
     case 'print': {
@@ -40,9 +40,18 @@ export function planSource(source: SourceText, names: Names, at: number): Tree {
   }
 }
 
-function united(tables: readonly Pipeline[], inner: boolean, source: string | undefined, at: number, names: Names): Tree {
+function united(tables: readonly Pipeline[], inner: boolean, source: string | undefined, at: number, names: Names, more: readonly Tree[] = []): Tree {
   const [first, ...others] = tables.map((table) => names.plan!(table, names.lets));
-  return unionOf(first!, others, inner, source, at);
+  return unionOf(first!, [...others, ...more], inner, source, at);
+} // prettier-ignore
+
+/** The rows of the views that `let` made, under their names. */
+function viewsOf(names: Names, at: number): Tree[] {
+  return [...names.lets].flatMap(([name, bound]) => {
+    if (bound.kind !== 'function' || !bound.isView || !('pipeline' in bound.body)) return [];
+    const tree = names.plan!(bound.body.pipeline, argumentsOf(bound, name, [], at, names));
+    return [{ ...tree, stages: [...tree.stages, { kind: 'label', name } as const] }];
+  });
 }
 
 function letTable({ name, args, at }: SourceOf<'let'>, names: Names): Tree {

@@ -19,7 +19,7 @@ export type SourceText =
   /** A query in parentheses. */
   | { readonly kind: 'query'; readonly pipeline: Pipeline }
   | ({ readonly kind: 'union'; readonly at: number } & UnionText)
-  | { readonly kind: 'search'; readonly at: number; readonly tables: readonly Pipeline[]; readonly wanted: SearchText }
+  | { readonly kind: 'search'; readonly at: number; readonly tables: readonly Pipeline[]; readonly isEverywhere: boolean; readonly wanted: SearchText }
   | { readonly kind: 'print'; readonly assignments: readonly Assignment[] }
   | { readonly kind: 'range'; readonly name: string; readonly from: Expression; readonly to: Expression; readonly step: Expression }
   | { readonly kind: 'datatable'; readonly columns: readonly (readonly [name: string, type: Type])[]; readonly values: readonly Expression[] }
@@ -48,10 +48,16 @@ const NAME = /[A-Za-z0-9_*][A-Za-z0-9_.*-]*/y;
 export class Reading implements TableNames {
   readonly parser: Parser;
   readonly datasets: DatasetName[] = [];
+  /** What `set` gave. */
+  readonly options: string[] = [];
   readonly #tables = new Set<string>();
 
   constructor(parser: Parser) {
     this.parser = parser;
+  }
+
+  noteOption(name: string): void {
+    this.options.push(name);
   }
 
   noteTable(name: string): void {
@@ -179,6 +185,7 @@ function readDatatable(parser: Parser): SourceText {
 function readSearchEverywhere(reading: Reading, at: number): SourceText {
   const { parser } = reading;
   let tables: Pipeline[];
+  const isEverywhere = !parser.is('in');
   const casedBefore = readSearchKind(parser);
   if (parser.accept('in')) {
     parser.expect('(', 'after search in');
@@ -186,5 +193,5 @@ function readSearchEverywhere(reading: Reading, at: number): SourceText {
     parser.expect(')', 'after the datasets');
   } else tables = [{ at, source: { kind: 'dataset', name: reading.dataset('*', at) }, steps: [] } as Pipeline];
   const { condition, cased } = readSearch(parser);
-  return { kind: 'search', at, tables, wanted: { condition, cased: cased || casedBefore } };
+  return { kind: 'search', at, tables, isEverywhere, wanted: { condition, cased: cased || casedBefore } };
 }

@@ -18,7 +18,7 @@ import { LEGACY_BODY, type LegacyBody } from './legacy/schema.ts';
 import { legacyStages } from './legacy/stages.ts';
 import { planOf, readQuery } from '../../language/text/query-text.ts';
 import { APL_REPLY, LEGACY_REPLY } from './replies.ts';
-import type { Message } from './results/answer.ts';
+import { ignoredOption, type Message } from './results/answer.ts';
 import { echoOf } from './results/echo.ts';
 import { writeLegacy } from './results/legacy.ts';
 import { ReplyBudget, ReplyText } from './results/reply-text.ts';
@@ -222,7 +222,7 @@ async function runApl(
   const { datasets, limit, cursorText, include } = request;
   const { line, column } = placeOf(body.apl, query.datasets[0]?.at ?? 0);
   const implicitEnd: Message = { priority: 'warn', count: 1, code: 'apl_implicitendtimeofnowapplied_1', msg: `line: ${line}, col: ${column}: implicit end time of 'now' applied` }; // prettier-ignore
-  const ran = await run(request, plan, body.endTime ? [] : [implicitEnd]);
+  const ran = await run(request, plan, [...(body.endTime ? [] : [implicitEnd]), ...query.options.map(ignoredOption)]);
 
   const { answer, program, status, start, end } = ran;
   const render = ran.stages.findLast((stage) => stage.kind === 'render');

@@ -12,6 +12,7 @@ import type { Environment } from './values/call.ts';
 import { programOf, type Bounds, type Cursor, type Program } from './plan/program.ts';
 import type { DatasetName, Stage, Tree } from '../../language/plan/tree.ts';
 import { answerOf, type Answer, type Message } from './results/answer.ts';
+import { withSeriesRange } from './plan/series-range.ts';
 import { statusOf } from './results/status.ts';
 import { Params } from './values/sql.ts';
 import { VirtualFieldError } from '../../language/plan/virtual.ts';
@@ -83,14 +84,19 @@ export async function runQuery(engine: Engine, request: QueryRequest, treeOf: (r
   const all = extents.reduce(joinExtents, NO_ROWS);
   const data = all.rows === 0 ? undefined : all;
   const range = environmentOf(request, end, data);
-  const tree = treeOf(range);
-  const { stages } = tree;
   const { environment } = range;
+  const asked = { start, end };
+  const planned = { datasetsOf, environment, bounds: asked, limit: undefined, cursor: undefined };
+  const tree = await withSeriesRange(treeOf(range), async (rows) => {
+    const { sql, columns } = programOf(rows, planned).rows;
+    const [row = []] = (await engine.query(sql, environment.params.values, options)).rows;
+    return columns.map(({ facets: [facet] }) => (facet ? row[facet[1]] : undefined));
+  });
+  const { stages } = tree;
   const run = async (bounds: Bounds): Promise<{ program: Program; answer: Answer }> => {
     const program = programOf(tree, { datasetsOf, environment, bounds, limit: request.limit, cursor: request.cursor });
     return { program, answer: await answerOf(program, engine, environment.params.values, options, all.rows) };
   };
-  const asked = { start, end };
   // For a page of events the engine needs less memory when it compares times first: without that, wide events exceed a small limit.
   const isPage = !stages.some(({ kind }) => kind === 'where' || kind === 'summarize' || kind === 'series' || kind === 'nested');
   const needed = isPage ? asked : neededBounds(asked, extents);

@@ -72,6 +72,7 @@ export function compileStage(stage: Stage): CompiledStage {
     case 'redact':
     case 'reorder':
     case 'schema':
+    case 'label':
     case 'render':
       throw new RangeError(`the stage ${stage.kind} needs several rows`);
   }

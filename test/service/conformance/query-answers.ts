@@ -1,6 +1,6 @@
 /** Answers that people expect from the family's documentation, by hand. Where it is silent, Kusto's count. */
 import { beforeAll, describe, expect, test } from 'vitest';
-import { rows } from './ask.ts';
+import { apl, rows } from './ask.ts';
 import { client, dataset } from './under.ts';
 
 /** `D` in a text is the name of the dataset. */
@@ -94,6 +94,11 @@ const CASES: readonly (readonly [string, readonly Case[]])[] = [
     ['datatable(a:string)["AxIOM", "AxI?OM"] | search "AxI?OM" | count', [[1]]],
   ]],
   ['series and tables', [
+    ['let R = view () { range MyColumn from 1 to 3 step 1 }; search MyColumn == 2 | count', [[1]]],
+    ['datatable(t:datetime)[datetime(2016-01-01), datetime(2016-01-03)] | make-series c = count() on t step 1d | project c', [[[1, 0, 1]]]],
+    ['datatable(t:datetime)[datetime(2016-01-01), datetime(2016-01-03)] | make-series c = count() on t from datetime(2015-12-31) step 1d | project c', [[[0, 1, 0, 1]]]],
+    ['datatable(t:datetime)[] | make-series c = count() on t step 1d | count', [[0]]],
+    ['union withsource=t (range x from 1 to 1 step 1 | as T1), (range x from 1 to 1 step 1 | as T2) | project t | sort by t asc', [['T1'], ['T2']]],
     ['print s=\'"event time"=5 a=1\' | parse-kv s as ([\'event time\']:long, a:long) with (pair_delimiter=" ", kv_delimiter="=", quote=\'"\') | project [\'event time\'], a', [[5, 1]]],
     ['datatable(x:long)[1, 2, 3] | summarize make_set_if(x, x > 1, 1), make_list_if(x, x > 1, 5), make_list_if(x, 5, x > 1)', [[[2], [2, 3], [2, 3]]]],
   ]],
@@ -120,4 +125,12 @@ describe('answers', () => {
       expect(await rows(text.replaceAll(/\bD\b/g, `['${events}']`))).toEqual(wanted);
     },
   );
+
+  test('set says of each option that it does nothing', async () => {
+    const { status } = await apl(`set query_bin_auto_size=1h; set stricttypes; ['${events}'] | count`);
+    expect(status.messages).toMatchObject([
+      { msg: 'set query_bin_auto_size does nothing here' },
+      { msg: 'set stricttypes does nothing here' },
+    ]);
+  });
 });

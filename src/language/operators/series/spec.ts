@@ -72,7 +72,7 @@ export const SERIES: readonly Operator[] = [
     only: 'queries',
     syntax:
       'make-series [<name> =] <aggregation> [default=<literal>], … on <field> [from <time>] [to <time>] step <timespan> [by <expression>, …]',
-    doc: 'Makes one row for each group, with an array of the values of each aggregation over equal steps of time, and an array of these times. The end is exclusive; without from and to the range of the query counts. Steps without rows get the default, 0 unless given.',
+    doc: 'Makes one row for each group, with an array of the values of each aggregation over equal steps of time, and an array of these times. The end is exclusive; without from and to the range of the query counts for `_time` of events, else that of the rows. Steps without rows get the default, 0 unless given.',
     read: readSeries,
     plan: series,
   }),

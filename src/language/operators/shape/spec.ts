@@ -65,9 +65,9 @@ export const SHAPE: readonly Operator[] = [
     names: ['as'],
     only: 'queries',
     syntax: 'as <name>',
-    doc: 'Names the rows up to here; it changes nothing.',
+    doc: 'Names the rows up to here; union withsource= shows the name.',
     read: (parser) => readColumnName(parser, 'a name'),
-    plan: (_, { scope }) => ({ stages: [], scope }),
+    plan: (name, { scope }) => ({ stages: [{ kind: 'label', name }], scope }),
   }),
   operator({
     names: ['serialize'],

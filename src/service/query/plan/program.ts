@@ -180,6 +180,8 @@ function advance(relation: Relation, stage: Stage, window: bigint): Relation {
       return relation.keep(stage.names);
     case 'rename':
       return relation.rename(stage.pairs);
+    case 'label':
+      return relation.labelled(stage.name);
     case 'expand':
       return relation.expand(stage);
     case 'summarize':

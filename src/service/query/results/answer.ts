@@ -12,6 +12,14 @@ export interface Message {
   readonly msg: string;
 }
 
+/** Of an option that `set` gave. */
+export const ignoredOption = (name: string): Message => ({
+  priority: 'warn',
+  count: 1,
+  code: 'option_ignored',
+  msg: `set ${name} does nothing here`,
+});
+
 export interface Answer {
   readonly table: Table;
   readonly rows: ResultRows;

@@ -83,6 +83,10 @@ export class Relation {
     return eventText(event);
   }
 
+  labelled(name: string): Relation {
+    return this.#with({ label: this.parts.environment.params.string(name) });
+  }
+
   where(condition: Node): Relation {
     refuseWindows([condition], 'where');
     if (this.parts.limit !== undefined) return this.nest().where(condition);
