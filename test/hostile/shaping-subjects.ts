@@ -15,7 +15,13 @@ const FUNCTIONS = [...OPERATOR_GROUPS, ...FUNCTION_GROUPS].flatMap(([, functions
 const CONSTANTS = [undefined, '"(a+)b?"', '1', '"day"', '"email"', '1h', 'env("KEY")'];
 
 /** The call as its documentation writes it, with `given` for the words and `constant` for those that have to be constant. */
-function written({ syntax, args, rest }: ScalarFunction, given: string, constant: string | undefined, isNumber: boolean): string {
+function written(
+  { syntax, args, rest }: ScalarFunction,
+  given: string,
+  constant: string | undefined,
+  isNumber: boolean,
+  int: string,
+): string {
   let at = 0;
   return syntax
     .replace(/;.*| in transforms.*|, …/gs, '')
@@ -24,7 +30,7 @@ function written({ syntax, args, rest }: ScalarFunction, given: string, constant
       (word) => {
         const type = args[at++] ?? rest ?? '';
         const isConstant = type.startsWith('constant') || type.startsWith('secret');
-        if (type === 'constant int') return '1';
+        if (type === 'constant int') return int;
         if (isConstant && constant !== undefined) return constant;
         return isConstant || !(isNumber ? /^[a-z\d]/ : /^[a-z]/).test(word) ? word : given;
       },
@@ -45,7 +51,9 @@ const GIVEN = ['m', 'parse_json(m)', 'split(m, " ")'];
 
 function expressionsOf(spec: ScalarFunction): readonly string[] {
   const found = GIVEN.flatMap((given) => {
-    const tries = [false, true].flatMap((isNumber) => CONSTANTS.map((constant) => written(spec, given, constant, isNumber)));
+    const tries = [false, true].flatMap((isNumber) =>
+      CONSTANTS.flatMap((constant) => ['1', '2'].map((int) => written(spec, given, constant, isNumber, int))),
+    );
     return tries.find((text) => text.includes(given) && compiles(`extend v = ${text}`)) ?? [];
   });
   // Both of two texts come out of an event.
