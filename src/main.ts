@@ -41,6 +41,7 @@ async function main(): Promise<void> {
   // `run` prints only its log, which takes care of itself.
   const isService = command === 'serve' || command === 'demo';
   if (command !== 'run') outliveReader(isService);
+  if (process.stdout.isTTY) (await import('./cli/output/terminal.ts')).guardTerminal(process.stdout);
   if (isService) endAtFaults();
   try {
     // The agent starts lean: it loads no limits but its own.

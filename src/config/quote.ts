@@ -11,6 +11,14 @@ export function printable(text: string): string {
   return text.replaceAll(OBEYED, (character) => character.split('').map(escapeUnit).join(''));
 }
 
+/** What ASCII has of these is escaped in JSON already, or is a line break or a colour of ours. */
+const OBEYED_BEYOND_ASCII = /(?![\0-\x7e])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
+
+/** The same of JSON, which says what it said. */
+export function printableJson(json: string): string {
+  return json.replaceAll(OBEYED_BEYOND_ASCII, (character) => character.split('').map(escapeUnit).join(''));
+}
+
 function escapeUnit(unit: string): string {
   return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }

@@ -7,9 +7,10 @@ import { renderTop, VIEWS } from '../../src/cli/top/view.ts';
 import { NO_RATES } from '../../src/telemetry/rates.ts';
 import { statusOf } from '../../src/telemetry/status.ts';
 import { addressOf, command, QUICK, type Site, startShipping, test as shipping } from '../support/shipping.ts';
-import { startCommand } from '../support/program.ts';
 import { test as serving } from '../support/fake-service.ts';
 import { makeTree } from '../support/temp-tree.ts';
+import { BINARY, startCommand } from '../support/program.ts';
+import { hasPty, ptyHint, startOnTerminal } from '../support/pty.ts';
 import { until } from '../support/until.ts';
 import { observed, observedSink, observedSource } from '../telemetry/observed.ts';
 import { tailraceFor } from './tailrace.ts';
@@ -94,6 +95,28 @@ shipping('no command about an agent prints what a terminal obeys', { timeout: 12
     expectHarmless(alone.stdout(), alone.stderr());
   }
 });
+
+const JSON_COMMANDS: readonly string[] = ['explain', 'audit', 'dead-letters list', 'preview'];
+
+shipping.skipIf(!hasPty)(
+  `JSON on a terminal holds nothing that it obeys, and says the same${ptyHint}`,
+  { timeout: 120_000 },
+  async ({ site }) => {
+    const agent = await startHostile(site);
+    await until('one event is a dead letter', async () => (await command(site, 'dead-letters', 'list')).stdout() !== '');
+    const config = join(site.folder, 'tailrace.yaml');
+    for (const name of JSON_COMMANDS) {
+      const args = [...COMMANDS[name]!(site), '--json'];
+      const { raw, exited } = startOnTerminal([BINARY, ...args, '--config', config]);
+      await exited;
+      const lines = raw().split('\r\n');
+      expectHarmless(lines.join('\n'));
+      expect(lines.filter((line) => line.includes('u0085')).length, name).toBeGreaterThan(0);
+      for (const line of lines.filter((each) => each.startsWith('{'))) expect(() => void JSON.parse(line), name).not.toThrow();
+    }
+    await agent.end('SIGTERM');
+  },
+);
 
 test('init prints nothing that a terminal obeys', async () => {
   const folder = makeTree({

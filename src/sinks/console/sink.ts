@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { isatty } from 'node:tty';
 import type { ConsoleSinkConfig } from '../../config/model.ts';
 import type { Clock } from '../../core/time/clock.ts';
-import { printable } from '../../config/quote.ts';
+import { printable, printableJson } from '../../config/quote.ts';
 import { codeOf, messageOf } from '../../core/errors.ts';
 import type { Outcome, SendResult, Sink } from '../../core/sink.ts';
 
@@ -18,12 +18,17 @@ const FULL_PIPE_MS = 20;
 const writeAsync = promisify(write);
 
 export function createConsoleSink({ id, style }: ConsoleSinkConfig, clock: Clock, fd: number = STDOUT): Sink {
-  const hasColour = isatty(fd) && !process.env['NO_COLOR'];
+  const isTerminal = isatty(fd);
+  const hasColour = isTerminal && !process.env['NO_COLOR'];
+  const written = (body: Uint8Array): Uint8Array => {
+    if (style === 'pretty') return Buffer.from(prettyLines(body, hasColour));
+    return isTerminal ? Buffer.from(printableJson(Buffer.from(body).toString())) : body;
+  };
   return {
     id,
     async send({ body, events }, signal): Promise<SendResult> {
       const startedAt = clock.monotonic();
-      const bytes = style === 'pretty' ? Buffer.from(prettyLines(body, hasColour)) : Buffer.from(body);
+      const bytes = written(body);
       const result = (outcome: Outcome, status: number): SendResult => ({ outcome, status, elapsedMs: clock.monotonic() - startedAt });
       try {
         await writeAll(fd, bytes, clock, signal);
