@@ -41,9 +41,20 @@ export function readSpanText(text: string): bigint | undefined {
   return span <= MAX_SPAN_NS ? (sign === '-' ? -span : span) : undefined;
 }
 
-/** Text of a datetime in ISO 8601 and its relatives, as ns since 1970; undefined when it is none or cannot be stored. */
+const MONTHS = ['january', 'february', 'march', 'april', 'may', 'june', 'july', 'august', 'september', 'october', 'november', 'december'];
+
+/** `2024/01/15 12:35` and `14 jun 2025 12:35` with the date as ISO 8601 has it; any other text as it is. */
+function withIsoDate(text: string): string {
+  const slashed = /^(\d{4})\/(\d{2})\/(\d{2})(?=$|[ T])/.exec(text);
+  if (slashed) return `${slashed.slice(1).join('-')}${text.slice(10)}`;
+  const [date = '', day = '', name = '', year = ''] = /^(\d{1,2}) ([a-z]{3,9}) (\d{4})(?=$| )/i.exec(text) ?? [];
+  const month = MONTHS.findIndex((full) => full === name.toLowerCase() || full.slice(0, 3) === name.toLowerCase()) + 1;
+  return month === 0 ? text : `${year}-${String(month).padStart(2, '0')}-${day.padStart(2, '0')}${text.slice(date.length)}`;
+}
+
+/** Text of a datetime in ISO 8601 and its relatives, or with slashes or a month's name, as ns since 1970; undefined when it is none or cannot be stored. */
 export function readDatetime(text: string): bigint | undefined {
-  const trimmed = text.trim();
+  const trimmed = withIsoDate(text.trim());
   const time = isUnixText(trimmed) ? readUnixTime(trimmed, undefined) : readIsoTime(trimmed);
   return typeof time === 'bigint' && time >= MIN_TIME_NS && time <= MAX_TIME_NS ? time : undefined;
 }

@@ -66,6 +66,7 @@ const CASES: readonly (readonly [string, readonly Case[]])[] = [
     ['print base64_decode_tostring("U3RyaW5n0KHR0tGA0L7Rh9C60LA="), base64_decode_tostring("YQ==")', [[null, 'a']]],
     ['print format_datetime(datetime(2015-12-14), "y-M-d"), format_datetime(datetime(2005-12-14), "y yy yyyy")', [['15-12-14', '5 05 2005']]],
     ['print tolong("0xa0"), tolong("-0xa0"), tolong("0x"), toint("0xFF"), tolong("0x7fffffffffffffff"), tolong("0x8000000000000000")', [[160, null, null, 255, 2 ** 63, null]]],
+    ['datatable(s:string)["2024/01/15 12:35:35", "14 jun 2025", "14 June 2025 10:00", "2024/01/15"] | project todatetime(s)', [['2024-01-15T12:35:35Z'], ['2025-06-14T00:00:00Z'], ['2025-06-14T10:00:00Z'], ['2024-01-15T00:00:00Z']]],
     ['print tohex(255), tohex(toint("12345"), 8)', [['ff', '00003039']]],
   ]],
   ['numbers and types', [
