@@ -60,12 +60,18 @@ export function readAssignment(parser: Parser, isReaching = false): Assignment {
   const { at } = parser.token;
   const value = readExpression(parser);
   if (!parser.is('=')) return { at, name: undefined, value, text: parser.text.slice(at, parser.end) };
-  const name = isReaching ? reachingNameOf(value) : nameOf(value);
+  const name = isReaching ? reachingNameOf(value) : (nameOf(value) ?? quotedName(value));
   if (name === undefined) throw new AplError('syntax', at, 'only a field can stand before =', 'to compare, write ==');
   parser.take();
   const from = parser.token.at;
   return { at, name, value: readExpression(parser), text: parser.text.slice(from, parser.end) };
 }
+
+/** `"User Agent" = ua`. */
+const quotedName = (value: Expression): string | undefined =>
+  value.kind === 'constant' && typeof value.constant.value === 'string' && value.constant.type === 'string'
+    ? value.constant.value
+    : undefined;
 
 export function readExpression(parser: Parser, precedence = 0): Expression {
   return parser.nested(() => {
@@ -141,6 +147,8 @@ function readPath(parser: Parser, wanted: string): Expression {
   for (;;) {
     const { token } = parser;
     if (parser.accept('.')) {
+      // As in `$left.['service.name']`.
+      if (parser.is('[')) continue;
       if (parser.token.kind !== 'name') throw parser.unexpected('a name after the dot');
       value = parser.node({ kind: 'member', at: token.at, object: value, name: parser.take().text });
     } else if (parser.accept('[')) {
@@ -189,7 +197,10 @@ function readPrimary(parser: Parser, wanted: string): Expression {
 }
 
 function readNamed(parser: Parser, at: number, name: string, wanted: string): Expression {
-  if (INFIX.has(name)) throw parser.unexpected(wanted);
+  if (INFIX.has(name)) {
+    if (name === 'and' || name === 'or') throw parser.unexpected(wanted);
+    throw new AplError('syntax', at, `found ${JSON.stringify(name)}, a word of the language`, `for a field of this name write ['${name}']`);
+  }
   parser.take();
   if (name === 'true' || name === 'false') return constantOf(parser, at, { type: 'bool', value: name === 'true' });
   if (name === 'null') return constantOf(parser, at, { type: 'dynamic', value: null });

@@ -12,6 +12,7 @@ type Parameters = LetFunction['parameters'];
 
 export type LetText =
   | { readonly kind: 'value'; readonly name: string; readonly value: Expression }
+  | { readonly kind: 'parameter'; readonly name: string; readonly at: number; readonly fallback: Expression | undefined }
   | { readonly kind: 'table'; readonly name: string; readonly pipeline: Pipeline }
   | {
       readonly kind: 'function';
@@ -38,6 +39,15 @@ export function readLets(parser: Parser, tables?: TableNames): LetText[] {
       parser.expect('=', 'after the name');
       lets.push(readLet(parser, name, tables));
       parser.expect(';', 'after let');
+    } else if (parser.accept('declare')) {
+      parser.expect('query_parameters', 'after declare');
+      parser.expect('(', 'before the parameters');
+      const { at } = parser.token;
+      lets.push(
+        ...parser.list(() => readParameter(parser)).map(({ name, fallback }) => ({ kind: 'parameter', name, at, fallback }) as const),
+      );
+      parser.expect(')', 'after the parameters');
+      parser.expect(';', 'after the parameters');
     } else if (parser.accept('set')) {
       if (parser.token.kind === 'name') tables?.noteOption(parser.token.text);
       while (!parser.is(';') && parser.token.kind !== 'end') parser.take();
@@ -81,7 +91,7 @@ function readParameter(parser: Parser): Parameters[number] {
 /** What the names stand for; those that come later may use those before, and go before `given`. */
 export function bindLets(texts: readonly LetText[], given: ReadonlyMap<string, Node>, plan: Names['plan']): ReadonlyMap<string, Bound> {
   const lets = new Map<string, Bound>(given);
-  for (const text of texts) lets.set(text.name, boundOf(text, lets, plan));
+  for (const text of texts) if (text.kind !== 'parameter' || !given.has(text.name)) lets.set(text.name, boundOf(text, lets, plan));
   return lets;
 }
 
@@ -89,6 +99,15 @@ function boundOf(text: LetText, lets: ReadonlyMap<string, Bound>, plan: Names['p
   switch (text.kind) {
     case 'value':
       return boundedNode(analyze(text.value, { scope: closed([]), lets, ...(plan && { plan }) }), text.value.at);
+    case 'parameter':
+      if (!text.fallback)
+        throw new AplError(
+          'meaning',
+          text.at,
+          `the parameter ${JSON.stringify(text.name)} has no value`,
+          'send it in "variables", or give it a default: name: type = value',
+        );
+      return boundedNode(analyze(text.fallback, { scope: closed([]), lets, ...(plan && { plan }) }), text.fallback.at);
     case 'table':
       if (!plan) throw new AplError('meaning', text.pipeline.at, 'tables are for queries');
       return { kind: 'table', tree: boundedTree(plan(text.pipeline, lets), text.pipeline.at) };

@@ -38,7 +38,7 @@ const BARE = String.raw`[A-Za-z0-9_][A-Za-z0-9_.-]*`;
 const PIPED = new RegExp(String.raw`(?:${QUOTED}|${BARE})\s*\|`, 'y');
 /** Nothing but a dataset in brackets. */
 const ALONE = new RegExp(String.raw`${QUOTED}\s*[;)},]`, 'y');
-const BEGINNING = /(?:datatable|print|union|search|range)\b(?!\s*\()|datatable\s*\(/y;
+const BEGINNING = /(?:datatable|print|union|search|range)\b(?!\s*\()|(?:datatable|materialize|table)\s*\(/y;
 /** A query may stand in parentheses. */
 const OPEN = /(?:\(\s*)*/y;
 /** With `*`, all that match. */
@@ -136,6 +136,18 @@ function readTable(reading: Reading): SourceText {
   const name = NAME.exec(text)?.[0];
   if (name === undefined || token.kind === 'end') throw parser.unexpected("the name of a dataset, such as ['my-logs']");
   parser.skipTo(token.at + name.length);
+  if (name === 'materialize' && parser.accept('(')) {
+    const pipeline: Pipeline = parser.nested(() => parser.subqueries!.read());
+    parser.expect(')', 'after the query of materialize');
+    return { kind: 'query', pipeline };
+  }
+  if (name === 'table' && parser.accept('(')) {
+    const wanted = parser.unexpected('the name of a dataset in quotes');
+    const given = parser.take();
+    if (given.kind !== 'string') throw wanted;
+    parser.expect(')', 'after the name of the dataset');
+    return { kind: 'dataset', name: reading.dataset(given.value, token.at) };
+  }
   return reading.isTable(name) ? readLetTable(parser, name, token.at) : { kind: 'dataset', name: reading.dataset(name, token.at) };
 }
 

@@ -1,6 +1,6 @@
 /** Answers that people expect from the family's documentation, by hand. Where it is silent, Kusto's count. */
 import { beforeAll, describe, expect, test } from 'vitest';
-import { apl, rows } from './ask.ts';
+import { apl, refused, rows } from './ask.ts';
 import { client, dataset } from './under.ts';
 
 /** `D` in a text is the name of the dataset. */
@@ -103,6 +103,18 @@ const CASES: readonly (readonly [string, readonly Case[]])[] = [
     ['print s=\'"event time"=5 a=1\' | parse-kv s as ([\'event time\']:long, a:long) with (pair_delimiter=" ", kv_delimiter="=", quote=\'"\') | project [\'event time\'], a', [[5, 1]]],
     ['datatable(x:long)[1, 2, 3] | summarize make_set_if(x, x > 1, 1), make_list_if(x, x > 1, 5), make_list_if(x, 5, x > 1)', [[[2], [2, 3], [2, 3]]]],
   ]],
+  ['what the family writes', [
+    ['declare query_parameters (x:long = 3, s:string = "a"); print x + 1, s', [[4, 'a']]],
+    ['declare query_parameters (n:long = 1); D | top n by _time | project m', [['q']]],
+    ['let n = 1; D | sort by _time asc | take n | project m', [['p']]],
+    ['let m = materialize(D | project m); m | count', [[2]]],
+    ['materialize(D) | count', [[2]]],
+    ['D | project "User Agent" = m, ["x y"] = status | sort by ["User Agent"] asc', [['p', '200'], ['q', '404']]],
+    ['datatable(a:long)[1, 2] | join (datatable(b:long, c:string)[2, "two"]) on a == b | project a, c', [[2, 'two']]],
+    ['datatable(a:string)["2"] | join (datatable(b:long, c:string)[2, "two"]) on a == tostring(b) | project a, c', [['2', 'two']]],
+    ['datatable(a:string)["2"] | lookup (datatable(b:long, c:string)[2, "two"]) on $left.a == tostring($right.b) | project a, c', [['2', 'two']]],
+    ["datatable(['a.b']:long)[2] | lookup (datatable(b:long, c:string)[2, 'two']) on $left.['a.b'] == $right.b | project c", [['two']]],
+  ]],
   ['events', [
     ["D | extend x = 5 | summarize arg_max(_time, *) | project x, m", [[5, 'q']]],
     ["D | extend m = 'other' | summarize arg_max(_time, *) | project m", [['other']]],
@@ -126,6 +138,22 @@ describe('answers', () => {
       expect(await rows(text.replaceAll(/\bD\b/g, `['${events}']`))).toEqual(wanted);
     },
   );
+
+  test('table(name) is the dataset, and variables of the request go before the defaults of parameters', async () => {
+    expect(await rows(`table("${events}") | count`)).toEqual([[2]]);
+    expect(await rows('declare query_parameters (x:long = 3); print x', { variables: { x: 7 } })).toEqual([[7]]);
+  });
+
+  test.each([
+    ['print x = 1 | extend matches = 1', `write ['matches']`],
+    ['declare query_parameters (x:long); print x', 'send it in "variables"'],
+    ['print x = 1 | take x', 'a number of rows'],
+    ['datatable(a:long)[1] | join (datatable(b:long)[1]) on $left.a + $right.b == $right.b', 'of one table'],
+  ])('%s says what to write', async (text, wanted) => {
+    const { status, body } = await refused(text);
+    expect(status).toBe(400);
+    expect(JSON.stringify(body['message'])).toContain(JSON.stringify(wanted).slice(1, -1));
+  });
 
   test('set says of each option that it does nothing', async () => {
     const { status } = await apl(`set query_bin_auto_size=1h; set stricttypes; ['${events}'] | count`);

@@ -45,20 +45,37 @@ function readOn(parser: Parser): On {
   const name = nameOf(expression);
   if (name !== undefined) return { left: expression, right: expression, name };
   if (expression.kind === 'call' && expression.operator && expression.name === '==') {
-    const [a, b] = expression.args.map(sideOf);
-    if (a?.side === 'left' && b?.side === 'right') return { left: a.rest, right: b.rest, name: undefined };
-    if (a?.side === 'right' && b?.side === 'left') return { left: b.rest, right: a.rest, name: undefined };
+    const [a, b] = expression.args.map(sideOf) as [Side, Side];
+    if (hasField(a.rest) && hasField(b.rest) && (a.side === undefined || a.side !== b.side)) {
+      const isTurned = a.side === 'right' || b.side === 'left';
+      return { left: (isTurned ? b : a).rest, right: (isTurned ? a : b).rest, name: undefined };
+    }
   }
   throw new AplError('syntax', at, 'wanted a field that both tables have, or $left.a == $right.b');
 }
 
-function sideOf(expression: Expression): { readonly side: 'left' | 'right'; readonly rest: Expression } | undefined {
-  if (expression.kind !== 'member') return undefined;
-  const { object, name, at } = expression;
-  if (object.kind === 'name' && (object.name === '$left' || object.name === '$right'))
-    return { side: object.name === '$left' ? 'left' : 'right', rest: { kind: 'name', at, name } };
-  const inner = sideOf(object);
-  return inner && { side: inner.side, rest: { ...expression, object: inner.rest } };
+/** An expression without `$left` and `$right`; undefined where it names neither: then its place at the == counts. */
+interface Side {
+  readonly side: 'left' | 'right' | undefined;
+  readonly rest: Expression;
+}
+
+const hasField = (expression: Expression): boolean =>
+  expression.kind === 'call' ? expression.args.some(hasField) : expression.kind !== 'constant';
+
+function sideOf(expression: Expression): Side {
+  if (expression.kind === 'member') {
+    const { object, name, at } = expression;
+    if (object.kind === 'name' && (object.name === '$left' || object.name === '$right'))
+      return { side: object.name === '$left' ? 'left' : 'right', rest: { kind: 'name', at, name } };
+    const inner = sideOf(object);
+    return { side: inner.side, rest: { ...expression, object: inner.rest } };
+  }
+  if (expression.kind !== 'call') return { side: undefined, rest: expression };
+  const parts = expression.args.map(sideOf);
+  const [side, other] = new Set(parts.flatMap((part) => part.side ?? []));
+  if (other !== undefined) throw new AplError('syntax', expression.at, 'each side of == has to be of one table');
+  return { side, rest: { ...expression, args: parts.map(({ rest }) => rest) } };
 }
 
 interface JoinText {
@@ -90,8 +107,8 @@ export const JOIN: readonly Operator[] = [
   operator({
     names: ['join'],
     only: 'queries',
-    syntax: 'join [kind=<kind>] (<table>) on <field>, $left.<field> == $right.<field>, …',
-    doc: 'Puts rows of two tables with equal values side by side; of two columns with the same name that of the right table is called name1. Kinds: inner (the default), innerunique (each left row with the first right row that matches), leftouter, rightouter, fullouter, leftsemi, leftanti, rightsemi, rightanti. Null equals nothing.',
+    syntax: 'join [kind=<kind>] (<table>) on <field>, <field> == <field of the table>, …',
+    doc: 'Puts rows of two tables with equal values side by side; of two columns with the same name that of the right table is called name1. Kinds: inner (the default), innerunique (each left row with the first right row that matches), leftouter, rightouter, fullouter, leftsemi, leftanti, rightsemi, rightanti. Null equals nothing. `$left.a == $right.b` says which table a field is of.',
     read: (parser) => readJoin(parser, readKind(parser, 'inner', [...KINDS.keys()]), false),
     plan: joining,
   }),

@@ -1,6 +1,8 @@
 /** Operators that choose rows and their order: where, sort, top, take. */
 import { analyze } from '../../plan/analysis.ts';
+import { closed } from '../../plan/scope.ts';
 import type { SortKey } from '../../plan/tree.ts';
+import { AplError } from '../../syntax/apl-error.ts';
 import { readExpression } from '../../syntax/expressions.ts';
 import type { Parser } from '../../syntax/parser.ts';
 import { nameOf, type Expression } from '../../syntax/tree.ts';
@@ -29,6 +31,18 @@ function readOrdering(parser: Parser): Ordering {
 function sortKeys(orderings: readonly Ordering[], names: Names): SortKey[] {
   return orderings.map(({ value, desc, nullsFirst }) => ({ node: analyze(value, names), name: nameOf(value) ?? '', desc, nullsFirst }));
 }
+
+/** A number, or the name of `let` that stands for one. */
+const readCount = (parser: Parser, wanted: string): number | Expression =>
+  parser.token.kind === 'name' ? readExpression(parser) : parser.count(wanted);
+
+function countOf(count: number | Expression, names: Names): number {
+  if (typeof count === 'number') return count;
+  const node = count.kind === 'name' && !names.lets.has(count.name) ? undefined : analyze(count, { ...names, scope: closed([]) });
+  const value = node?.kind === 'constant' && node.type === 'int' ? (node.constant.value as bigint | null) : null;
+  if (value === null || value < 0n || value > BigInt(Number.MAX_SAFE_INTEGER)) throw new AplError('meaning', count.at, 'wanted a number of rows here, or the name of a let that is one');
+  return Number(value);
+} // prettier-ignore
 
 export const ROWS: readonly Operator[] = [
   operator({
@@ -59,14 +73,14 @@ export const ROWS: readonly Operator[] = [
     syntax: 'top <count> by <expression> [asc | desc], …',
     doc: 'Keeps the first rows of that order.',
     read(parser) {
-      const count = parser.count('a number of rows after top');
+      const count = readCount(parser, 'a number of rows after top');
       parser.expect('by', 'after the number of rows');
       return { count, orderings: parser.list(() => readOrdering(parser)) };
     },
     plan: ({ count, orderings }, names) => ({
       stages: [
         { kind: 'sort', keys: sortKeys(orderings, names) },
-        { kind: 'limit', count, exactly: true },
+        { kind: 'limit', count: countOf(count, names), exactly: true },
       ],
       scope: names.scope,
     }),
@@ -76,9 +90,7 @@ export const ROWS: readonly Operator[] = [
     only: 'queries',
     syntax: 'take <count>',
     doc: 'Keeps at most that many rows: of events the newest, unless they are sorted. After summarize by a bin of _time, that many groups.',
-    read(parser) {
-      return parser.count('a number of rows after take');
-    },
-    plan: (count, { scope }) => ({ stages: [{ kind: 'limit', count, exactly: false }], scope }),
+    read: (parser) => readCount(parser, 'a number of rows after take'),
+    plan: (count, names) => ({ stages: [{ kind: 'limit', count: countOf(count, names), exactly: false }], scope: names.scope }),
   }),
 ];
