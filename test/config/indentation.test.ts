@@ -96,6 +96,29 @@ test.each([
   expect(problemsOf(text).map((each) => each.replace(/: [^:]*; move/, ': … move'))).toEqual([wanted]);
 });
 
+// Symptom: of two keys the right one was to be moved, to an odd number of blanks, because nothing beside them said which is wrong.
+test.each([
+  [
+    'the second key of a source',
+    'sources:\n  app:\n    type: file\n     include: [/tmp/x]\n',
+    '4:6: … move line 4 by 1 blank to the left, to 4 blanks',
+  ],
+  [
+    'the first key of a source',
+    'sources:\n  app:\n     type: file\n    include: [/tmp/x]\n',
+    '3:6: … move line 3 by 1 blank to the left, to 4 blanks',
+  ],
+  [
+    'a source',
+    'sources:\n   a: {type: stdin}\n  b: {type: file, include: [/tmp/x]}\n',
+    '2:4: … move line 2 by 1 blank to the left, to 2 blanks',
+  ],
+  ['the first line', ' sources:\n  app: {type: stdin}\n', '1:2: … move line 1 by 1 blank to the left, to 0 blanks'],
+])('%s is named where it has one blank too many and only one line beside it', (_name, sources, wanted) => {
+  const text = `${sources}sinks:\n  out: {type: console}\n`;
+  expect(problemsOf(text).map((each) => each.replace(/: [^:]*; move/, ': … move'))).toEqual([wanted]);
+});
+
 test('problems of which no line alone is the cause are told as they are', () => {
   const text = TEXT.replace('    type: file', '    tipe: file').replace('    dataset: logs', '    datset: logs');
   expect(problemsOf(text).join('\n')).toMatch(/did you mean `type` by `tipe`[^]*`datset`; did you mean `dataset`/);

@@ -53,10 +53,11 @@ export function findWrongIndent(
   });
   const counts = new Map<number, number>();
   for (const { has } of filled) counts.set(has, (counts.get(has) ?? 0) + 1);
-  // The shortest way first, then from where no other line stands, then near the error, then to where many lines stand.
+  // The shortest way first, then from where no other line stands, then to an even number of blanks, then near the error, then to where many lines stand.
   const rank = ({ has, wants, away }: WrongIndent & Suspect): readonly number[] => [
     Math.abs(wants - has),
     counts.get(has) === 1 ? 0 : 1,
+    wants % 2,
     away,
     -counts.get(wants)!,
   ];
