@@ -1,6 +1,7 @@
 /** `tailrace audit`, case by case: which bytes it says are where. */
 import { expect, test } from 'vitest';
 import { type Range, rangesOf } from '../../src/cli/audit/ranges.ts';
+import { renderAudit } from '../../src/cli/audit/show.ts';
 
 const span = (from: number, to: number, isSettled = false) => ({ from, to, key: `${from}`, isSettled });
 
@@ -65,4 +66,15 @@ test.each(cases)('ranges of a stream: $name', (each) => {
   const { settledTo = 0, pending = [], startAt = 0, readableTo, end, isRunning = false, spooled = [], ranges } = each;
   const holders = { isRunning, isSpooled: (key: string) => spooled.includes(key) };
   expect(rangesOf({ owner: 'store', settledTo, pending }, { startAt, readableTo, end }, holders).map(textOf)).toEqual(ranges);
+});
+
+// Symptom: "17,317 events accepted = 17317 delivered".
+test('each count of the running agent has its digits in groups', () => {
+  const count = 1_234_567;
+  const totals = { settled: 0, in_hand: 0, unread: 0, lost: 0, gap: 0, dead_letters: count };
+  const counts = { accepted: count, delivered: count, dead_lettered: count, dropped: count, filtered: count, held: count, lost_bytes: 0 };
+  const agent = { pid: 1, balanced: true, problems: [], sources: [{ id: 'app', ...counts }] };
+  const shown = renderAudit({ ok: true, totals, agent, streams: [], problems: [] });
+  expect(shown).not.toContain('1234567');
+  expect(shown.match(/1,234,567/g)).toHaveLength(7);
 });

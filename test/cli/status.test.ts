@@ -4,7 +4,7 @@ import { renderStatus } from '../../src/cli/agent/status.ts';
 import { type Status, statusOf } from '../../src/telemetry/status.ts';
 import { addressOf, command, makeSite, QUICK, type Site, startShipping, storedSeqs, writeLines } from '../support/shipping.ts';
 import { until } from '../support/until.ts';
-import { observed, observedSink } from '../telemetry/observed.ts';
+import { observed, observedSink, observedSource } from '../telemetry/observed.ts';
 
 let site: Site;
 
@@ -80,6 +80,28 @@ test('the screen counts one thing in the singular, and tells a missing answer fr
   const failure = 'network: the certificate of a is not trusted here: set tls.ca';
   expect(screenOf({ lastFailure: failure, lastFailureFix: 'set tls.ca' })).toMatch(
     /^ {2}network: .* not trusted here\n {2}fix: set tls\.ca$/m,
+  );
+});
+
+// Symptoms: "150283 accepted", and "last success 2026-11-26T11:22:37.054Z" where one wants to know how long ago.
+test('the screen has digits in groups, and says how long ago', () => {
+  const count = 1_234_567;
+  const settled = { delivered: count, dead_lettered: count, dropped: count, filtered: count };
+  const source = observedSource({ accepted: 5 * count, held: count, settled, oldestHeldMs: Date.now() - 18_400 });
+  const numbers = {
+    ingested: new Map([['logs', count]]),
+    retries: new Map([['network', count]]),
+    deadLetters: new Map([['rejected', count]]),
+  };
+  const found = statusOf(observed({ sources: [source], sinks: [observedSink({ ...numbers, lastStoredMs: Date.now() - 180_000 })] }));
+  const screen = renderStatus(found, false);
+  expect(screen.match(/1,234,567/g)).toHaveLength(8);
+  expect(screen).toMatch(/; oldest unsent read 18 s ago; 6,172,835 accepted, 1,234,567 delivered; /);
+  expect(screen).toMatch(
+    /: .*; 1,234,567 stored; 1,234,567 retries; .*; last success 3 min ago; .*; 1,234,567 dead letters \(rejected\)$/m,
+  );
+  expect(renderStatus(statusOf(observed({ sinks: [observedSink({ lastStoredMs: undefined })] })), false)).toContain(
+    '; last success never;',
   );
 });
 

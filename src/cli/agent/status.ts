@@ -4,6 +4,7 @@ import { printable } from '../../config/quote.ts';
 import { formatBytes } from '../../config/fields/units.ts';
 import { describeState, type SinkStatus, type SourceStatus, type Status } from '../../telemetry/status.ts';
 import { type ConfigArguments, configOf } from './config-arguments.ts';
+import { groupDigits } from '../output/say.ts';
 import { askRunning } from './ask-running.ts';
 
 export interface StatusArguments extends ConfigArguments {
@@ -24,7 +25,7 @@ export async function status(args: StatusArguments): Promise<number> {
 export function renderStatus(found: Status, colours: boolean): string {
   const paint = (good: boolean, text: string): string =>
     colours ? styleText(good ? 'green' : 'red', text, { validateStream: false }) : text;
-  const { version, pid, uptimeSeconds, config, accounting } = found;
+  const { version, pid, nowMs, uptimeSeconds, config, accounting } = found;
   return [
     `tailrace ${version}, process ${pid}, up ${formatUptime(uptimeSeconds)}`,
     `configuration ${printable(config.file)} (${config.hash})`,
@@ -32,14 +33,14 @@ export function renderStatus(found: Status, colours: boolean): string {
     ...accounting.problems.map((problem) => `  ${printable(problem)}`),
     ...(found.unsaved === undefined ? [] : [paint(false, `positions cannot be saved: ${printable(found.unsaved)}`)]),
     '',
-    ...found.sources.flatMap(sourceLines).map(printable),
+    ...found.sources.flatMap((source) => sourceLines(source, nowMs)).map(printable),
     '',
-    ...found.sinks.flatMap((sink) => sinkLines(sink, paint)),
+    ...found.sinks.flatMap((sink) => sinkLines(sink, nowMs, paint)),
     '',
   ].join('\n');
 }
 
-function sourceLines(source: SourceStatus): string[] {
+function sourceLines(source: SourceStatus, nowMs: number): string[] {
   const { id, files, lagBytes, lostBytes, accepted, delivered, held, oldestUnsent, deadLettered, dropped, filtered, waiting, refused } =
     source;
   const parts = [
@@ -48,10 +49,10 @@ function sourceLines(source: SourceStatus): string[] {
       .map(([state, count]) => `${count} ${state}`)
       .join(', '),
     `lag ${formatBytes(lagBytes)}`,
-    ...(oldestUnsent === undefined ? [] : [`oldest unsent of ${oldestUnsent}`]),
-    `${accepted} accepted, ${delivered} delivered`,
+    ...(oldestUnsent === undefined ? [] : [`oldest unsent read ${ageOf(oldestUnsent, nowMs)} ago`]),
+    `${groupDigits(accepted)} accepted, ${groupDigits(delivered)} delivered`,
     ...Object.entries({ held, [lettersOf(deadLettered)]: deadLettered, dropped, filtered }).flatMap(([name, count]) =>
-      count > 0 ? [`${count} ${name}`] : [],
+      count > 0 ? [`${groupDigits(count)} ${name}`] : [],
     ),
     ...(lostBytes > 0 ? [`${formatBytes(lostBytes)} lost`] : []),
     ...(waiting ? [`waits for sink "${waiting.sink}": ${waiting.reason}`] : []),
@@ -66,16 +67,16 @@ function sourceLines(source: SourceStatus): string[] {
   ];
 }
 
-function sinkLines(sink: SinkStatus, paint: (good: boolean, text: string) => string): string[] {
+function sinkLines(sink: SinkStatus, nowMs: number, paint: (good: boolean, text: string) => string): string[] {
   const { id, state, reason, fix, lastSuccess, lastAnswer, answers, ingested, retries, memoryBytes, diskBytes, deadLetters } = sink;
   const facts = [
-    `${ingested} stored`,
-    `${retries} ${retries === 1 ? 'retry' : 'retries'}`,
+    `${groupDigits(ingested)} stored`,
+    `${groupDigits(retries)} ${retries === 1 ? 'retry' : 'retries'}`,
     `${formatBytes(memoryBytes)} in memory`,
     ...(diskBytes > 0 ? [`${formatBytes(diskBytes)} on disk`] : []),
-    `last success ${lastSuccess ?? 'never'}`,
+    `last success ${lastSuccess === undefined ? 'never' : `${ageOf(lastSuccess, nowMs)} ago`}`,
     ...(lastAnswer === undefined ? [] : [answerOf(lastAnswer.status, answers)]),
-    ...Object.entries(deadLetters).map(([why, count]) => `${count} ${lettersOf(count)} (${why})`),
+    ...Object.entries(deadLetters).map(([why, count]) => `${groupDigits(count)} ${lettersOf(count)} (${why})`),
   ];
   return [
     `sink ${id}: ${paint(state === 'delivering', describeState(sink))}; ${printable(facts.join('; '))}`,
@@ -89,6 +90,11 @@ const lettersOf = (count: number): string => (count === 1 ? 'dead letter' : 'dea
 function answerOf(last: string, answers: SinkStatus['answers']): string {
   if (last !== 'none') return `last answer ${last}`;
   return Object.keys(answers).some((status) => status !== 'none') ? 'the last request had no answer' : 'no answer yet';
+}
+
+/** How long ago it was, by the agent's clock. */
+export function ageOf(time: string, nowMs: number): string {
+  return formatUptime(Math.max(0, Math.round((nowMs - Date.parse(time)) / 1000)));
 }
 
 /** A length of time in its largest unit. */

@@ -1,7 +1,7 @@
 /** The audit as a person reads it. Pure. */
 import { formatBytes } from '../../config/fields/units.ts';
 import { printable } from '../../config/quote.ts';
-import { plural } from '../output/say.ts';
+import { groupDigits, plural } from '../output/say.ts';
 import type { Range } from './ranges.ts';
 import type { Audit, AuditedAgent, AuditedSink, StreamAudit } from './report.ts';
 
@@ -70,8 +70,9 @@ function agentLines({ pid, balanced, problems, sources }: AuditedAgent): string[
     `the agent (process ${pid}) since its start; its accounting ${balanced ? 'balances' : 'is off'}`,
     ...problems.map((problem) => `  ${problem}`),
     ...sources.map(({ id, accepted, delivered, dead_lettered: letters, dropped, filtered, held, lost_bytes: lost }) => {
-      const counts = `${delivered} delivered, ${letters} dead-lettered, ${dropped} dropped, ${filtered} filtered, ${held} held`;
-      return `  source ${id}: ${plural(accepted, 'event')} accepted = ${counts}; ${formatBytes(lost)} lost`;
+      const counts = Object.entries({ delivered, 'dead-lettered': letters, dropped, filtered, held });
+      const sum = counts.map(([name, count]) => `${groupDigits(count)} ${name}`).join(', ');
+      return `  source ${id}: ${plural(accepted, 'event')} accepted = ${sum}; ${formatBytes(lost)} lost`;
     }),
   ];
 }

@@ -12,5 +12,9 @@ export function sayError(who: string, { message, fix }: { readonly message: stri
 }
 
 export function plural(count: number, noun: string): string {
-  return `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`;
+  return `${groupDigits(count)} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+export function groupDigits(count: number): string {
+  return count.toLocaleString('en');
 }

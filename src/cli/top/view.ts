@@ -5,7 +5,7 @@ import { formatBytes } from '../../config/fields/units.ts';
 import type { Rates } from '../../telemetry/rates.ts';
 import { describeState, type SinkStatus, type SourceStatus, type Status } from '../../telemetry/status.ts';
 import { cut, textWidth } from '../client/output/table.ts';
-import { formatUptime } from '../agent/status.ts';
+import { ageOf, formatUptime } from '../agent/status.ts';
 
 export const VIEWS = ['overview', 'sources', 'sinks', 'dead letters'] as const;
 type View = (typeof VIEWS)[number];
@@ -90,7 +90,12 @@ function sourceLines({ status, rates, columns }: Shown, paint: Paint): string[] 
     { name: 'SOURCE', rank: 0, cell: ({ id }) => id },
     { name: 'RATE', rank: 1, isNumber: true, cell: ({ id }) => `${compact.format(rates.sources.get(id) ?? 0)}/s` },
     { name: 'LAG', rank: 2, isNumber: true, cell: ({ lagBytes }) => formatBytes(lagBytes) },
-    { name: 'OLDEST UNSENT', rank: 3, isNumber: true, cell: ({ oldestUnsent }) => ageOf(oldestUnsent, status.nowMs) },
+    {
+      name: 'OLDEST UNSENT',
+      rank: 3,
+      isNumber: true,
+      cell: ({ oldestUnsent }) => (oldestUnsent === undefined ? '-' : ageOf(oldestUnsent, status.nowMs)),
+    },
     count('HELD', 4, ({ held }) => held),
     // Shown only where the outcomes that add up to it are.
     count('ACCEPTED', 8, ({ accepted }) => accepted),
@@ -146,10 +151,6 @@ function letterLines({ status, columns }: Shown, paint: Paint): string[] {
 function filesOf(files: SourceStatus['files']): string {
   const present = Object.entries(files).filter(([, count]) => count > 0);
   return present.map(([state, count]) => `${count} ${state}`).join(', ');
-}
-
-function ageOf(time: string | undefined, nowMs: number): string {
-  return time === undefined ? '-' : formatUptime(Math.max(0, Math.round((nowMs - Date.parse(time)) / 1000)));
 }
 
 function answerOf(answer: SinkStatus['lastAnswer'], nowMs: number): string {
