@@ -63,6 +63,10 @@ export function refusal(error: unknown, { seconds, memoryBytes, resultBytes }: Q
     case '131':
     case '306':
       return badRequest(`the query cannot be run: ${reasonOf(error)}`);
+    // The tree of the query is too deep or too large.
+    case '167':
+    case '168':
+      return badRequest('the query is too complex; make it shorter');
     case '427':
       return badRequest('the regular expression cannot be compiled (wanted RE2)');
     default:

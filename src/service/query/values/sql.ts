@@ -2,7 +2,9 @@
  * SQL text that this program wrote. The type guards it: `sql` joins only such text and numbers, so a user's values and field names can reach a
  * statement only as bound parameters.
  */
+import { AplError } from '../../../language/syntax/apl-error.ts';
 import type { Param } from '../../engine/engine.ts';
+import { SERVICE_QUERY_SQL } from '../../limits.ts';
 
 declare const written: unique symbol;
 export type Sql = string & { readonly [written]: true };
@@ -11,7 +13,13 @@ export type Sql = string & { readonly [written]: true };
 export function sql(strings: TemplateStringsArray, ...parts: readonly (Sql | number)[]): Sql {
   let text = strings[0]!;
   for (const [n, part] of parts.entries()) text += (typeof part === 'number' ? writeNumber(part) : part) + strings[n + 1]!;
+  checkLength(text.length);
   return text as Sql;
+}
+
+/** A function may write its argument several times, so that SQL doubles with each call inside another: each piece is held to the limit. */
+function checkLength(length: number): void {
+  if (length > SERVICE_QUERY_SQL) throw new AplError('meaning', 0, 'the query is too complex; make it shorter');
 }
 
 function writeNumber(value: number): string {
@@ -22,6 +30,7 @@ function writeNumber(value: number): string {
 export const NOTHING = sql``;
 
 export function joinSql(parts: readonly Sql[], separator: Sql): Sql {
+  checkLength(parts.reduce((length, part) => length + part.length + separator.length, 0));
   return parts.join(separator) as Sql;
 }
 
