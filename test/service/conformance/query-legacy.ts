@@ -145,6 +145,7 @@ describe('the legacy form', () => {
       [{ op: 'argmax', field: 'seq', argument: 'message' }, 'GET /items/99?user=foo_bar'],
       [{ op: 'argmin', field: 'latency', argument: ['seq', 'level', 'nothing'] }, { seq: 1, level: 'warn', nothing: null }],
       [{ op: 'argmax', field: 'seq' }, at(99)],
+      [{ op: 'argmin', field: 'seq', argument: [] }, at(0)],
       [{ op: 'makeset', field: 'level' }, ['Error', 'info', 'warn']],
       [{ op: 'makeset', field: 'seq', argument: 3 }, [expect.any(Number), expect.any(Number), expect.any(Number)]],
       [{ op: 'countif', argument: 'seq < 10 and ok' }, 5],
@@ -157,6 +158,16 @@ describe('the legacy form', () => {
     ] as const)('%j', async (aggregation, wanted) => {
       expect(await value(aggregation)).toEqual(wanted);
     }); // prettier-ignore
+
+    // They were a 500.
+    test.each(['datetime(null)', 'dynamic(null)', 'message'])(
+      'events whose _time is %s stand in the totals, and in no interval',
+      async (expr) => {
+        const { buckets } = await query({ aggregations: [{ op: 'count' }], virtualFields: [{ alias: '_time', expr }] });
+        expect(buckets.totals[0]!.aggregations[0]!.value).toBe(100);
+        expect(buckets.series).toEqual([]);
+      },
+    );
 
     test('makelist collects all values', async () => {
       const list = (await value({ op: 'makelist', field: 'seq' })) as number[];

@@ -88,6 +88,7 @@ function argumentsOf(op: string, argument: unknown, names: AggregationNames): No
 const namesIn = (argument: unknown): string[] => {
   if (argument === null || argument === undefined || argument === '') return ['_time'];
   const list = Array.isArray(argument) ? argument : [argument];
+  if (list.length === 0) return ['_time'];
   if (list.some((name) => typeof name !== 'string')) throw badRequest('argmax and argmin want the fields to take as their argument');
   return list as string[];
 };

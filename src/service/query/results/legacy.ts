@@ -72,11 +72,12 @@ function match(table: Table, row: Row): string {
   return `{"_time":${time},"_sysTime":${sysTime},"_rowId":"${id}","data":{${fields.join(',')}}}`;
 } // prettier-ignore
 
-/** Intervals in the order of time. */
+/** Intervals in the order of time. Rows without a time are in none: the totals have them. */
 function writeSeries(text: ReplyText, table: Table, rows: ResultRows, { key, width }: Program['series'] & object, group: (row: Row) => string): void {
-  const at = table.columns.find(({ name }) => name === key)!.facets[0]![1];
+  const at = table.columns.find(({ name }) => name === key)!.facets[0]?.[1];
   const intervals = new Map<string, ReplyText>();
-  for (const row of rows) {
+  if (at !== undefined) for (const row of rows) {
+    if (row[at] === null) continue;
     const start = String(row[at]);
     const groups = intervals.get(start);
     if (groups) groups.add(`,${group(row)}`);
