@@ -119,6 +119,20 @@ test.each([
   expect(problemsOf(text).map((each) => each.replace(/: [^:]*; move/, ': … move'))).toEqual([wanted]);
 });
 
+// Symptom: whole blocks on the level of their key were two or three problems, such as "there is no source under `sources`", and none named the lines.
+test.each([
+  ['a source', 'sources:\napp:\n  type: file\n  include: [/tmp/x]\n', '2:1: … move lines 2 to 4 by 2 blanks to the right'],
+  ['the keys of a source', 'sources:\n  app:\n  type: file\n  include: [/tmp/x]\n', '3:3: … move lines 3 to 4 by 2 blanks to the right'],
+  [
+    'the keys of a mapping, the last of its source',
+    "sources:\n  app:\n    type: file\n    include: [/tmp/x]\n    multiline:\n    start: '^x'\n    timeout: 5s\n",
+    '6:5: … move lines 6 to 7 by 2 blanks to the right',
+  ],
+])('lines of one block on the wrong level are one problem, which names them: %s', (_name, sources, wanted) => {
+  const text = `${sources}sinks:\n  out: {type: console}\n`;
+  expect(problemsOf(text).map((each) => each.replace(/: [^:]*; move/, ': … move'))).toEqual([wanted]);
+});
+
 test('problems of which no line alone is the cause are told as they are', () => {
   const text = TEXT.replace('    type: file', '    tipe: file').replace('    dataset: logs', '    datset: logs');
   expect(problemsOf(text).join('\n')).toMatch(/did you mean `type` by `tipe`[^]*`datset`; did you mean `dataset`/);

@@ -4,7 +4,7 @@ import type { Environment } from '../yaml/expand.ts';
 import { readTable, type Reading } from '../fields/field.ts';
 import { MAX_CONFIG_PROBLEMS } from '../limits.ts';
 import { agentTable } from '../tables/schema.ts';
-import { describeMove, findWrongIndent } from '../yaml/indentation.ts';
+import { describeMove, findFlatBlock, findWrongIndent } from '../yaml/indentation.ts';
 import { LineIndex } from '../yaml/line-index.ts';
 
 /** Problems at so many lines are looked into. */
@@ -17,7 +17,7 @@ export function judgeConfig(env: Environment): (root: YamlNode) => number {
   return (root) => (root.kind === 'map' ? placesOfProblems(root, env).length : MAX_CONFIG_PROBLEMS);
 }
 
-/** Reports the one line whose move leaves no problem; `known`: how many were reported by now. True where there is such a line. */
+/** Reports the one line, or block, whose move leaves no problem; `known`: how many were reported by now. True where there is such a line. */
 export function reportWrongLevel(text: string, root: YamlNode, known: number, env: Environment, report: Report): boolean {
   if (root.kind !== 'map') return false;
   const places = placesOfProblems(root, env);
@@ -25,8 +25,14 @@ export function reportWrongLevel(text: string, root: YamlNode, known: number, en
   if (known + places.length < 2 && (places.length === 0 || section === undefined)) return false;
   const index = new LineIndex(text);
   const lines = [...(section === undefined ? [] : [section]), ...places.filter((at) => at > 0)].map((at) => index.locate(at).line - 1);
-  for (const line of [...new Set(lines)].slice(0, MOST_LINES)) {
-    const found = findWrongIndent(text, line, (moved) => (countProblems(moved, judgeConfig(env)) === 0 ? 0 : undefined));
+  const isRight = (moved: string): boolean => countProblems(moved, judgeConfig(env)) === 0;
+  const near = [...new Set(lines)].slice(0, MOST_LINES);
+  const ways = [
+    (line: number) => findWrongIndent(text, line, (moved) => (isRight(moved) ? 0 : undefined)),
+    (line: number) => findFlatBlock(text, line, isRight),
+  ];
+  for (const [find, line] of ways.flatMap((find) => near.map((line) => [find, line] as const))) {
+    const found = find(line);
     if (found === undefined) continue;
     const { at, blanks, fix } = describeMove(text, found);
     report(at, `this line is indented by ${blanks}, where what it says cannot stand`, fix);

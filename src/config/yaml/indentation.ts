@@ -11,13 +11,16 @@ export interface WrongIndent {
   /** Blanks that it has, and that it should have. */
   readonly has: number;
   readonly wants: number;
+  /** The last line that moves with it; itself where it is absent. */
+  readonly last?: number;
 }
 
 /** Where the line begins, how far it is indented, and what to do. */
-export function describeMove(text: string, { line, has, wants }: WrongIndent): { at: number; blanks: string; fix: string } {
+export function describeMove(text: string, { line, has, wants, last = line }: WrongIndent): { at: number; blanks: string; fix: string } {
   const blanks = (count: number): string => `${count} blank${count === 1 ? '' : 's'}`;
   const way = wants < has ? 'left' : 'right';
-  const fix = `move line ${line + 1} by ${blanks(Math.abs(wants - has))} to the ${way}, to ${blanks(wants)}`;
+  const by = `by ${blanks(Math.abs(wants - has))} to the ${way}`;
+  const fix = last === line ? `move line ${line + 1} ${by}, to ${blanks(wants)}` : `move lines ${line + 1} to ${last + 1} ${by}`;
   return { at: new LineIndex(text).startOf(line) + has, blanks: blanks(has), fix };
 }
 
@@ -76,6 +79,29 @@ export function findWrongIndent(
     if (best?.problems === 0) break;
   }
   return best?.move;
+}
+
+/**
+ * The block that begins with this line where it belongs one level deeper: keys that stand on the level of the one that they belong to. `isRight`
+ * judges the text with it moved.
+ */
+export function findFlatBlock(text: string, line: number, isRight: (text: string) => boolean): WrongIndent | undefined {
+  if (text.length > MAX_INDENT_WORK / MAX_INDENT_TRIES) return undefined;
+  const lines = text.split('\n');
+  const blanksOf = (at: number): number | undefined => /^ *(?=[^ #\r])/.exec(lines[at] ?? '')?.[0].length;
+  const has = blanksOf(line);
+  const step = Math.min(...lines.map((_, at) => blanksOf(at) || Infinity));
+  if (has === undefined || step === Infinity) return undefined;
+  // What belongs to the line, then also the lines beside it.
+  for (const least of [has + 1, has]) {
+    const behind = lines.findIndex((_, at) => at > line && (blanksOf(at) ?? Infinity) < least);
+    const block = lines.slice(line, behind === -1 ? undefined : behind);
+    const last = line + block.findLastIndex((_, at) => blanksOf(line + at) !== undefined);
+    const moved = [...lines];
+    for (let at = line; at <= last; at += 1) moved[at] = ' '.repeat(step) + lines[at]!;
+    if (last > line && isRight(moved.join('\n'))) return { line, last, has, wants: has + step };
+  }
+  return undefined;
 }
 
 /** Lines near the error, and those that lines before it belong to, however far away. */
