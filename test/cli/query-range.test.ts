@@ -89,6 +89,26 @@ test.for(['', 'last week', '25:00', '03:60', '2026-02-31', '2026-13-01', '1x', '
   },
 );
 
+// Symptom: "0 rows", without a word, where the two were given the wrong way round.
+test.for([
+  ['1h', '2h'],
+  ['now-30m', 'now() - 1 hour'],
+  ['now', 'now-1d'],
+  ['2026-11-26T09:00:00Z', '2026-11-26T08:00:00Z'],
+  ['03:12', 'yesterday'],
+  ['today', '2h30m'],
+  ['2026-11-25', '2026-11-24T23:59:59Z'],
+])('--start %s with --end %s, which is earlier, is refused with what to do', ([start, end]) => {
+  process.env['TZ'] = 'UTC';
+  const ONE_AT_NIGHT = Date.parse('2026-11-26T01:00:00Z');
+  expect(() => rangeOf({ start: start!, end: end! }, start === 'today' ? ONE_AT_NIGHT : NOW)).toThrow(
+    expect.objectContaining({
+      message: `--end: "${end}" is before --start "${start}"`,
+      fix: 'give the earlier time to --start; `2h` is two hours ago',
+    }),
+  );
+});
+
 const service = localService('logs');
 
 // Symptom: `--start -1h`, `1h` and `yesterday` were refused with "wanted … now-1h".

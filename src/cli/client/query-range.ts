@@ -2,7 +2,7 @@
  * `--start` and `--end` as people write them, to what the service takes: `1h`, `-1h`, `03:12`, `yesterday`, `yesterday 03:12`, `2026-11-25 03:12`.
  * Times without a zone are this machine's, as the lines of events show them.
  */
-import { formatDuration } from '../../config/fields/units.ts';
+import { formatDuration, parseDuration } from '../../config/fields/units.ts';
 import { quote } from '../../config/quote.ts';
 import { UsageError } from '../../core/errors.ts';
 
@@ -24,14 +24,28 @@ const UNITS: readonly (readonly [RegExp, seconds: number])[] = [
 ];
 const DAYS_BACK: Readonly<Record<string, number>> = { today: 0, yesterday: 1 };
 
-/** Throws `UsageError` for a text that is no time. `nowMs`: ms since 1970. */
+/** Throws `UsageError` for a text that is no time, and for an end before its start. `nowMs`: ms since 1970. */
 export function rangeOf({ start, end }: { readonly start?: string; readonly end?: string }, nowMs: number): Range {
   const from = start === undefined ? undefined : bound('--start', start, nowMs, undefined);
   const to = end === undefined ? undefined : bound('--end', end, nowMs, from);
+  const [fromMs, toMs] = [instantOf(from, nowMs), instantOf(to, nowMs)];
+  if (fromMs !== undefined && toMs !== undefined && toMs < fromMs)
+    throw new UsageError('E_USAGE', `--end: "${quote(end ?? '')}" is before --start "${quote(start ?? '')}"`, {
+      fix: 'give the earlier time to --start; `2h` is two hours ago',
+    });
   return { ...(from !== undefined && { startTime: textOf(from) }), ...(to !== undefined && { endTime: textOf(to) }) };
 }
 
 const textOf = (bound: Bound): string => (typeof bound === 'string' ? bound : new Date(bound).toISOString());
+
+/** In ms since 1970, where it can be told here: the service reads other texts, too. */
+function instantOf(bound: Bound | undefined, nowMs: number): number | undefined {
+  if (typeof bound !== 'string') return bound;
+  const [isRelative, sign, distance] = /^now(?:\(\))?\s*(?:([+-])\s*(\S+))?$/i.exec(bound) ?? [];
+  if (isRelative === undefined) return /^\d{4}-/.test(bound) ? Date.parse(bound) || undefined : undefined;
+  const read = parseDuration(distance ?? '0s');
+  return 'value' in read ? nowMs + (sign === '-' ? -1 : 1) * read.value : undefined;
+}
 
 /** `after`: of the range's start, which its end follows. */
 function bound(option: string, given: string, nowMs: number, after: Bound | undefined): Bound {
