@@ -257,6 +257,14 @@ describe('the address of a cluster', () => {
     expect(hidePassword(text.replace('clickhouse', 'https'))).toMatch(/^https:\/\/u?:\*\*\*@h/);
   });
 
+  // Symptom: a password in a parameter, or without a host behind it, was printed.
+  test.each(['h/db?password=secret', 'h?secure=1&PASSWORD=sec@ret&x=y', 'u:secret@h/db?password=sec/ret', ':secret@', 'u:secret@'])(
+    'an error of clickhouse://%s does not show its password',
+    (address) => {
+      expect(() => parseClickhouseUrl(`clickhouse://${address}`, {})).toThrow(/^(?!.*(?:sec[^u]|ret)).*\*\*\*/);
+    },
+  );
+
   test.each([
     'clickhouse://',
     'clickhouse:///db',

@@ -11,7 +11,7 @@ export interface ClickhouseAddress {
   readonly cluster: string;
 }
 
-const FORM = /^clickhouse:\/\/(?:([^:@/?#]*)(?::([^@/?#]*))?@)?([^/?#]+)(?:\/([^/?#]*))?(?:\?([^#]*))?$/;
+const FORM = /^clickhouse:\/\/(?:([^:@/?#]*)(?::([^@/?#]*))?@)?([^@/?#]+)(?:\/([^/?#]*))?(?:\?([^#]*))?$/;
 const HOST = /^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::(\d{1,5}))?$/;
 const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
 const PORT = { http: 8123, https: 8443 };
@@ -51,8 +51,9 @@ export function parseClickhouseUrl(text: string, env: Readonly<Record<string, st
   };
 }
 
-/** Hides all up to the last `@` behind the first `:`: a password may hold any character. */
-export function hidePassword(text: string): string {
+/** Hides all up to the last `@` behind the first `:`, as a password may hold any character, and a parameter that looks like one. */
+export function hidePassword(address: string): string {
+  const text = address.replaceAll(/([?&]pass(?:word)?=)[^&]*/gi, '$1***');
   const [, before = '', userInfo = '', after = ''] = /^([a-z]+:\/\/|)(.*)(@[^@]*)$/s.exec(text) ?? [];
   const colon = userInfo.indexOf(':');
   return colon < 0 ? text : `${before}${userInfo.slice(0, colon)}:***${after}`;
