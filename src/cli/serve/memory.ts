@@ -1,5 +1,6 @@
 /** What `serve` may take of the machine, and how its JavaScript keeps to its share. */
 import { totalmem } from 'node:os';
+import { isSea } from 'node:sea';
 import { parseSize } from '../../config/fields/units.ts';
 import { UsageError } from '../../core/errors.ts';
 import { SERVICE_LEAST_MEMORY_BYTES, SERVICE_MEMORY_BYTES } from '../../service/limits.ts';
@@ -35,8 +36,11 @@ function machineBytes(): number {
 export function boundHeap(bytes: number): void {
   const options = process.env['NODE_OPTIONS'] ?? '';
   if (/--max[-_]old[-_]space[-_]size/.test(`${options} ${process.execArgv.join(' ')}`) || process.execve === undefined) return;
-  const env = { ...process.env, NODE_OPTIONS: `${options} --max-old-space-size=${Math.floor(bytes / MIB)} --max-semi-space-size=${SEMI_SPACE_MIB}` };
-  process.execve(process.execPath, [process.execPath, ...process.execArgv, ...process.argv.slice(1)], env);
+  const flags = `--max-old-space-size=${Math.floor(bytes / MIB)} --max-semi-space-size=${SEMI_SPACE_MIB}`;
+  // The executable has its own flags in it, and takes more from its arguments alone.
+  const args = isSea() ? [`--node-options=${flags}`, ...process.argv.slice(2)] : [...process.execArgv, ...process.argv.slice(1)];
+  const env = isSea() ? process.env : { ...process.env, NODE_OPTIONS: `${options} ${flags}` };
+  process.execve(process.execPath, [process.execPath, ...args], env);
 } // prettier-ignore
 
 /** Node's 16 MiB take 48 MiB of memory. */
