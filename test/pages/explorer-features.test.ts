@@ -65,6 +65,27 @@ describe.skipIf(!hasChromium)(`explorer’s features${chromiumHint}`, () => {
     expect(problems).toEqual([]);
   });
 
+  // Symptom: Escape did nothing behind a click on "Star it" or "×". Cause: the button was disabled or gone, and the focus with it.
+  test('Escape closes the starred queries whatever was clicked in them', async () => {
+    const { page } = await open(undefined, {}, PERSONAL_TOKEN);
+    await run(page, `['app-logs'] | where level == "error"`);
+    const summary = page.locator('summary', { hasText: 'Starred' });
+    const menu = page.locator('details', { has: summary });
+    const starred = page.getByRole('list', { name: 'Starred queries' });
+    await summary.click();
+    await page.getByLabel('Name of the query').fill('Closed');
+    await page.getByRole('button', { name: 'Star it' }).click();
+    await starred.getByText('Closed').waitFor();
+    await page.keyboard.press('Escape');
+    await expect.poll(() => menu.getAttribute('open')).toBe(null);
+    await summary.click();
+    await page.getByRole('button', { name: 'Remove Closed' }).click();
+    await page.getByText('Nobody has starred').waitFor();
+    await page.keyboard.press('Escape');
+    await expect.poll(() => menu.getAttribute('open')).toBe(null);
+    await expect.poll(() => summary.evaluate((element) => element.matches(':focus'))).toBe(true);
+  });
+
   test('explorer shows the events before and after one of the same file, also where many have the same time', async ({ page }) => {
     await run(page, `['app-logs'] | where level == "error"`);
     await row(page, 'line 20').click();

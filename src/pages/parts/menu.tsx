@@ -18,21 +18,22 @@ export function Menu({ name, class: boxClass, children }: MenuProps) {
     const close = ({ target }: Event) => {
       if (!(target instanceof Node && holder.current?.contains(target))) setOpen(false);
     };
+    // The focus is nowhere where the button that had it is disabled or gone.
+    const leave = ({ key }: KeyboardEvent) => {
+      const focused = document.activeElement;
+      if (key !== 'Escape' || !(focused === document.body || holder.current?.contains(focused))) return;
+      setOpen(false);
+      holder.current?.querySelector('summary')?.focus();
+    };
     document.addEventListener('pointerdown', close);
-    return () => document.removeEventListener('pointerdown', close);
+    document.addEventListener('keydown', leave);
+    return () => {
+      document.removeEventListener('pointerdown', close);
+      document.removeEventListener('keydown', leave);
+    };
   }, [isOpen]);
   return (
-    <details
-      ref={holder}
-      class="picker"
-      open={isOpen}
-      onToggle={(event) => setOpen(event.currentTarget.open)}
-      onKeyDown={(event) => {
-        if (event.key !== 'Escape' || !isOpen) return;
-        setOpen(false);
-        event.currentTarget.querySelector('summary')?.focus();
-      }}
-    >
+    <details ref={holder} class="picker" open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>{name}</summary>
       {isOpen && <div class={boxClass}>{children(() => setOpen(false))}</div>}
     </details>
