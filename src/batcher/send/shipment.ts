@@ -148,7 +148,8 @@ export class Shipment {
   finish(as: 'stored' | 'refused'): void {
     const part = this.parts.shift()!;
     const twin = this.#twins.get(part);
-    if (as === 'refused' || !twin || twin.count === 1) return;
+    // After a 403 the order is another one: a half that was sent before, or that was cut, is not the one to cut now.
+    if (as === 'refused' || !twin || twin.count === 1 || this.parts[0] !== twin || this.#resting.has(twin.key)) return;
     this.extraRequests -= 1;
     if (this.isSpent) this.extraRequests += 1;
     else this.split('fault');
