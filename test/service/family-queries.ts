@@ -53,7 +53,7 @@ const GENERAL: readonly FamilyQuery[] = [
   ['H | where ms between (5 .. 30) | project id', 'id', 4], ['H | where ms !between (5 .. 30) | project id', 'id', 4], ['H | where isnotempty(id) | count', 'count', 1], ['H | where isnull(nothing) | project id', 'id', 8],
   ["H | where ['geo.city'] == 'Oslo' | project id, ['geo.city']", 'id geo.city', 4], ['H | where geo.country =~ "NORWAY" | project id', 'id', 4], ['H | where _time >= datetime(2026-01-01T00:04:00Z) | project id', 'id', 4], ['H | where _time between (datetime(2026-01-01) .. datetime(2026-01-01T00:02:00Z)) | project id', 'id', 3],
   ['H | where toint(status) >= 400 | project status', 'status', 3], ['H | where ms > 20 | where tls | project id', 'id', 2], ['H | filter method == "GET" | project id', 'id', 5], ['H | search "curl" | project id', 'id', 3],
-  ['search in (H, S) "root" | project $table', '$table', 1], ['H | where * has "Oslo" | project id', 'id', 4], ['S | where severity == "error" | project message', 'message', 2], ['S | where message has "password" and app == "sshd" | count', 'count', 1],
+  ['search in (H, S) "root" | project $table', '$table', 1], ['let V = view () { range x from 1 to 3 step 1 }; search x == 2 | project $table, x', '$table x', 1], ['H | where * has "Oslo" | project id', 'id', 4], ['S | where severity == "error" | project message', 'message', 2], ['S | where message has "password" and app == "sshd" | count', 'count', 1],
 ]; // prettier-ignore
 
 const COLUMNS: readonly FamilyQuery[] = [

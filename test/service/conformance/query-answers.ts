@@ -95,7 +95,6 @@ const CASES: readonly (readonly [string, readonly Case[]])[] = [
     ['datatable(a:string)["AxIOM", "AxI?OM"] | search "AxI?OM" | count', [[1]]],
   ]],
   ['series and tables', [
-    ['let R = view () { range MyColumn from 1 to 3 step 1 }; search MyColumn == 2 | count', [[1]]],
     ['datatable(t:datetime)[datetime(2016-01-01), datetime(2016-01-03)] | make-series c = count() on t step 1d | project c', [[[1, 0, 1]]]],
     ['datatable(t:datetime)[datetime(2016-01-01), datetime(2016-01-03)] | make-series c = count() on t from datetime(2015-12-31) step 1d | project c', [[[0, 1, 0, 1]]]],
     ['datatable(t:datetime)[] | make-series c = count() on t step 1d | count', [[0]]],
