@@ -14,6 +14,8 @@ export const UNITS: ReadonlyMap<string, bigint> = new Map([
 /** Units by their length in months. */
 export const MONTHS: ReadonlyMap<string, number> = new Map([['month', 1], ['quarter', 3], ['year', 12]]); // prettier-ignore
 
+export const MONTH_NAMES: readonly string[] = ['january', 'february', 'march', 'april', 'may', 'june', 'july', 'august', 'september', 'october', 'november', 'december']; // prettier-ignore
+
 /** Never negative. */
 export const modulo = (a: bigint, b: bigint): bigint => ((a % b) + b) % b;
 

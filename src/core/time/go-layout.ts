@@ -2,6 +2,7 @@
  * Go's reference layouts (`Mon Jan 2 15:04:05 -0700 MST 2006`): a layout is compiled once, and reads times from then on.
  * As Go's time.Parse: text that is no token must match literally, and a fraction may follow the seconds though the layout names none.
  */
+import { MONTH_NAMES } from './calendar.ts';
 import { daysOf, epochMs } from './time-text.ts';
 
 export type LayoutPart = { readonly kind: 'literal'; readonly text: string } | { readonly kind: 'token'; readonly token: string };
@@ -64,7 +65,6 @@ export interface Instant {
   readonly end: number;
 }
 
-const MONTHS = ['january', 'february', 'march', 'april', 'may', 'june', 'july', 'august', 'september', 'october', 'november', 'december'];
 const DAYS = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'];
 
 /**
@@ -125,8 +125,8 @@ export function parseLayout(parts: readonly LayoutPart[], text: string, mayGoOn 
       case '06': value = year = digits(2, 2, 0, 99); year += year >= 69 ? 1900 : 2000; break;
       case '01': value = month = digits(2, 2, 1, 12); break;
       case '1': value = month = digits(1, 2, 1, 12); break;
-      case 'January': value = month = name(MONTHS, false); break;
-      case 'Jan': value = month = name(MONTHS, true); break;
+      case 'January': value = month = name(MONTH_NAMES, false); break;
+      case 'Jan': value = month = name(MONTH_NAMES, true); break;
       case 'Monday': value = name(DAYS, false); break;
       case 'Mon': value = name(DAYS, true); break;
       case '02': value = day = digits(2, 2, 1, 31); break;

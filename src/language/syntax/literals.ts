@@ -1,4 +1,5 @@
 /** Literals that are more than one token says: timespans with their units, `datetime(…)` and `dynamic(…)`. */
+import { MONTH_NAMES } from '../../core/time/calendar.ts';
 import { isUnixText, MAX_TIME_NS, MIN_TIME_NS, readIsoTime, readUnixTime } from '../../core/time/time-text.ts';
 
 const UNIT_NS: Readonly<Record<string, number>> = {
@@ -41,14 +42,12 @@ export function readSpanText(text: string): bigint | undefined {
   return span <= MAX_SPAN_NS ? (sign === '-' ? -span : span) : undefined;
 }
 
-const MONTHS = ['january', 'february', 'march', 'april', 'may', 'june', 'july', 'august', 'september', 'october', 'november', 'december'];
-
 /** `2024/01/15 12:35` and `14 jun 2025 12:35` with the date as ISO 8601 has it; any other text as it is. */
 function withIsoDate(text: string): string {
   const slashed = /^(\d{4})\/(\d{2})\/(\d{2})(?=$|[ T])/.exec(text);
   if (slashed) return `${slashed.slice(1).join('-')}${text.slice(10)}`;
   const [date = '', day = '', name = '', year = ''] = /^(\d{1,2}) ([a-z]{3,9}) (\d{4})(?=$| )/i.exec(text) ?? [];
-  const month = MONTHS.findIndex((full) => full === name.toLowerCase() || full.slice(0, 3) === name.toLowerCase()) + 1;
+  const month = MONTH_NAMES.findIndex((full) => full === name.toLowerCase() || full.slice(0, 3) === name.toLowerCase()) + 1;
   return month === 0 ? text : `${year}-${String(month).padStart(2, '0')}-${day.padStart(2, '0')}${text.slice(date.length)}`;
 }
 

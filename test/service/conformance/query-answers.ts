@@ -100,7 +100,7 @@ const CASES: readonly (readonly [string, readonly Case[]])[] = [
     ['datatable(t:datetime)[] | make-series c = count() on t step 1d | count', [[0]]],
     ['union withsource=t (range x from 1 to 1 step 1 | as T1), (range x from 1 to 1 step 1 | as T2) | project t | sort by t asc', [['T1'], ['T2']]],
     ['print s=\'"event time"=5 a=1\' | parse-kv s as ([\'event time\']:long, a:long) with (pair_delimiter=" ", kv_delimiter="=", quote=\'"\') | project [\'event time\'], a', [[5, 1]]],
-    ['datatable(x:long)[1, 2, 3] | summarize make_set_if(x, x > 1, 1), make_list_if(x, x > 1, 5), make_list_if(x, 5, x > 1)', [[[2], [2, 3], [2, 3]]]],
+    ['datatable(x:long)[1, 2, 3] | summarize make_set_if(x, x > 1, 1), make_list_if(x, x > 1, 5), make_list_if(x, 5, x > 1), make_list_if(x, 1, true)', [[[2], [2, 3], [2, 3], [1]]]],
   ]],
   ['what the family writes', [
     ['declare query_parameters (x:long = 3, s:string = "a"); print x + 1, s', [[4, 'a']]],

@@ -41,13 +41,12 @@ export const areEvents = ({ columns }: Pick<Rows, 'columns'>): boolean => column
  * 1970, whose day is left out.
  */
 export function linesOfEvents({ columns, rows }: Rows, widths: Widths, terminal: number | undefined, now: number, paint: Paint): string[] {
-  const events = rows.map((row) => {
-    const line = eventLineOf(
+  const events = rows.map((row) =>
+    eventLineOf(
       columns.map((name, column) => [name, row[column]] as const),
       textOf,
-    );
-    return { ...line, clock: line.time };
-  });
+    ),
+  );
   widths.hasDate ||= events.some(({ time }) => dayOf(Date.parse(time)) !== dayOf(now));
   for (const { severity, source } of events) {
     widths.severity = Math.min(MOST_SEVERITY, Math.max(widths.severity, textWidth(severity)));

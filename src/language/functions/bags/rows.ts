@@ -34,12 +34,10 @@ function withoutPath(bag: JsonObject, [key, ...rest]: readonly string[]): JsonOb
 }
 
 /** The key, or what a path leads to. */
-const hasKey = (bag: Value, name: string): boolean =>
-  (isObject(bag) && Object.hasOwn(bag, name)) ||
-  pathOf(name)?.reduce<Value | undefined>(
-    (at, key) => (isObject(at ?? null) && Object.hasOwn(at as JsonObject, key) ? (at as JsonObject)[key] : undefined),
-    bag,
-  ) !== undefined;
+const hasKey = (bag: Value, name: string): boolean => hasPath(bag, [name]) || hasPath(bag, pathOf(name) ?? [name]);
+
+const hasPath = (at: Value, [key, ...rest]: readonly string[]): boolean =>
+  key === undefined || (isObject(at) && Object.hasOwn(at, key) && hasPath(at[key]!, rest));
 
 function without(call: Call): Evaluate {
   return lift2(call.value(0), call.value(1), (bag, names) => {

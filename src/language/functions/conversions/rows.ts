@@ -1,10 +1,10 @@
 /** From one type to another, of one row. */
 import type { CONVERSIONS } from './spec.ts';
 import { readDatetime, readSpanText } from '../../syntax/literals.ts';
-import type { Builders, Call, Evaluate } from '../../../shaping/rows/call/call.ts';
+import type { Build, Builders, Call, Evaluate } from '../../../shaping/rows/call/call.ts';
 import { ofValue } from '../../../shaping/rows/call/lift.ts';
-import { asJson, asString, jsonValue } from '../../../shaping/rows/values/convert.ts';
-import { DateTime, isJson, parseJson, TimeSpan, wholeOf, type Value, fits64 } from '../../../shaping/rows/values/value.ts';
+import { asJson, asString } from '../../../shaping/rows/values/convert.ts';
+import { canonical, DateTime, isJson, parseJson, TimeSpan, wholeOf, type Value, fits64 } from '../../../shaping/rows/values/value.ts';
 import { timeOf } from '../arithmetic/rows.ts';
 
 /** Decimal, or hexadecimal behind 0x. */
@@ -89,6 +89,15 @@ export function typeName(value: Value): string {
   return Array.isArray(value) ? 'array' : TYPE_NAMES[typeof value as keyof typeof TYPE_NAMES];
 }
 
+/** What the JSON text says. */
+const parsed = (otherwise: (text: string) => Value): Build =>
+  ofValue((value) => {
+    const text = isJson(value) ? null : asString(value);
+    if (text === null) return value;
+    const found = parseJson(text);
+    return found === undefined ? otherwise(text) : canonical(found);
+  });
+
 export const CONVERSIONS_ROWS: Builders<typeof CONVERSIONS> = {
   toint: ofValue(toInt),
   todouble: ofValue(toDouble),
@@ -99,14 +108,8 @@ export const CONVERSIONS_ROWS: Builders<typeof CONVERSIONS> = {
     const text = call.string(0);
     return (scope) => text(scope) ?? '';
   },
-  parse_json: ofValue((value) => {
-    const text = isJson(value) ? null : asString(value);
-    return text === null ? value : parseJson(text) === undefined ? text : jsonValue(text);
-  }),
-  todynamic: ofValue((value) => {
-    const text = isJson(value) ? null : asString(value);
-    return text === null ? value : jsonValue(text);
-  }),
+  parse_json: parsed((text) => text),
+  todynamic: parsed(() => null),
   dynamic_to_json: ofValue(asJson),
   gettype: ofValue(typeName),
 };

@@ -16,19 +16,19 @@ export const NETWORK = {
 } satisfies FunctionTable; // prettier-ignore
 
 const OCTET = '(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])';
-/** An IPv4 address without zeros in front, for both back ends. */
-export const IPV4_PATTERN = `^(?:${OCTET}\\.){3}${OCTET}$`;
+/** An IPv4 address without zeros in front. */
+const IPV4_PATTERN = `^(?:${OCTET}\\.){3}${OCTET}$`;
 const GROUP = '[0-9A-Fa-f]{1,4}';
-/** An IPv6 address, `::` for zeros and an IPv4 one at its end included, for both back ends. */
-export const IPV6_PATTERN = `^(?:(?:${GROUP}:){7}${GROUP}|(?:${GROUP}:){1,7}:${Array.from({ length: 6 }, (_, n) => `|(?:${GROUP}:){1,${6 - n}}(?::${GROUP}){1,${n + 1}}`).join('')}|:(?:(?::${GROUP}){1,7}|:)|::(?:[fF]{4}:)?(?:${OCTET}\\.){3}${OCTET})$`;
-/** The same with the length of a prefix behind it, or without. */
+/** An IPv6 address, `::` for zeros and an IPv4 one at its end included. */
+const IPV6_PATTERN = `^(?:(?:${GROUP}:){7}${GROUP}|(?:${GROUP}:){1,7}:${Array.from({ length: 6 }, (_, n) => `|(?:${GROUP}:){1,${6 - n}}(?::${GROUP}){1,${n + 1}}`).join('')}|:(?:(?::${GROUP}){1,7}|:)|::(?:[fF]{4}:)?(?:${OCTET}\\.){3}${OCTET})$`;
+/** The same with the length of a prefix behind it, or without; for both back ends. */
 export const PREFIXED_IPV4_PATTERN = `${IPV4_PATTERN.slice(0, -1)}(?:/(?:3[0-2]|[12]?[0-9]))?$`;
 export const PREFIXED_IPV6_PATTERN = `${IPV6_PATTERN.slice(0, -1)}(?:/(?:12[0-8]|1[01][0-9]|[1-9]?[0-9]))?$`;
 const [IPV4, IPV6] = [new RegExp(IPV4_PATTERN), new RegExp(IPV6_PATTERN)];
 const [PREFIXED_IPV4, PREFIXED_IPV6] = [new RegExp(PREFIXED_IPV4_PATTERN), new RegExp(PREFIXED_IPV6_PATTERN)];
 
 /** The 32 hexadecimal digits of an address, an IPv4 one as `::ffff:a.b.c.d`; undefined where the text is none. */
-export function addressDigits(text: string): string | undefined {
+function addressDigits(text: string): string | undefined {
   if (IPV4.test(text)) return addressDigits(`::ffff:${text}`);
   if (!IPV6.test(text)) return undefined;
   const whole = text.toLowerCase().replace(/(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})$/, (_, ...parts: string[]) => {

@@ -116,7 +116,7 @@ function single(expression: CallExpression, names: Names): Aggregation & { reado
   const { at } = expression;
   // The condition stands before the size, as the family writes it, or last.
   const [value, middle, size] = expression.args;
-  const isSizeLast = conditional && spec.args[1] === 'constant int' && middle && size?.kind === 'constant';
+  const isSizeLast = conditional && spec.args[1] === 'constant int' && middle && size?.kind === 'constant' && size.constant.type === 'int';
   const written = isSizeLast ? [value!, size, middle] : expression.args;
   const given = conditional ? written.slice(0, -1) : written;
   const last = written.at(-1);

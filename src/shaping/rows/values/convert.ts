@@ -1,6 +1,6 @@
 /** A value as what a function wants of it; null where it is not that. */
 import { writeJson } from '../../../json/numbers.ts';
-import { canonical, DateTime, isObject, parseJson, TimeSpan, wholeOf, type Value } from './value.ts';
+import { canonical, DateTime, isObject, TimeSpan, wholeOf, type Value } from './value.ts';
 
 /** The shortest text of a float, as the engine of the service writes it. */
 function floatText(value: number): string {
@@ -57,10 +57,4 @@ export const itemOf = (value: Value, key: string | bigint): Value => canonical(r
 export function rawItemOf(value: Value, key: string | bigint): Value | undefined {
   if (typeof key === 'string') return isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
   return Array.isArray(value) ? (value as readonly Value[]).at(Number(key)) : undefined;
-}
-
-/** What the JSON text says, null when it is none. */
-export function jsonValue(text: string): Value {
-  const value = parseJson(text);
-  return value === undefined ? null : canonical(value);
 }
