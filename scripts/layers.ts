@@ -29,7 +29,7 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
 
 /** Files of the functions' folders that count to a room other than `language`: as if they lay there. */
 const BACK_ENDS: readonly (readonly [file: RegExp, room: string])[] = [
-  [/^src\/language\/functions\/([^/]+\/sql\.ts)$/, 'src/service/functions/$1'],
+  [/^src\/language\/functions\/([^/]+\/(?:[\w-]+-)?sql\.ts)$/, 'src/service/functions/$1'],
   [/^src\/language\/functions\/([^/]+\/rows\.ts)$/, 'src/shaping/functions/$1'],
 ];
 

@@ -129,6 +129,9 @@ export const SERVICE_QUERY_SQL = 200 * 1024;
 export const SERVICE_QUERY_LIST_ITEMS = 100_000;
 /** Values of one topk, bins of one histogram. */
 export const SERVICE_QUERY_TOPK = 1000;
+/** Different values of a field that spotlight counts on either side, and those of them that it lists. */
+export const SERVICE_QUERY_SPOTLIGHT_DISTINCT = 10_000;
+export const SERVICE_QUERY_SPOTLIGHT_VALUES = 20;
 /** Paths with their types that one buildschema tells apart. */
 export const SERVICE_QUERY_SCHEMA = 1000;
 /** Cells of a reply with all fields of a dataset; over it, fields that no row of the page has are left out. */

@@ -35,20 +35,22 @@ export const OPERATORS = byName(OPERATOR_GROUPS.map(([, functions]) => functions
 export const FUNCTIONS = byName(FUNCTION_GROUPS.map(([, functions]) => functions));
 const AGGREGATES_BY_NAME = byName([AGGREGATE_FUNCTIONS]);
 
+/** They take a condition of their own. */
+const UNCONDITIONAL: ReadonlySet<AggregateName> = new Set(['countif', 'spotlight']);
+
 /** An aggregation, and whether it is the form with a condition. */
 export function findAggregate(name: string): { readonly spec: AggregateFunction; readonly conditional: boolean } | undefined {
   const spec = AGGREGATES_BY_NAME.get(name);
   if (spec) return { spec, conditional: false };
   const plain = /^(.+?)_?if$/.exec(name)?.[1];
   const base = plain === undefined ? undefined : AGGREGATES_BY_NAME.get(plain);
-  return base && base.names[0] !== 'countif' ? { spec: base, conditional: true } : undefined;
+  return base && !UNCONDITIONAL.has(base.name) ? { spec: base, conditional: true } : undefined;
 }
 
 /** Functions of the family that are left out on purpose, with what to do instead. */
 const REFUSED: ReadonlyMap<string, string> = new Map([
   ['parse_user_agent', 'no list of browsers is kept here; take what you need with extract(regex, group, text)'],
   ['geo_info_from_ip_address', 'no list of places is kept here; use ipv4_is_private or ipv4_is_in_range to tell networks apart'],
-  ['spotlight', 'compare the groups yourself: summarize countif(condition), count() by field'],
 ]);
 
 export const isRefused = (name: string): boolean => REFUSED.has(name);

@@ -255,6 +255,14 @@ export function partsOf(node: Node): readonly Node[] {
   return node.kind === 'among' ? [node.value] : [];
 }
 
+/** The field that an expression is, or is made of first; undefined where there is none. */
+export function nodeName(node: Node): string | undefined {
+  if (node.kind === 'column') return node.name;
+  const [inner] = partsOf(node);
+  const name = inner && nodeName(inner);
+  return name !== undefined && node.kind === 'item' && typeof node.key !== 'object' ? `${name}.${node.key}` : name;
+}
+
 /** The expression itself, then all inside it. */
 export const nodesIn = (node: Node): Node[] => [node, ...partsOf(node).flatMap(nodesIn)];
 

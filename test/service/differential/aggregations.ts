@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { AGGREGATE_FUNCTIONS } from '../../../src/language/functions/table.ts';
 import { truth, type Expression, type Row } from './expression.ts';
 import { expressions } from './expressions.ts';
-import { jsonOf, less, numberOf, setIdentity, type Value } from './values.ts';
+import { jsonOf, less, numberOf, setIdentity, textOf, type Value } from './values.ts';
 
 export interface Aggregation {
   readonly text: string;
@@ -91,6 +91,20 @@ export function schemaOf(values: readonly unknown[], isJson = false): unknown {
 /** An array counts as its items. */
 export const itemsOf = (value: Value): Value[] => (Array.isArray(value) ? (value.filter((item) => item !== null) as Value[]) : [value]);
 
+/** What spotlight gives of one field: the values that differ most between the rows that meet the condition and the rest. */
+function spotlit(value: Expression, condition: Expression, rows: readonly Row[]): unknown {
+  const sides = [true, false].map((wanted) => rows.filter((row) => (truth(condition, row) === true) === wanted));
+  const shares = (text: string) => {
+    const [here = 0, rest = 0] = sides.map((side) => side.filter((row) => textOf(value.of(row)) === text).length);
+    const [share, baseline] = [here / Math.max(sides[0]!.length, 1), rest / Math.max(sides[1]!.length, 1)];
+    return { value: text, comparison_count: here, comparison_share: share, baseline_count: rest, baseline_share: baseline, difference: share - baseline, frequency_ratio: (share - baseline) / Math.max(share, baseline) };
+  };
+  const found = [...new Set(rows.flatMap((row) => textOf(value.of(row)) ?? []))].map(shares);
+  const size = ({ difference }: { difference: number }): number => Math.abs(difference);
+  const sorted = found.toSorted((a, b) => size(b) - size(a) || Buffer.compare(Buffer.from(a.value), Buffer.from(b.value)));
+  return [{ dimension: value.text, delta_score: Math.max(0, ...sorted.map(size)), differences: sorted.slice(0, 20) }];
+} // prettier-ignore
+
 export const different = (values: readonly Value[]): unknown[] => [
   ...new Map(there(values).map((item) => [setIdentity(item), jsonOf(item)])).values(),
 ];
@@ -144,6 +158,7 @@ function parts(columns: readonly Expression[], big: Expression) {
     one.map((value): Part => ({ name: 'make_list', args: [value.text], of: (rows) => unordered(there(rows.map(value.of)).map(jsonOf)) })),
     one.map((value): Part => ({ name: 'make_set', args: [value.text], of: (rows) => unordered(different(rows.map(value.of).flatMap(itemsOf))) })),
     fc.oneof(one, plain).map((value): Part => ({ name: 'buildschema', args: [value.text], of: (rows) => schemaOf(rows.map(value.of)) })),
+    fc.tuple(condition, plain).map(([test, value]): Part => ({ name: 'spotlight', args: [test.text, value.text], of: (rows) => spotlit(value, test, rows) })),
     one.map((value): Part => ({ name: 'topk', args: [value.text, '100'], of: (rows) => unordered(counted(rows.map(value.of))) })),
     fc.tuple(plain, fc.constantFrom(1, 2, 4, 8)).map(([value, size]): Part => ({ name: 'histogram', args: [value.text, String(size)], of: (rows) => histogram(doubles(value, rows), size) })),
   ); // prettier-ignore
@@ -157,8 +172,8 @@ export function aggregations(columns: readonly Expression[], big: Expression): f
     fc.tuple(part, fc.option(condition, { freq: 3 })).map(([{ name, args, key, of }, test]) => {
       const names = AGGREGATE_FUNCTIONS.find((spec) => spec.names[0] === name)!.names;
       const called = names[args.join(',').length % names.length]!;
-      // `countif` takes a condition alone.
-      if (test === null || (name === 'count') !== (args.length === 0)) return { text: `${called}(${args.join(', ')})`, of, ...(key && { key }) };
+      // `countif` takes a condition alone, `spotlight` has one.
+      if (test === null || name === 'spotlight' || (name === 'count') !== (args.length === 0)) return { text: `${called}(${args.join(', ')})`, of, ...(key && { key }) };
       const kept = (rows: readonly Row[]): Row[] => rows.filter((row) => truth(test, row) === true);
       return { text: `${called}if(${[...args, test.text].join(', ')})`, of: (rows, seconds) => of(kept(rows), seconds), ...(key && { key: (rows: readonly Row[]) => key(kept(rows)) }) };
     }); // prettier-ignore

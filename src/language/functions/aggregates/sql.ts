@@ -11,6 +11,7 @@ import { asJson, exists, facetsOf, one, oneRequired, type Value } from '../../..
 import { numberOf } from '../../plan/literals.ts';
 import { plainOf } from '../../function-spec.ts';
 import type { AGGREGATES } from './spec.ts';
+import { spotlight } from './spotlight-sql.ts';
 import type { AggregateBuilders, AggregateCall } from '../../../service/query/values/call.ts';
 
 const counted = (condition: Sql): Value => oneRequired('int', sql`toInt64(countIf(${condition}))`);
@@ -180,4 +181,5 @@ export const AGGREGATES_SQL: AggregateBuilders<typeof AGGREGATES> = {
   stdev: spread(sql`stddevSampStableOrNull`),
   variance: spread(sql`varSampStableOrNull`),
   rate,
+  spotlight,
 }; // prettier-ignore

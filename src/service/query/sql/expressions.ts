@@ -92,6 +92,7 @@ function callOf({ args, places, at }: Arguments, context: ExpressionContext, fil
     types: args.map(({ type }) => type),
     filtering,
     value,
+    node: (n) => args[n]!,
     string: (n) => asString(value(n)),
     int: (n) => asInt(value(n)),
     number: (n) => asNumber(value(n)),

@@ -1,4 +1,5 @@
 /** One use of a function as its SQL builder sees it, and the tables of builders. */
+import type { Node } from '../../../language/plan/tree.ts';
 import type { Constant, Type } from '../../../language/types.ts';
 import type { Params, Sql } from './sql.ts';
 import type { Numeric, Value } from './value.ts';
@@ -20,6 +21,8 @@ export interface Call extends Environment {
   readonly count: number;
   readonly types: readonly Type[];
   value(n: number): Value;
+  /** The argument as it was written. */
+  node(n: number): Node;
   /** Nullable SQL of the argument as that type. */
   string(n: number): Sql;
   int(n: number): Sql;
