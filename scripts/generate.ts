@@ -1,22 +1,23 @@
 /**
  * Writes what comes from the configuration's field tables: config.example.yaml, the tables in docs/configuration.md and
- * docs/config.schema.json; the tables in docs/query.md and the examples in docs/query-examples.md from those of the query compiler; each room's list of functions, and that of operators; and the engine's packages from the lock file. With `--check` nothing is written: exits 1 and names what is out of step.
+ * docs/config.schema.json; the tables in docs/query.md and the examples in docs/query-examples.md from those of the query compiler; each room's list of functions, and that of operators; the presets from presets/; and the engine's packages from the lock file. With `--check` nothing is written: exits 1 and names what is out of step.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { renderExample } from './describe/example.ts';
-import { renderJsonSchema } from './describe/json-schema.ts';
-import { replaceTables } from './describe/table.ts';
 import { renderEnginePackages } from './engine-packages.ts';
+import { PRESET_ROWS, renderPresetRows, replacePresets } from './presets.ts';
 import { replaceTimeForms } from './time-forms.ts';
 import { topicLists } from './topic-lists.ts';
 
 const root = join(import.meta.dirname, '..');
 const isCheck = process.argv.includes('--check');
 
-// The tables of functions and operators are read through these lists, so they come first.
-const lists = topicLists(root);
+// The tables of functions, operators and presets are read through these lists, so they come first.
+const lists = [...topicLists(root), [PRESET_ROWS, () => renderPresetRows(root)] as const];
 if (!isCheck) for (const [path, render] of lists) if (render() !== read(path)) writeFileSync(join(root, path), render());
+const { renderExample } = await import('./describe/example.ts');
+const { renderJsonSchema } = await import('./describe/json-schema.ts');
+const { replaceTables } = await import('./describe/table.ts');
 const { replaceReference } = await import('./query-reference.ts');
 const { replaceExamples } = await import('./query-examples.ts');
 
@@ -24,7 +25,7 @@ const generated: readonly (readonly [path: string, render: (current: string) => 
   ['config.example.yaml', renderExample],
   ['docs/config.schema.json', renderJsonSchema],
   ['docs/configuration.md', replaceTables],
-  ['docs/formats.md', replaceTimeForms],
+  ['docs/formats.md', (page) => replacePresets(replaceTimeForms(page), root)],
   ['docs/query.md', replaceReference],
   ['docs/query-examples.md', replaceExamples],
   ...lists,

@@ -25,29 +25,19 @@ export interface Section<C> {
   readonly ids: ReadonlySet<string>;
 }
 
-/** The kind of `sources` and `sinks`; `tables` by the components' types. `prepare` sees each mapping first. */
-export function section<Tables extends Tabled>(
-  what: 'source' | 'sink',
-  tables: Tables,
-  prepare: (map: YamlMap) => YamlMap = (map) => map,
-): Kind<Section<Components<Tables>>> {
+/** The kind of `sources` and `sinks`; `tables` by the components' types. */
+export function section<Tables extends Tabled>(what: 'source' | 'sink', tables: Tables): Kind<Section<Components<Tables>>> {
   return {
     type: `mapping of ids to ${what}s`,
     schema: {},
     // Each component was read by the table of its type.
-    read: (node, _key, reading) => readSection(what, tables, prepare, node, reading) as Section<Components<Tables>> | undefined,
+    read: (node, _key, reading) => readSection(what, tables, node, reading) as Section<Components<Tables>> | undefined,
   };
 }
 
 const ID = /^[A-Za-z0-9_-]{1,64}$/;
 
-function readSection(
-  what: string,
-  tables: Tabled,
-  prepare: (map: YamlMap) => YamlMap,
-  node: YamlNode,
-  reading: Reading,
-): Section<unknown> | undefined {
+function readSection(what: string, tables: Tabled, node: YamlNode, reading: Reading): Section<unknown> | undefined {
   const section = `${what}s`;
   const map = asMap(node, section, reading.report);
   if (map === undefined) return undefined;
@@ -65,7 +55,7 @@ function readSection(
     reading.note(path, keyAt, keyAt);
     const body = asMap(value, id, reading.report);
     // Messages about the whole component point at its id, not at its first key.
-    if (body) components.push(...readComponent(what, tables, { ...prepare(body), at: keyAt }, id, path, reading));
+    if (body) components.push(...readComponent(what, tables, { ...body, at: keyAt }, id, path, reading));
   }
   return { components, ids };
 }

@@ -4,6 +4,13 @@ import { CHARSETS, findCharset } from './charsets.ts';
 import type { Kind } from './field.ts';
 import { text } from './kinds.ts';
 import { suggestKey } from '../nearest.ts';
+import { PRESET_NAMES } from '../presets/preset.ts';
+
+/** One that is not known was reported before its source was read (config/presets/preset). */
+export const presetName: Kind<string> = {
+  ...text({ type: 'name of a preset: docs/formats.md', parse: (value) => ({ value }) }),
+  schema: { anyOf: [{ enum: [...PRESET_NAMES] }, { type: 'string' }] },
+};
 
 /** One of config/fields/charsets, in any spelling. */
 export const charset: Kind<string> = text({

@@ -17,6 +17,7 @@ import { judgeConfig, reportWrongLevel } from './wrong-level.ts';
 import { zoneNameIn } from '../../core/time/go-layout.ts';
 import { includeFiles } from './include-files.ts';
 import { type Config, readsLines, type TransformConfig } from '../model.ts';
+import { expandPresets, NO_PRESETS } from '../presets/preset.ts';
 import { printable } from '../quote.ts';
 import { readTextFile } from './read-text.ts';
 import { writtenOf } from './written.ts';
@@ -118,13 +119,14 @@ class Loader {
     const root = parseYaml(this.#text, this.#report, judgeConfig(this.#reading.env));
     const main = this.#rootMap(root);
     if (main === undefined || this.#isAtWrongLevel(main)) return undefined;
-    const map = includeFiles(main, {
+    const included = includeFiles(main, {
       file: this.#file,
       texts: this.#texts,
       reading: this.#reading,
       warn: this.#warn,
       refuse: (problem) => this.#problems.push(problem),
     });
+    const map = expandPresets(included, NO_PRESETS, this.#report);
     this.#warnOfDollars(map);
     const agent = readTable(agentTable, map, '', this.#reading);
     this.#dataDir = dataDirOf(agent.data_dir, this.#reading.env, dirname(resolve(this.#file)));

@@ -1,32 +1,26 @@
 /** A configuration as one can write it: every key by its own name and in its own units, with its default where it is absent. */
 import type { JsonValue } from '../../core/block.ts';
 import { defaultNode, type Table } from '../fields/field.ts';
-import { withPreset } from '../presets/preset.ts';
 import { agentTable, sinkTables, sourceTables } from '../tables/schema.ts';
 import type { YamlMap, YamlNode } from '../yaml/document.ts';
 
 type Written = Record<string, JsonValue>;
 
-/** Of the root mapping, its included files merged. Variables stay as they are written; keys without a value and a default are left out. */
+/** Of the root mapping, its included files and presets merged. Variables stay as they are written; keys without a value and a default are left out. */
 export function writtenOf(root: YamlMap): Written {
   const written = fill(agentTable, root);
   const { include_config: _included, ...others } = written;
-  return { ...others, sources: components(root, 'sources', sourceTables, withPreset), sinks: components(root, 'sinks', sinkTables) };
+  return { ...others, sources: components(root, 'sources', sourceTables), sinks: components(root, 'sinks', sinkTables) };
 }
 
-function components(
-  root: YamlMap,
-  key: string,
-  tables: Readonly<Record<string, Table>>,
-  prepare = (map: YamlMap): YamlMap => map,
-): Written {
+function components(root: YamlMap, key: string, tables: Readonly<Record<string, Table>>): Written {
   const section = nodeOf(root, key);
   if (section?.kind !== 'map') return {};
   return Object.fromEntries(
     section.entries.map(({ key: id, value }) => {
       const body = asMap(value);
       const type = plain(nodeOf(body, 'type'));
-      return [id, fill(typeof type === 'string' ? (tables[type] ?? {}) : {}, prepare(body))];
+      return [id, fill(typeof type === 'string' ? (tables[type] ?? {}) : {}, body)];
     }),
   );
 }

@@ -1,39 +1,71 @@
 /**
  * Presets: keys of a source that are written elsewhere, for a program whose logs are known. Keys beside `preset` win; `types` and
- * `path_fields` merge by name.
+ * `path_fields` merge by name. A preset may build on another one by a `preset` of its own.
  */
-import { PRESETS } from './presets.ts';
-import { moveNode, parseYaml, type YamlEntry, type YamlMap } from '../yaml/document.ts';
+import { PRESETS } from './rows.ts';
+import { moveNode, parseYaml, type Report, type YamlEntry, type YamlMap } from '../yaml/document.ts';
+import { suggestKey } from '../nearest.ts';
+import { quote } from '../quote.ts';
 
 export const PRESET_NAMES: readonly string[] = Object.keys(PRESETS);
+
+/** The keys of presets that users wrote, by name. */
+export type OwnPresets = ReadonlyMap<string, YamlMap>;
+
+export const NO_PRESETS: OwnPresets = new Map();
 
 /** Keys of which one written beside the preset takes the place of all. */
 const FORMAT_KEYS: ReadonlySet<string> = new Set(['format', 'formats', 'regex', 'csv']);
 
-/** The source's mapping with the keys of its preset; as it is where it has none that is known. */
-export function withPreset(map: YamlMap): YamlMap {
+/** The root with the keys of their presets in its sources. A name that no preset has is reported. */
+export function expandPresets(root: YamlMap, own: OwnPresets, report: Report): YamlMap {
+  const expand = (source: YamlEntry): YamlEntry =>
+    source.value.kind === 'map' ? { ...source, value: withPreset(source.value, own, report) } : source;
+  const entries = root.entries.map((entry) =>
+    entry.key === 'sources' && entry.value.kind === 'map'
+      ? { ...entry, value: { ...entry.value, entries: entry.value.entries.map(expand) } }
+      : entry,
+  );
+  return { ...root, entries };
+}
+
+/** The mapping with the keys of its preset; as it is where it has none that is known. */
+export function withPreset(map: YamlMap, own: OwnPresets, report: Report): YamlMap {
   const written = new Map(map.entries.map((entry) => [entry.key, entry]));
   const preset = written.get('preset');
-  const name = preset?.value.kind === 'scalar' ? String(preset.value.value) : '';
-  if (!preset || !Object.hasOwn(PRESETS, name)) return map;
-  const added = keysOf(name, preset.keyAt).filter(({ key }) => !written.has(key) && !(FORMAT_KEYS.has(key) && hasFormat(written)));
-  const own = map.entries.map((entry) => merged(entry, keysOf(name, preset.keyAt)));
+  if (preset?.value.kind !== 'scalar') return map;
+  const name = String(preset.value.value);
+  const keys = keysOf(name, own, preset.keyAt, report);
+  if (keys === undefined) {
+    const known = [...own.keys(), ...PRESET_NAMES];
+    report(preset.value.at, `\`preset: ${quote(name)}\` is not known`, suggestKey(name, known));
+    return map;
+  }
+  const added = keys.filter(({ key }) => !written.has(key) && !(FORMAT_KEYS.has(key) && hasFormat(written)));
+  const merged = map.entries.map((entry) => mergedEntry(entry, keys));
   const takesRegex = written.has('regex') && !written.has('format') && !written.has('formats');
   const format = takesRegex ? [entryOf('format', 'regex', preset.keyAt)] : [];
-  return { ...map, entries: [...own, ...added, ...format] };
+  return { ...map, entries: [...merged, ...added, ...format] };
 }
 
 function hasFormat(written: ReadonlyMap<string, YamlEntry>): boolean {
   return [...FORMAT_KEYS].some((key) => written.has(key));
 }
 
-/** The preset's keys, all at the place where it is named. */
-function keysOf(name: string, at: number): readonly YamlEntry[] {
-  const root = parseYaml(PRESETS[name]!, (_at, message) => {
+/** Undefined where no preset has the name. Those of a built-in one are at the place where it is named. */
+function keysOf(name: string, own: OwnPresets, at: number, report: Report): readonly YamlEntry[] | undefined {
+  const row = own.get(name) ?? builtInKeys(name, at);
+  // One that users wrote builds on a built-in one, so that this ends.
+  return row && withPreset(row, NO_PRESETS, report).entries.filter(({ key }) => key !== 'preset');
+}
+
+function builtInKeys(name: string, at: number): YamlMap | undefined {
+  if (!Object.hasOwn(PRESETS, name)) return undefined;
+  const root = parseYaml(PRESETS[name]!.keys, (_at, message) => {
     throw new Error(`the preset ${name} is wrong: ${message}`);
   });
   if (root?.kind !== 'map') throw new Error(`the preset ${name} has no keys`);
-  return root.entries.map(({ key, value }) => ({ key, keyAt: at, value: moveNode(value, () => at) }));
+  return { ...root, entries: root.entries.map(({ key, value }) => ({ key, keyAt: at, value: moveNode(value, () => at) })) };
 }
 
 function entryOf(key: string, value: string, at: number): YamlEntry {
@@ -41,7 +73,7 @@ function entryOf(key: string, value: string, at: number): YamlEntry {
 }
 
 /** The entry with what the preset has for it under other names. */
-function merged(entry: YamlEntry, preset: readonly YamlEntry[]): YamlEntry {
+function mergedEntry(entry: YamlEntry, preset: readonly YamlEntry[]): YamlEntry {
   const { key, value } = entry;
   const other = preset.find((each) => each.key === key)?.value;
   if (key === 'types' && value.kind === 'map' && other?.kind === 'map') {

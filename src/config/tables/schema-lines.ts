@@ -2,8 +2,7 @@
 import { field, group } from '../fields/field.ts';
 import type { Table } from '../fields/field.ts';
 import { anyText, choice, flag, duration, integer, list, size } from '../fields/kinds.ts';
-import { charset, delimiter, pattern } from '../fields/kinds-lines.ts';
-import { PRESET_NAMES } from '../presets/preset.ts';
+import { charset, delimiter, pattern, presetName } from '../fields/kinds-lines.ts';
 import { columnName, timezone } from '../fields/kinds-special.ts';
 import { wordOrGroup } from '../fields/kinds.ts';
 import { timeFormat } from '../fields/kinds-time.ts';
@@ -45,7 +44,7 @@ export const timeTable = {
 } satisfies Table;
 /** Of sources that read lines. */
 export const lineFields = {
-  preset: field(choice(PRESET_NAMES), {
+  preset: field(presetName, {
     example: 'nginx-access',
     doc: "format, time, types and multiline of a known program's logs; keys beside it win",
   }),

@@ -9,7 +9,6 @@ import { globOrList, hostPortOrNone, staticFields } from '../fields/kinds-specia
 import { transform } from '../fields/kinds-transform.ts';
 import { field, group } from '../fields/field.ts';
 import type { Table } from '../fields/field.ts';
-import { withPreset } from '../presets/preset.ts';
 import { consoleTable, ingestTable } from './schema-sinks.ts';
 import { testList } from './schema-tests.ts';
 import { fileTable, stdinTable, syslogTable } from './schema-sources.ts';
@@ -59,7 +58,7 @@ export const agentTable = {
   }),
   dead_letter: field(group(deadLetterTable), { default: '{}', doc: 'events that the service refused (`tailrace dead-letters`)' }),
   telemetry: field(group(telemetryTable), { default: '{}', doc: "the agent's own metrics, health and log" }),
-  sources: field(section('source', sourceTables, withPreset), {
+  sources: field(section('source', sourceTables), {
     required: true,
     doc: 'where events come from: an id of your choice and a mapping for each',
   }),
