@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { silentLog } from '../../src/core/log.ts';
 import { openChdb } from '../../src/service/engine/chdb.ts';
 import { openClickhouse } from '../../src/service/engine/clickhouse.ts';
-import { hidePassword, parseClickhouseUrl } from '../../src/service/engine/clickhouse-url.ts';
+import { parseClickhouseUrl } from '../../src/service/engine/clickhouse-url.ts';
 import type { Engine, EngineOptions } from '../../src/service/engine/engine.ts';
 import { KIND, RowBlock } from '../../src/service/engine/rows/row-block.ts';
 import { alignSettings, tableOf, timeLiteral } from '../../src/service/engine/tables.ts';
@@ -240,30 +240,6 @@ describe('the address of a cluster', () => {
   test('the password may come from the environment', () => {
     expect(parseClickhouseUrl('clickhouse://me@db', { TAILRACE_CLICKHOUSE_PASSWORD: 'x' }).password).toBe('x');
   });
-
-  // Symptom: a password with a character that means something in an address was printed, whole or in part.
-  test.each([
-    'u:sec/ret@h/db',
-    'u:sec?ret@h',
-    'u:sec#ret@h',
-    'u:sec@ret@h',
-    'u:12/sec-ret@h',
-    ':sec/ret@h',
-    'u:se:c/r:et@h:x',
-    'u:sec ret@h h',
-  ])('an error of clickhouse://%s does not show its password', (address) => {
-    const text = `clickhouse://${address}`;
-    expect(() => parseClickhouseUrl(text, {})).toThrow(/^(?!.*(?:sec|ret|r:et)).*\*\*\*/);
-    expect(hidePassword(text.replace('clickhouse', 'https'))).toMatch(/^https:\/\/u?:\*\*\*@h/);
-  });
-
-  // Symptom: a password in a parameter, or without a host behind it, was printed.
-  test.each(['h/db?password=secret', 'h?secure=1&PASSWORD=sec@ret&x=y', 'u:secret@h/db?password=sec/ret', ':secret@', 'u:secret@'])(
-    'an error of clickhouse://%s does not show its password',
-    (address) => {
-      expect(() => parseClickhouseUrl(`clickhouse://${address}`, {})).toThrow(/^(?!.*(?:sec[^u]|ret)).*\*\*\*/);
-    },
-  );
 
   test.each([
     'clickhouse://',

@@ -15,6 +15,10 @@ const FORM = /^clickhouse:\/\/(?:([^:@/?#]*)(?::([^@/?#]*))?@)?([^@/?#]+)(?:\/([
 const HOST = /^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::(\d{1,5}))?$/;
 const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
 const PORT = { http: 8123, https: 8443 };
+/** As much of what follows the user as is surely no part of a password: hosts, a database, parameters that are known. */
+const HOST_TEXT = String.raw`(?:\[[0-9A-Fa-f:.]+\]|[\w.-]+)(?::\d{1,5}(?!\d))?`;
+const PARAMETER = String.raw`(?:cluster|secure)=[\w.-]*`;
+const SHOWN = new RegExp(String.raw`^${HOST_TEXT}(?:,${HOST_TEXT})*(?:/\w*(?=\?|$))?(?:\?${PARAMETER}(?:&${PARAMETER})*)?`);
 
 /** Throws a `UsageError` that never repeats the password. */
 export function parseClickhouseUrl(text: string, env: Readonly<Record<string, string | undefined>>): ClickhouseAddress {
@@ -23,7 +27,7 @@ export function parseClickhouseUrl(text: string, env: Readonly<Record<string, st
       fix: 'write it as clickhouse://user@host:8123/database, or clickhouse://user@host1:8123,host2:8123/database?cluster=name',
     });
   };
-  // Else a part of the password would be taken for a host, a database or a parameter, and named.
+  // A part of the password may stand where a host, a database or a parameter would: no sentence quotes what the address has there.
   const bare = text.replace(/^[a-z]+:\/\//, '');
   const end = bare.search(/[@/?#]/);
   if (end >= 0 && bare.lastIndexOf('@') > end) fail('write the characters @ / ? # of a user or password as %40 %2F %3F %23');
@@ -31,14 +35,14 @@ export function parseClickhouseUrl(text: string, env: Readonly<Record<string, st
   const [, user = '', password = '', hosts = '', database = '', query = ''] = found;
   const parameters = new URLSearchParams(query);
   for (const name of parameters.keys())
-    if (name !== 'cluster' && name !== 'secure') fail(`the parameter ${JSON.stringify(name)} is not known`);
+    if (name !== 'cluster' && name !== 'secure') fail('a parameter is not known: wanted cluster or secure');
   const scheme = ['1', 'true'].includes(parameters.get('secure') ?? '') ? 'https' : 'http';
   const cluster = parameters.get('cluster') ?? '';
-  if (cluster !== '' && !NAME.test(cluster)) fail(`the cluster name ${JSON.stringify(cluster)} is not a plain name`);
-  if (database !== '' && !NAME.test(database)) fail(`the database name ${JSON.stringify(database)} is not a plain name`);
+  if (cluster !== '' && !NAME.test(cluster)) fail('the name of the cluster is not a plain name');
+  if (database !== '' && !NAME.test(database)) fail('the name of the database is not a plain name');
   const list = hosts.split(',').map((host) => {
-    const [, name = '', port = String(PORT[scheme])] = HOST.exec(host) ?? fail(`${JSON.stringify(host)} is no host or host:port`);
-    if (Number(port) > 65_535) fail(`the port ${port} is above 65535`);
+    const [, name = '', port = String(PORT[scheme])] = HOST.exec(host) ?? fail('wanted host or host:port, and an @ behind a user');
+    if (Number(port) > 65_535) fail('a port is above 65535');
     return `${scheme}://${name}:${port}`;
   });
   if (list.length > 1 && cluster === '') fail('several hosts are the shards of a cluster: say which with ?cluster=name');
@@ -51,12 +55,24 @@ export function parseClickhouseUrl(text: string, env: Readonly<Record<string, st
   };
 }
 
-/** Hides all up to the last `@` behind the first `:`, as a password may hold any character, and a parameter that looks like one. */
+/**
+ * The address for a person to read: what may be a password is `***`, wherever it stands and however the address is misspelt. A password may hold any
+ * character: all up to the last `@` is one, and behind that only what surely is none is shown.
+ */
 export function hidePassword(address: string): string {
-  const text = address.replaceAll(/([?&]pass(?:word)?=)[^&]*/gi, '$1***');
-  const [, before = '', userInfo = '', after = ''] = /^([a-z]+:\/\/|)(.*)(@[^@]*)$/s.exec(text) ?? [];
+  const scheme = /^(?:[a-z][a-z0-9+.-]*:\/\/)?/i.exec(address)![0];
+  const rest = address.slice(scheme.length);
+  const at = rest.lastIndexOf('@');
+  const userInfo = rest.slice(0, Math.max(at, 0));
+  // A parameter with an `@` in its value looks like a user.
+  if (/\?[^]*=/.test(userInfo)) return `${scheme}***`;
   const colon = userInfo.indexOf(':');
-  return colon < 0 ? text : `${before}${userInfo.slice(0, colon)}:***${after}`;
+  const user = colon < 0 ? userInfo : `${userInfo.slice(0, colon)}:***`;
+  const behind = rest.slice(at + 1);
+  const [shown = ''] = SHOWN.exec(behind) ?? [];
+  if (shown === behind) return `${scheme}${user}${at < 0 ? '' : '@'}${behind}`;
+  // Without an `@`, what stands behind a colon may be meant as a password.
+  return `${scheme}${user}${at < 0 ? shown.replace(/:[^]*/, '') : `@${shown}`}***`;
 }
 
 function decode(text: string): string {

@@ -3,6 +3,7 @@ import { createClient, ClickHouseLogLevel, type ClickHouseSettings } from '@clic
 import { Readable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 import { codeOf, messageOf } from '../../core/errors.ts';
+import { hideSecretsIn } from '../../core/text/hide-secrets.ts';
 import {
   SERVICE_ENGINE_CONNECTIONS,
   SERVICE_INSERT_SECONDS,
@@ -81,6 +82,8 @@ export function openShard({ host, user, password, database, querySeconds = 0, li
     try {
       return await work(deadline);
     } catch (error) {
+      // A server, or a proxy before it, may repeat what it was sent.
+      if (error instanceof Error) error.message = hideSecretsIn(error.message, [password, `${user}:${password}`]);
       if (deadline?.aborted !== true && !/timeout error/i.test(messageOf(error))) throw away(error, host) ?? error;
       silentUntil = performance.now() + SERVICE_SILENCE_MS;
       throw silent(host);

@@ -7,7 +7,7 @@ import { TailraceError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import { SERVICE_MOVE_BYTES, SERVICE_MOVE_ROWS } from '../limits.ts';
 import { openChdb, rowsAfter, type EmbeddedEngine, type TableMark } from '../engine/chdb.ts';
-import { parseClickhouseUrl } from '../engine/clickhouse-url.ts';
+import { hidePassword, parseClickhouseUrl } from '../engine/clickhouse-url.ts';
 import type { Engine } from '../engine/engine.ts';
 import { openCluster } from '../engine/open.ts';
 import type { OwnColumn } from '../engine/own-columns.ts';
@@ -50,7 +50,7 @@ export async function moveToCluster(options: MoveOptions): Promise<{ datasets: n
   try {
     if (metadata.fact('engine') === 'clickhouse')
       throw new TailraceError('E_ENGINE', `the events of ${dataDir} are on ClickHouse already`, {
-        fix: `start it with --engine ${options.to}`,
+        fix: `start it with --engine ${hidePassword(options.to)}`,
       });
     const engineOptions = { limits: queryLimitsOf(DEFAULT_LIMITS), sync };
     const from = await openChdb(dataDir, engineOptions);
