@@ -117,10 +117,17 @@ export interface Rescue {
 
 /** Files that no source reads as logs: the secrets of the configuration, and what is in the data folder. */
 export interface PrivateFiles {
-  /** Looks again at what there is, unless that was a moment ago. */
-  refresh(): void;
+  /** Looks again at what there is, unless that was a moment ago; `isOpening`: at the secrets in any case. */
+  refresh(isOpening?: boolean): void;
   /** What the file is, as in "it is …"; undefined for one that may be read. */
-  whatIs(file: { readonly device: number | bigint; readonly inode: number | bigint }): string | undefined;
+  whatIs(file: PrivateFile): string | undefined;
+}
+
+/** As its stat says. */
+export interface PrivateFile {
+  readonly device: number | bigint;
+  readonly inode: number | bigint;
+  readonly bornMs: number;
 }
 
 /** What a source is given. */

@@ -45,7 +45,7 @@ export class Builder {
   private constructor(options: BuilderOptions, kernel: Kernel) {
     this.#options = options;
     this.#kernel = kernel;
-    this.#privateFiles = new ListedPrivateFiles(() => options.inForce.config, options.clock);
+    this.#privateFiles = new ListedPrivateFiles(() => options.inForce.config, options.clock, options.inForce.config.dataDir);
     this.#shapingScratch = options.sinksOnly ? undefined : kernel.reserve(SHAPING_SCRATCH_BYTES);
   }
 

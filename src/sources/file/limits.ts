@@ -100,3 +100,5 @@ export const LINK_VERDICT_MS = 30_000;
 export const PRIVATE_FILES_AGE_MS = 1_000;
 /** … or after so many times what listing them took. */
 export const PRIVATE_FILES_PAUSE = 50;
+/** Files that were secrets and are remembered, so that a hard link to one is not read. */
+export const MAX_FORMER_SECRETS = 1_000;

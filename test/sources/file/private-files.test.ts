@@ -1,11 +1,14 @@
 /** Secrets of the configuration, and what is in the data folder, are no logs, whatever path leads to them. */
 import { execFileSync } from 'node:child_process';
-import { appendFileSync, linkSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { appendFileSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
 import { secretFilesOf } from '../../../src/config/connect/secret-files.ts';
 import type { Config } from '../../../src/config/model.ts';
 import { ListedPrivateFiles } from '../../../src/sources/file/scan/private-files.ts';
+import { MAX_FORMER_SECRETS } from '../../../src/sources/file/limits.ts';
+import { nodeFileSystem } from '../../../src/sources/file/scan/file-system.ts';
+import { readFormerSecrets } from '../../../src/state/former-secrets.ts';
 import { configOf } from '../../config/reading.ts';
 import { test, type TailRig } from './tail-rig.ts';
 
@@ -126,7 +129,7 @@ test('a private file that takes a log’s place before that is opened is not rea
   let isHidden = true;
   // The search does not know it yet: it was made since the folder was listed.
   const late = {
-    refresh: () => privateFiles.refresh(),
+    refresh: (isOpening?: boolean) => privateFiles.refresh(isOpening),
     whatIs: (file: Parameters<typeof privateFiles.whatIs>[0]) => (isHidden ? undefined : privateFiles.whatIs(file)),
   };
   rmSync(rig.path('logs/a.log'));
@@ -148,6 +151,114 @@ test('a log that has the inode of a private file that was deleted is read', asyn
   appendFileSync(rig.path('logs/a.log'), 'more\n');
   await rig.drain();
   expect(rig.texts).toEqual(['data/spool/1.spool', 'more']);
+});
+
+/** As programs replace a secret: another file takes its path. */
+function replaceToken(rig: TailRig, text = 'next\n'): void {
+  writeFileSync(rig.path('conf/next'), text);
+  renameSync(rig.path('conf/next'), rig.path('conf/token'));
+}
+
+test('a hard link to a token file is not read once another file took that one’s place, also after restarts', async ({ rig }) => {
+  const config = configIn(rig);
+  const privateFiles = (): ListedPrivateFiles => new ListedPrivateFiles(() => config, rig.clock, config.dataDir);
+  await rig.start({ glob: 'logs/*.log', privateFiles: privateFiles() });
+  linkSync(rig.path('conf/token'), rig.path('kept'));
+  replaceToken(rig);
+  linkSync(rig.path('kept'), rig.path('logs/a.log'));
+  await rig.pass(5);
+  await rig.start({ glob: 'logs/*.log', privateFiles: privateFiles() });
+  await rig.pass(5);
+  replaceToken(rig, 'last\n');
+  appendFileSync(rig.path('logs/b.log'), 'log\n');
+  await rig.start({ glob: 'logs/*.log', privateFiles: privateFiles() });
+  await rig.pass(5);
+  expect(rig.texts).toEqual(['log']);
+  expect(rig.source.explain(rig.path('logs/a.log'))).toMatchObject({
+    isRead: false,
+    reason: expect.stringContaining('a former file of a secret'),
+  });
+});
+
+test('a token file that took the place of another a moment ago is known before a file is opened', ({ rig }) => {
+  const config = configIn(rig);
+  const privateFiles = new ListedPrivateFiles(() => config, rig.clock);
+  privateFiles.refresh();
+  replaceToken(rig);
+  privateFiles.refresh(true);
+  expect(privateFiles.whatIs(nodeFileSystem.stat(rig.path('conf/token'))!)).toBe('the token_file of sink "store"');
+});
+
+/** A folder as Kubernetes mounts it: `token` leads through `..data` to the version in force. */
+function volumeIn(rig: TailRig): Config {
+  for (const name of ['volume/..v1/token', 'volume/..v1/more/ca.crt', 'volume/app.log']) {
+    mkdirSync(rig.path(join(name, '..')), { recursive: true });
+    writeFileSync(rig.path(name), `${name}\n`);
+  }
+  symlinkSync('..v1', rig.path('volume/..data'));
+  symlinkSync('..data/token', rig.path('volume/token'));
+  return tokenAt(rig, 'volume/token');
+}
+
+const tokenAt = (rig: TailRig, path: string): Config =>
+  configOf(`data_dir: ${rig.path('data')}
+sources: {app: {type: file, include: ['/x']}}
+sinks: {store: {type: ingest, url: 'https://127.0.0.1:4100', dataset: logs, token_file: ${rig.path(path)}}}
+`);
+
+test.for(['volume/**', 'volume/{.,}*/{.,}*', 'volume/..v*/**', 'volume/*'])(
+  'versions of a token in a volume of Kubernetes are not read by %s, before and after they are in force',
+  async (glob, { rig }) => {
+    await start(rig, glob, volumeIn(rig));
+    await rig.pass(5);
+    mkdirSync(rig.path('volume/..v2'));
+    for (const name of ['ca.crt', 'token']) writeFileSync(rig.path(`volume/..v2/${name}`), 'secret\n');
+    linkSync(rig.path('volume/..v2/token'), rig.path('volume/a.log'));
+    await rig.pass(5);
+    symlinkSync('..v2', rig.path('volume/..data_tmp'));
+    renameSync(rig.path('volume/..data_tmp'), rig.path('volume/..data'));
+    await rig.pass(5);
+    renameSync(rig.path('volume/..v1'), rig.path('volume/left'));
+    await rig.pass(5);
+    expect(rig.texts).toEqual(glob.endsWith('}*') || glob.includes('..v') ? [] : ['volume/app.log']);
+  },
+);
+
+test('a token below a folder that a link leads to is not read in the folders beside that one; logs there are', async ({ rig }) => {
+  for (const n of [1, 2]) {
+    mkdirSync(rig.path(`releases/${n}/conf`), { recursive: true });
+    writeFileSync(rig.path(`releases/${n}/conf/token`), 'secret\n');
+    writeFileSync(rig.path(`releases/${n}/app.log`), `log ${n}\n`);
+  }
+  symlinkSync('releases/1', rig.path('current'));
+  await start(rig, 'releases/**', tokenAt(rig, 'current/conf/token'));
+  await rig.pass(5);
+  expect(rig.texts).toEqual(['log 1', 'log 2']);
+});
+
+test('a file with the inode of a former secret is none where it was made at another time', ({ rig }) => {
+  const config = configIn(rig);
+  const privateFiles = new ListedPrivateFiles(() => config, rig.clock);
+  privateFiles.refresh();
+  const { device, inode, bornMs } = nodeFileSystem.stat(rig.path('conf/token'))!;
+  replaceToken(rig);
+  expect(privateFiles.whatIs({ device, inode, bornMs })).toBe('a former file of a secret');
+  expect(privateFiles.whatIs({ device, inode, bornMs: bornMs + 1 })).toBeUndefined();
+});
+
+test(`${MAX_FORMER_SECRETS} former secrets are remembered, the oldest forgotten; a broken list of them is none`, ({ rig }) => {
+  const config = configIn(rig);
+  const file = rig.path('data/former-secrets');
+  writeFileSync(file, JSON.stringify(Array.from({ length: MAX_FORMER_SECRETS }, (_, n) => ({ device: '1', inode: String(n), bornMs: n }))));
+  const privateFiles = new ListedPrivateFiles(() => config, rig.clock, config.dataDir);
+  privateFiles.refresh();
+  const kept = readFormerSecrets(config.dataDir);
+  expect(kept).toHaveLength(MAX_FORMER_SECRETS);
+  expect(kept[0]).toEqual({ device: '1', inode: '4', bornMs: 4 });
+  expect(privateFiles.whatIs({ device: 1, inode: 3, bornMs: 3 })).toBeUndefined();
+  expect(readFileSync(file, 'utf8')).not.toContain('token');
+  writeFileSync(file, '{');
+  expect(readFormerSecrets(config.dataDir)).toEqual([]);
 });
 
 test('every file that a configuration names as secret is listed', ({ rig }) => {

@@ -7,7 +7,7 @@ import { closeQuietly } from './peek.ts';
 /** `open` throws `E_REFUSED` beside the system's errors. */
 export function guard(fileSystem: FileSystem, links: Links, privateFiles: PrivateFiles | undefined): FileSystem {
   const verify = (path: string, fd: number): void => {
-    privateFiles?.refresh();
+    privateFiles?.refresh(true);
     const what = privateFiles?.whatIs(fileSystem.fstat(fd));
     if (what !== undefined) throw refusedError(privateRefusal(path, what));
     const opened = fileSystem.pathOf(fd);
