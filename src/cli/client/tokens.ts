@@ -7,7 +7,7 @@ import type { Action, NewToken, Token } from '../../client/api-types.ts';
 import { ClientError } from '../../client/client-error.ts';
 import type { Client } from '../../client/client.ts';
 import { parseDuration } from '../../config/fields/units.ts';
-import type { OfflineTokens } from '../../service/auth/offline-tokens.ts';
+import type { OfflineTokens } from '../../service/run/offline-tokens.ts';
 import { codeOf, messageOf, TailraceError, UsageError } from '../../core/errors.ts';
 import { refuseForeignFolder } from '../../state/keep-owner.ts';
 import type { ConnectionArguments } from './connection.ts';
@@ -138,7 +138,7 @@ async function withFolder(data: string, args: TokenArguments, work: (tokens: Tok
     throw new UsageError('E_USAGE', '--data is for a service that is stopped, --url and --token are for one that runs', {
       fix: 'give one or the other',
     });
-  const { openOfflineTokens } = await import('../../service/auth/offline-tokens.ts');
+  const { openOfflineTokens } = await import('../../service/run/offline-tokens.ts');
   let offline: OfflineTokens;
   try {
     refuseForeignFolder(resolve(data));

@@ -165,7 +165,7 @@ function shownTokens(dataDir: string, { address, credentials }: Service, tokens:
 
 /** Ends the tokens of this run in a folder that is kept. */
 async function endTokens(dataDir: string): Promise<void> {
-  const { openOfflineTokens } = await import('../../service/auth/offline-tokens.ts');
+  const { openOfflineTokens } = await import('../../service/run/offline-tokens.ts');
   rmSync(join(dataDir, FIRST_TOKENS_FILE), { force: true });
   const offline = openOfflineTokens(dataDir);
   for (const name of ['personal', 'api', 'ingest']) offline.revoke(`environment-${name}`);

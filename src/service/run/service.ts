@@ -108,20 +108,9 @@ export async function startService(options: ServiceOptions): Promise<Service> {
 
     const { rateLimit } = await import('../auth/rate-limit.ts');
     const { describeApi } = await import('../http/openapi.ts');
-    const { datasetRoutes } = await import('../datasets/routes.ts');
-    const { ingestRoutes } = await import('../ingest/routes.ts');
-    const { queryRoutes } = await import('../query/routes.ts');
-    const { accountRoutes } = await import('../auth/account-routes.ts');
-    const { annotationRoutes } = await import('../saved/annotations.ts');
-    const { starredQueryRoutes } = await import('../saved/starred-queries.ts');
-    const { mapFieldRoutes } = await import('../saved/map-fields.ts');
-    const { openVirtualFields } = await import('../saved/virtual-fields.ts');
-    const { missingRoutes } = await import('../saved/missing.ts');
-    const { organisationOf } = await import('../auth/organisation.ts');
-    const { tokenRoutes } = await import('../auth/token-routes.ts');
+    const { openVirtualFields } = await import('../api/virtual-fields.ts');
+    const { ENDPOINT_GROUPS } = await import('../api/groups.ts');
     const { createMetrics } = await import('../http/metrics.ts');
-    const { explorerRoutes } = await import('../http/explorer-page.ts');
-    const { healthRoutes } = await import('./health.ts');
     const arrivals = openArrivals();
     const metrics = createMetrics({ openStreams: arrivals.waiting, memoryBytes: lastKnown(MEMORY_WAIT_MS, () => engine.memoryBytes()) });
     const server = createServer({
@@ -137,25 +126,11 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       accessLog: options.accessLog,
     });
     describeApi(server, headerPrefix);
-    explorerRoutes(server);
-    healthRoutes(server, engine, metrics);
     server.addHook('preClose', (done) => {
       arrivals.close();
       done();
     });
-    datasetRoutes(server, { catalog, trimmer, arrivals, engine });
-    const quota = openQuota(metadata, limits.monthlyBytes);
-    const { countIngest, countQuery } = metrics;
-    const ownFields = chooseOwnFields(catalog, log, limits.ownColumnSample);
-    const parts = { metadata, engine, catalog, keys, quota, arrivals, ownFields, countIngest, log, limits, takeRowIds: rowIds(metadata) };
-    ingestRoutes(server, parts, headerPrefix, options.personalIngest ?? false);
-    const virtualFields = openVirtualFields(metadata, catalog);
-    queryRoutes(
-      server,
-      { catalog, engine, arrivals, countQuery, columnsOf: virtualFields.columnsOf, replyBytes: limits.replyBytes },
-      headerPrefix,
-    );
-    const facts = {
+    const organisation = {
       id: auth.credentials.orgId,
       created,
       email: auth.users.owner.email,
@@ -163,13 +138,19 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       monthlyBytes: limits.monthlyBytes,
       maxFields: limits.datasetFields,
     };
-    accountRoutes(server, auth, (role) => organisationOf(facts, role));
-    tokenRoutes(server, auth);
-    annotationRoutes(server, metadata);
-    starredQueryRoutes(server, metadata);
-    mapFieldRoutes(server, catalog);
-    virtualFields.routes(server);
-    missingRoutes(server);
+    const virtualFields = openVirtualFields(metadata, catalog);
+    const parts = {
+      metadata, engine, catalog, trimmer, arrivals, keys, auth, organisation, virtualFields, metrics, log, limits, headerPrefix,
+      columnsOf: virtualFields.columnsOf,
+      quota: openQuota(metadata, limits.monthlyBytes),
+      ownFields: chooseOwnFields(catalog, log, limits.ownColumnSample),
+      takeRowIds: rowIds(metadata),
+      replyBytes: limits.replyBytes,
+      personalIngest: options.personalIngest ?? false,
+      countIngest: metrics.countIngest,
+      countQuery: metrics.countQuery,
+    }; // prettier-ignore
+    for (const group of ENDPOINT_GROUPS) group.bind(server, parts);
     opened.push(() => server.close());
     const address = await listen(server, options.listen);
     isServing = true;

@@ -4,9 +4,9 @@
  */
 import { readBody } from '../http/read-body.ts';
 import { openExisting } from '../metadata.ts';
-import { CREATE, createToken, viewOf } from './token-routes.ts';
-import { openTokens } from './tokens.ts';
-import { openUsers } from './users.ts';
+import { CREATE, createToken, viewOf } from '../api/tokens.ts';
+import { openTokens } from '../auth/tokens.ts';
+import { openUsers } from '../auth/users.ts';
 
 type View = ReturnType<typeof viewOf>;
 export type OfflineTokens = ReturnType<typeof openOfflineTokens>;
@@ -21,7 +21,7 @@ export function openOfflineTokens(dataDir: string) {
     /** `wanted` as the body of a request. Throws an `ApiError`. */
     create(wanted: object): View & { readonly token: string } {
       const caller = { kind: 'personal', token: '', user: users.owner, expires: null } as const;
-      const { token, text } = createToken(readBody(CREATE, wanted, 'name (string)'), caller, tokens, users);
+      const { token, text } = createToken(readBody(CREATE, wanted), caller, tokens, users);
       return { ...viewOf(token, users), token: text };
     },
     /** By id or by a name that only one has. Throws an `ApiError`. */

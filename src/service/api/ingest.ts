@@ -1,14 +1,14 @@
 /** POST /v1/ingest/{dataset} and POST /v1/datasets/{dataset}/ingest: the same, under an older path. */
 import { isUtf8 } from 'node:buffer';
-import type { FastifyInstance, FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify';
+import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
 import { SERVICE_KEY_LENGTH } from '../limits.ts';
 import { badRequest } from '../http/api-error.ts';
-import type { Endpoint } from '../http/openapi.ts';
-import { ingestAdmission, type Admitted } from './admission.ts';
-import { decompress, tooLarge } from './decompress.ts';
-import { ingest, type IngestOptions, type Parts } from './ingest.ts';
-import { formatOf } from './readers.ts';
+import { ingestAdmission, type Admitted } from '../ingest/admission.ts';
+import { decompress, tooLarge } from '../ingest/decompress.ts';
+import { ingest, type IngestOptions, type Parts } from '../ingest/ingest.ts';
+import { formatOf } from '../ingest/readers.ts';
+import { type Asked, endpointsOf, group, type Querystring } from './endpoint.ts';
 
 const REPLY = z.object({
   ingested: z.int(),
@@ -18,9 +18,9 @@ const REPLY = z.object({
   blocksCreated: z.int(),
   walLength: z.int(),
 });
-const DOC: Endpoint = {
+const PATHS = ['/v1/ingest/:dataset', '/v1/datasets/:dataset/ingest'] as const;
+const DOC = {
   summary: 'Stores the events of the body',
-  tag: 'ingest',
   bodies: {
     'application/json': 'an array of events or of {time, data, labels} envelopes, one event, or events in lines',
     'application/x-ndjson': 'one JSON value a line',
@@ -40,14 +40,14 @@ const DOC: Endpoint = {
   reply: REPLY,
 };
 
-interface Ingest {
-  Params: { dataset: string };
-  Querystring: Record<string, string | string[] | undefined>;
-  Body: Buffer | undefined;
+interface IngestParts extends Parts {
+  readonly headerPrefix: string;
+  /** Personal tokens may ingest, too. */
+  readonly personalIngest: boolean;
 }
 
-export function ingestRoutes(server: FastifyInstance, parts: Parts, headerPrefix: string, personalIngest: boolean): void {
-  const prefix = headerPrefix.toLowerCase();
+export const ingestEndpoints = group('ingest', { IngestResult: REPLY }, (_endpoint, parts: IngestParts, server) => {
+  const prefix = parts.headerPrefix.toLowerCase();
   const { bodyBytes } = parts.limits;
   const admission = ingestAdmission(parts.limits);
 
@@ -60,7 +60,7 @@ export function ingestRoutes(server: FastifyInstance, parts: Parts, headerPrefix
       throw error.code === 'FST_ERR_CTP_BODY_TOO_LARGE' ? tooLarge(bodyBytes) : error;
     });
 
-    const handle = async (request: FastifyRequest<Ingest>, reply: FastifyReply): Promise<FastifyReply> => {
+    const handle = async (request: Asked<`POST ${(typeof PATHS)[number]}`>, _body: unknown, reply: FastifyReply): Promise<FastifyReply> => {
       const { headers, query } = request;
       const options: IngestOptions = {
         format: formatOf(headers['content-type']),
@@ -75,7 +75,7 @@ export function ingestRoutes(server: FastifyInstance, parts: Parts, headerPrefix
       const text = await parts.catalog.use(request.params.dataset, (dataset) => {
         const work = async (): Promise<string> => {
           parts.quota.check(new Date());
-          const sent = request.body ?? Buffer.alloc(0);
+          const sent = (request.body as Buffer | undefined) ?? Buffer.alloc(0);
           // Not held while the engine stores what was in it.
           request.body = undefined;
           const { unpack } = request.getDecorator<Admitted>('admitted');
@@ -86,25 +86,25 @@ export function ingestRoutes(server: FastifyInstance, parts: Parts, headerPrefix
       });
       return reply.type('application/json; charset=utf-8').send(text);
     };
-    const options: RouteShorthandOptions = {
-      // Before the body is read, after the token was.
-      onRequest: (request, reply, next) => {
-        const admitted = admission.enter(request);
-        request.setDecorator('admitted', admitted);
-        reply.raw.once('close', admitted.release);
-        next();
-      },
-      config: { ...(!personalIngest && { tokens: 'api' }), need: { kind: 'dataset', right: 'ingest' }, doc: DOC },
-    };
-    scope.post<Ingest>('/v1/ingest/:dataset', options, handle);
-    scope.post<Ingest>('/v1/datasets/:dataset/ingest', options, handle);
+    const endpoint = endpointsOf(scope, 'ingest');
+    const told = { ...DOC, ...(!parts.personalIngest && { tokens: 'api' as const }), need: { kind: 'dataset', right: 'ingest' } as const };
+    for (const path of PATHS)
+      endpoint(`POST ${path}`, told, handle, {
+        // Before the body is read, after the token was.
+        onRequest: (request, reply, next) => {
+          const admitted = admission.enter(request);
+          request.setDecorator('admitted', admitted);
+          reply.raw.once('close', admitted.release);
+          next();
+        },
+      });
     done();
   });
-}
+});
 
-function one(query: Ingest['Querystring'], name: string): string {
+function one(query: Querystring, name: string): string {
   const value = query[name] ?? '';
-  if (Array.isArray(value)) throw badRequest(`the query parameter ${name} is given ${value.length} times`);
+  if (typeof value !== 'string') throw badRequest(`the query parameter ${name} is given ${value.length} times`);
   return value;
 }
 

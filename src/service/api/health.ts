@@ -1,23 +1,26 @@
 /** /healthz, /readyz and /metrics. The first two need no token; /metrics needs one except from this machine. */
-import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { messageOf } from '../../core/errors.ts';
 import type { Engine } from '../engine/engine.ts';
 import { isLocal } from '../http/is-local.ts';
 import type { Metrics } from '../http/metrics.ts';
+import { group } from './endpoint.ts';
 
 const STATUS = z.object({ status: z.string() });
 /** Ask the engine at most this often, whatever the rate of probes. */
 const KEPT_MS = 1000;
 
-export function healthRoutes(server: FastifyInstance, engine: Engine, metrics: Metrics): void {
+interface HealthParts {
+  readonly engine: Engine;
+  readonly metrics: Metrics;
+}
+
+export const health = group('operation', {}, (endpoint, { engine, metrics }: HealthParts) => {
   const problemOf = keep(KEPT_MS, () => engine.checkReady().then(() => undefined, messageOf)); // prettier-ignore
 
-  server.get('/healthz', { config: { public: true, doc: { summary: 'The process answers', tag: 'operation', reply: STATUS } } }, () => ({
-    status: 'ok',
-  }));
-  const ready = { summary: 'The engine answers; 503 while it does not', tag: 'operation', reply: STATUS };
-  server.get('/readyz', { config: { public: true, doc: ready } }, async (request, reply) => {
+  endpoint('GET /healthz', { public: true, summary: 'The process answers', reply: STATUS }, () => ({ status: 'ok' }));
+  const ready = { public: true, summary: 'The engine answers; 503 while it does not', reply: STATUS };
+  endpoint('GET /readyz', ready, async (request, _body, reply) => {
     const problem = await problemOf();
     if (problem === undefined) return { status: 'ready' };
     // Only the operator may see names of servers.
@@ -26,17 +29,12 @@ export function healthRoutes(server: FastifyInstance, engine: Engine, metrics: M
       .header('Retry-After', '5')
       .send({ code: 503, message: isLocal(request.raw) ? problem : 'the engine does not answer' });
   });
-  const numbers = {
-    summary: 'Metrics in the text format of Prometheus; without a token from loopback only',
-    tag: 'operation',
-    replyText: true,
-  };
-  server.get(
-    '/metrics',
-    { config: { publicHere: true, need: { kind: 'org', area: 'datasets', action: 'read' }, doc: numbers } },
-    async (_request, reply) => reply.type(metrics.contentType).send(await metrics.render()),
+  const summary = 'Metrics in the text format of Prometheus; without a token from loopback only';
+  const need = { kind: 'org', area: 'datasets', action: 'read' } as const;
+  endpoint('GET /metrics', { publicHere: true, need, summary, replyText: true }, async (_request, _body, reply) =>
+    reply.type(metrics.contentType).send(await metrics.render()),
   );
-}
+});
 
 /** Caches the answer of `ask` for this time; concurrent callers share one request. */
 function keep<T>(ms: number, ask: () => Promise<T>): () => Promise<T> {

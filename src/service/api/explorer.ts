@@ -1,10 +1,11 @@
 /** The explorer at `/`: needs no token to be read, and shows nothing until it is given one. */
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyReply } from 'fastify';
 import { codeOf } from '../../core/errors.ts';
 import { type PageFileKind, readPageFile } from '../../web/page-files.ts';
-import { ApiError } from './api-error.ts';
+import { ApiError } from '../http/api-error.ts';
+import { group } from './endpoint.ts';
 
-export function explorerRoutes(server: FastifyInstance): void {
+export const explorer = group('', {}, (_endpoint, _parts: object, server) => {
   const serve = (path: string, kind: PageFileKind) =>
     server.get(path, { config: { public: true } }, (_request, reply: FastifyReply) => {
       const { headers, body } = read(kind);
@@ -13,7 +14,7 @@ export function explorerRoutes(server: FastifyInstance): void {
   serve('/', 'html');
   serve('/explorer-page.js', 'js');
   serve('/explorer-page.css', 'css');
-}
+});
 
 function read(kind: PageFileKind) {
   try {

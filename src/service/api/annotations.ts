@@ -1,14 +1,13 @@
 /** /v2/annotations: what happened at a time, beside the events of some datasets. */
-import type { FastifyInstance, RouteShorthandOptions } from 'fastify';
 import { z } from 'zod';
 import { SERVICE_DESCRIPTION_LENGTH, SERVICE_NAME_LENGTH, SERVICE_QUERY_PARTS } from '../limits.ts';
 import type { Caller } from '../auth/auth.ts';
 import type { Action } from '../auth/rights.ts';
 import { badRequest, forbidden, notFound, quote } from '../http/api-error.ts';
-import type { Endpoint } from '../http/openapi.ts';
-import { optionalTime, readBody } from '../http/read-body.ts';
+import { optionalTime } from '../http/read-body.ts';
 import type { Metadata } from '../metadata.ts';
-import { openStore, type Saved } from './store.ts';
+import { openStore, type Saved } from '../saved/store.ts';
+import { group, type Querystring } from './endpoint.ts';
 
 const time = optionalTime.transform((text) => text && new Date(text).toISOString());
 const datasets = z.array(z.string().max(128)).min(1).max(SERVICE_QUERY_PARTS);
@@ -39,15 +38,9 @@ const ANNOTATION = z.strictObject({ id: z.string(), ...FIELDS });
 type Kept = z.infer<typeof KEPT>;
 type Changes = z.infer<typeof UPDATE>;
 
-interface ById {
-  Params: { id: string };
-}
-
-const options = (doc: Omit<Endpoint, 'tag'>): RouteShorthandOptions => ({ config: { doc: { tag: 'annotations', ...doc } } });
 const VIEW = { kind: 'dataset-view' } as const;
-const WANTED = 'datasets (names), type, time, endTime, title, description, url';
 
-export function annotationRoutes(server: FastifyInstance, metadata: Metadata): void {
+export const annotations = group('annotations', { Annotation: ANNOTATION }, (endpoint, { metadata }: { readonly metadata: Metadata }) => {
   const store = openStore<Kept>(metadata, {
     kind: 'annotation',
     word: 'annotation',
@@ -79,7 +72,7 @@ export function annotationRoutes(server: FastifyInstance, metadata: Metadata): v
     query: { datasets: 'names, by commas or repeated', start: 'of the range', end: 'of the range' },
     reply: z.array(ANNOTATION),
   };
-  server.get<{ Querystring: Record<string, string | string[] | undefined> }>('/v2/annotations', options(list), ({ query, caller }) => {
+  endpoint('GET /v2/annotations', list, ({ query, caller }) => {
     const names = [query['datasets'] ?? []].flat().flatMap((text) => text.split(',')).filter((name) => name !== ''); // prettier-ignore
     const [start, end] = [bound(query, 'start'), bound(query, 'end')];
     const isInside = ({ time, endTime = time }: Kept): boolean =>
@@ -90,30 +83,23 @@ export function annotationRoutes(server: FastifyInstance, metadata: Metadata): v
       .list((annotation) => isInside(annotation) && isAsked(annotation.datasets))
       .map((annotation) => ({ ...annotation, datasets: seen(caller, annotation.datasets) }));
   });
-  server.post('/v2/annotations', options({ summary: 'Makes an annotation', body: CREATE, reply: ANNOTATION }), ({ body, caller }) => {
+  endpoint('POST /v2/annotations', { summary: 'Makes an annotation', body: CREATE, reply: ANNOTATION }, ({ caller }, body) => {
     requireChange(caller, 'create');
-    const wanted = readBody(CREATE, body, WANTED);
+    const wanted = body();
     for (const name of wanted.datasets) caller.require(VIEW, name);
     return store.create(merged({ datasets: wanted.datasets, type: wanted.type, time: new Date().toISOString() }, wanted));
   });
-  server.get<ById>('/v2/annotations/:id', options({ summary: 'An annotation', reply: ANNOTATION }), ({ params, caller }) =>
-    visible(caller, params.id),
-  );
-  server.put<ById>(
-    '/v2/annotations/:id',
-    options({ summary: 'Changes an annotation', body: UPDATE, reply: ANNOTATION }),
-    ({ params, body, caller }) => {
-      const { id, ...kept } = changeable(caller, 'update', params.id);
-      const wanted = readBody(UPDATE, body, WANTED);
-      for (const name of wanted.datasets ?? []) caller.require(VIEW, name);
-      return store.update(id, merged(kept, wanted));
-    },
-  );
-  server.delete<ById>('/v2/annotations/:id', options({ summary: 'Removes an annotation' }), ({ params, caller }, reply) => {
-    store.remove(changeable(caller, 'delete', params.id).id);
-    return reply.code(204).send();
+  endpoint('GET /v2/annotations/:id', { summary: 'An annotation', reply: ANNOTATION }, ({ params, caller }) => visible(caller, params.id));
+  endpoint('PUT /v2/annotations/:id', { summary: 'Changes an annotation', body: UPDATE, reply: ANNOTATION }, ({ params, caller }, body) => {
+    const { id, ...kept } = changeable(caller, 'update', params.id);
+    const wanted = body();
+    for (const name of wanted.datasets ?? []) caller.require(VIEW, name);
+    return store.update(id, merged(kept, wanted));
   });
-}
+  endpoint('DELETE /v2/annotations/:id', { summary: 'Removes an annotation' }, ({ params, caller }) =>
+    store.remove(changeable(caller, 'delete', params.id).id),
+  );
+});
 
 /** Absent and null keys stay as they are. Throws an `ApiError` 400. */
 function merged(kept: Kept, changes: Changes): Kept {
@@ -123,7 +109,7 @@ function merged(kept: Kept, changes: Changes): Kept {
   return all;
 }
 
-function bound(query: Record<string, string | string[] | undefined>, name: string): string | undefined {
+function bound(query: Querystring, name: string): string | undefined {
   const text = query[name];
   if (text === undefined || text === '') return undefined;
   const ms = typeof text === 'string' ? Date.parse(text) : Number.NaN;

@@ -2,13 +2,11 @@
  * /v2/tokens manages API tokens and, with `kind: personal` and `user`, personal ones. A caller can give a token only rights that it has itself.
  * Only the reply to the creation holds the token's text.
  */
-import type { FastifyInstance, RouteShorthandOptions } from 'fastify';
 import { z } from 'zod';
 import { SERVICE_DESCRIPTION_LENGTH, SERVICE_NAME_LENGTH } from '../limits.ts';
 import { badRequest, forbidden } from '../http/api-error.ts';
-import type { Endpoint } from '../http/openapi.ts';
-import { optionalTime, readBody } from '../http/read-body.ts';
-import type { Auth, Caller } from './auth.ts';
+import { optionalTime } from '../http/read-body.ts';
+import type { Auth, Caller } from '../auth/auth.ts';
 import {
   DATASET_CAPABILITIES,
   firstBeyond,
@@ -18,9 +16,10 @@ import {
   type Action,
   type Capabilities,
   type Role,
-} from './rights.ts';
-import { earlierEnd, hasExpired, type Token, type Tokens } from './tokens.ts';
-import type { Users } from './users.ts';
+} from '../auth/rights.ts';
+import { earlierEnd, hasExpired, type Token, type Tokens } from '../auth/tokens.ts';
+import type { Users } from '../auth/users.ts';
+import { group } from './endpoint.ts';
 
 const time = z.iso.datetime({ offset: true });
 const RIGHTS = {
@@ -40,11 +39,13 @@ export const CREATE = z.strictObject({
   user: z.string().nullish(),
 });
 /** Without `newToken`, the new token has the old one's name, description and rights. */
-const REGENERATE = z.strictObject({
-  existingTokenExpiresAt: optionalTime,
-  newTokenExpiresAt: optionalTime,
-  newToken: z.strictObject({ name: name.nullish(), description, expiresAt: optionalTime, ...RIGHTS }).nullish(),
-});
+const REGENERATE = z
+  .strictObject({
+    existingTokenExpiresAt: optionalTime,
+    newTokenExpiresAt: optionalTime,
+    newToken: z.strictObject({ name: name.nullish(), description, expiresAt: optionalTime, ...RIGHTS }).nullish(),
+  })
+  .prefault({});
 type Regenerate = z.infer<typeof REGENERATE>;
 
 /** Only keys that clients of this API family know: some of them refuse unknown keys. */
@@ -77,33 +78,24 @@ export function viewOf({ id, kind, name, description, user, created, expires, ca
   };
 }
 
-const options = (action: Action, doc: Omit<Endpoint, 'tag'>): RouteShorthandOptions => ({
-  config: { need: { kind: 'org', area: 'apiTokens', action }, doc: { tag: 'tokens', ...doc } },
-});
+const to = (action: Action) => ({ need: { kind: 'org', area: 'apiTokens', action } }) as const;
 
-interface ById {
-  Params: { token: string };
-}
+const TYPES = { Token: TOKEN, NewToken: CREATE, CreatedToken: CREATED };
 
-export function tokenRoutes(server: FastifyInstance, { tokens, users }: Auth): void {
-  server.get('/v2/tokens', options('read', { summary: 'The tokens', reply: z.array(TOKEN) }), () =>
+export const tokenEndpoints = group('tokens', TYPES, (endpoint, { auth: { tokens, users } }: { readonly auth: Auth }) => {
+  endpoint('GET /v2/tokens', { ...to('read'), summary: 'The tokens', reply: z.array(TOKEN) }, () =>
     tokens.list().map((token) => viewOf(token, users)),
   );
-  server.get<ById>('/v2/tokens/:token', options('read', { summary: 'A token', reply: TOKEN }), ({ params }) =>
+  endpoint('GET /v2/tokens/:token', { ...to('read'), summary: 'A token', reply: TOKEN }, ({ params }) =>
     viewOf(tokens.get(params.token), users),
   );
-  server.post('/v2/tokens', options('create', { summary: 'Makes a token', body: CREATE, reply: CREATED }), ({ body, caller }) => {
-    const wanted = readBody(CREATE, body, 'name (string), datasetCapabilities and orgCapabilities (objects)');
-    const { token, text } = createToken(wanted, caller, tokens, users);
+  endpoint('POST /v2/tokens', { ...to('create'), summary: 'Makes a token', body: CREATE, reply: CREATED }, ({ caller }, body) => {
+    const { token, text } = createToken(body(), caller, tokens, users);
     return { ...viewOf(token, users), token: text };
   });
-  const again = options('update', { summary: 'Creates a token in place of another, which ends', body: REGENERATE, reply: CREATED });
-  server.post<ById>('/v2/tokens/:token/regenerate', again, ({ params, body, caller }) => {
-    const wanted = readBody(
-      REGENERATE,
-      body ?? {},
-      'existingTokenExpiresAt, newTokenExpiresAt, newToken (a token as POST /v2/tokens takes it)',
-    );
+  const again = { ...to('update'), summary: 'Creates a token in place of another, which ends', body: REGENERATE, reply: CREATED };
+  endpoint('POST /v2/tokens/:token/regenerate', again, ({ params, caller }, body) => {
+    const wanted = body();
     const old = tokens.get(params.token);
     checkReach(caller, old, users);
     checkWithin(old.capabilities, caller, tokens);
@@ -113,13 +105,12 @@ export function tokenRoutes(server: FastifyInstance, { tokens, users }: Auth): v
     const { token, text } = tokens.regenerate(old.id, { ...changes, expires }, wanted.existingTokenExpiresAt ?? new Date().toISOString());
     return { ...viewOf(token, users), token: text };
   });
-  server.delete<ById>('/v2/tokens/:token', options('delete', { summary: 'Revokes a token' }), ({ params, caller }, reply) => {
+  endpoint('DELETE /v2/tokens/:token', { ...to('delete'), summary: 'Revokes a token' }, ({ params, caller }) => {
     const token = tokens.get(params.token);
     checkReach(caller, token, users);
     tokens.revoke(token.id);
-    return reply.code(204).send();
   });
-}
+});
 
 type Creator = Pick<Caller, 'kind' | 'token' | 'user' | 'expires'>;
 

@@ -1,7 +1,7 @@
-/** POST /v1/query/_apl and /v1/datasets/_apl, queries by text; POST /v1/datasets/{id}/query, the legacy form. */
+/** Answers requests for queries, by text and in the legacy form. */
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
-import type { FastifyInstance, FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Arrivals } from '../datasets/arrivals.ts';
 import type { Catalog, Dataset } from '../datasets/catalog.ts';
 import { fieldsOf } from '../datasets/schemas.ts';
@@ -11,13 +11,11 @@ import { queryHolder } from '../fairness/holder.ts';
 import { ApiError, badRequest } from '../http/api-error.ts';
 import { SERVICE_GUESSED_REPLY, SERVICE_REPLY_PIECE, SERVICE_WAITING_QUERIES } from '../limits.ts';
 import type { Metrics } from '../http/metrics.ts';
-import type { Endpoint } from '../http/openapi.ts';
 import { datasetsOf, usingAll } from './source/datasets-of.ts';
-import { APL_BODY, bodyError, readAplBody, readCursor, readParameters, readVariables, type Querystring, type QueryParameters } from './apl-request.ts'; // prettier-ignore
+import { bodyError, readAplBody, readCursor, readParameters, readVariables, type Querystring, type QueryParameters } from './apl-request.ts'; // prettier-ignore
 import { LEGACY_BODY, type LegacyBody } from './legacy/schema.ts';
 import { legacyStages } from './legacy/stages.ts';
 import { planOf, readQuery } from '../../language/text/query-text.ts';
-import { APL_REPLY, LEGACY_REPLY } from './replies.ts';
 import { ignoredOption, type Message } from './results/answer.ts';
 import { echoOf } from './results/echo.ts';
 import { writeLegacy } from './results/legacy.ts';
@@ -30,32 +28,6 @@ import { namedIn, virtualOf, type ColumnsOf } from './source/virtual-events.ts';
 import type { Column, Stage, Tree } from '../../language/plan/tree.ts';
 import { isNamed, VirtualFieldError } from '../../language/plan/virtual.ts';
 
-const PARAMETERS = {
-  nocache: 'true: nothing that an earlier query left behind is used',
-  saveAsKind: 'analytics, stream or apl: the reply names a history id in a header',
-  'streaming-duration': 'a duration for which the request waits for events to be stored, at most 60s; auto does not wait',
-};
-const APL_DOC: Endpoint = {
-  summary: 'Runs a query by text',
-  tag: 'query',
-  body: APL_BODY,
-  query: {
-    format: 'tabular, or legacy, the default',
-    ...PARAMETERS,
-    cursor: 'as in the body',
-    includeCursor: 'as in the body',
-    includeCursorField: 'as in the body',
-  },
-  reply: APL_REPLY,
-};
-const LEGACY_DOC: Endpoint = {
-  summary: 'Runs a structured query',
-  tag: 'query',
-  body: LEGACY_BODY,
-  query: PARAMETERS,
-  reply: LEGACY_REPLY,
-};
-
 type AplRequest = FastifyRequest<{ Querystring: Querystring }>;
 type LegacyRequest = FastifyRequest<{ Params: { dataset: string }; Querystring: Querystring }>;
 
@@ -67,13 +39,10 @@ export interface QueryParts {
   readonly columnsOf: ColumnsOf;
   /** Of replies under way. */
   readonly replyBytes: number;
+  readonly headerPrefix: string;
 }
 
-export function queryRoutes(
-  server: FastifyInstance,
-  { catalog, engine, arrivals, countQuery, columnsOf, replyBytes }: QueryParts,
-  headerPrefix: string,
-): void {
+export function openQueries({ catalog, engine, arrivals, countQuery, columnsOf, replyBytes, headerPrefix }: QueryParts) {
   const replies = new FairBudget(replyBytes, SERVICE_WAITING_QUERIES);
   /** Results are large until they are written: so many queries go on at a time, all their statements and what is made of them. */
   const turns = new FairBudget(engine.queriesAtOnce, SERVICE_WAITING_QUERIES);
@@ -170,10 +139,7 @@ export function queryRoutes(
     );
   };
 
-  for (const path of ['/v1/query/_apl', '/v1/datasets/_apl', '/v2/query/_apl', '/v2/datasets/_apl'])
-    server.post<{ Querystring: Querystring }>(path, { config: { doc: APL_DOC } }, apl);
-  const options: RouteShorthandOptions = { config: { need: { kind: 'dataset', right: 'query' }, doc: LEGACY_DOC } };
-  server.post<{ Params: { dataset: string }; Querystring: Querystring }>('/v1/datasets/:dataset/query', options, legacy);
+  return { apl, legacy };
 }
 
 const TOO_MUCH_UNREAD = 'replies under way take all memory for them: read them, or ask for less, and try again';

@@ -1,6 +1,5 @@
 /** /v2/vfields: names that stand for expressions in the queries of a dataset. */
 import { randomUUID } from 'node:crypto';
-import type { FastifyInstance, RouteShorthandOptions } from 'fastify';
 import { z } from 'zod';
 import { virtualColumns, VirtualFieldError } from '../../language/plan/virtual.ts';
 import { SERVICE_QUERY_TEXT } from '../../language/limits.ts';
@@ -15,11 +14,10 @@ import type { Caller } from '../auth/auth.ts';
 import type { Action } from '../auth/rights.ts';
 import type { Catalog, Dataset } from '../datasets/catalog.ts';
 import { ApiError, badRequest, notFound, quote } from '../http/api-error.ts';
-import type { Endpoint } from '../http/openapi.ts';
-import { readBody } from '../http/read-body.ts';
 import type { Metadata } from '../metadata.ts';
 import { checkColumns, inExpression } from '../query/source/check-virtual.ts';
 import type { ColumnsOf } from '../query/source/virtual-events.ts';
+import { group } from './endpoint.ts';
 
 /** Names that every event has from the service itself. */
 const OWN = new Set(['_time', '_sysTime', '_rowId', '_cursor']);
@@ -45,20 +43,9 @@ const FIELD = z.strictObject({
 });
 type Field = z.infer<typeof FIELD>;
 
-interface ById {
-  Params: { id: string };
-}
+export type VirtualFields = ReturnType<typeof openVirtualFields>;
 
-const options = (doc: Omit<Endpoint, 'tag'>): RouteShorthandOptions => ({ config: { doc: { tag: 'virtual fields', ...doc } } });
-const KEYS = 'dataset, name, expression, description, type, unit (strings)';
-
-export interface VirtualFields {
-  /** Throws an `ApiError` 400 when a stored field is no longer valid. */
-  readonly columnsOf: ColumnsOf;
-  routes(server: FastifyInstance): void;
-}
-
-export function openVirtualFields({ db }: Metadata, catalog: Catalog): VirtualFields {
+export function openVirtualFields({ db }: Metadata, catalog: Catalog) {
   const ofDataset = db.prepare('select * from virtual_fields where dataset = ? order by name');
   const withId = db.prepare('select * from virtual_fields where id = ?');
   const put = db.prepare('insert or replace into virtual_fields values (?, ?, ?, ?, ?, ?, ?)');
@@ -98,44 +85,46 @@ export function openVirtualFields({ db }: Metadata, catalog: Catalog): VirtualFi
     return field;
   };
 
-  const routesUnder = (server: FastifyInstance, path: string): void => {
-    const list = { summary: 'The virtual fields of a dataset, or of all that the token may see', query: { dataset: 'its name' }, reply: z.array(FIELD) };
-    server.get<{ Querystring: { dataset?: string | string[] } }>(path, options(list), ({ query, caller }) => {
-      const name = query.dataset ?? '';
-      if (typeof name !== 'string') throw badRequest('dataset is given more than once');
-      if (name !== '') caller.require({ kind: 'dataset-view' }, name);
-      const datasets = name === '' ? catalog.list().filter((one) => caller.may({ kind: 'dataset-view' }, one.name)) : [catalog.get(name)];
-      return datasets.flatMap(fieldsOf);
-    });
-    server.post(path, options({ summary: 'Makes a virtual field', body: WANTED, reply: FIELD }), ({ body, caller }) => {
-      const wanted = readBody(WANTED, body, KEYS);
-      return save(changed(caller, wanted.dataset, 'create'), randomUUID(), wanted);
-    });
-    const one = `${path}/:id`;
-    server.get<ById>(one, options({ summary: 'A virtual field', reply: FIELD }), ({ params, caller }) => visible(caller, params.id).field);
-    server.put<ById>(one, options({ summary: 'Changes a virtual field', body: WANTED, reply: FIELD }), ({ params, body, caller }) => {
-      const { dataset } = visible(caller, params.id);
-      const wanted = readBody(WANTED, body, KEYS);
-      if (wanted.dataset !== dataset.name) throw badRequest(`the virtual field is of dataset ${quote(dataset.name)}: make another one for ${quote(wanted.dataset)}`);
-      return save(changed(caller, dataset.name, 'update'), params.id, wanted);
-    });
-    server.delete<ById>(one, options({ summary: 'Removes a virtual field' }), ({ params, caller }, reply) => {
-      changed(caller, visible(caller, params.id).dataset.name, 'delete');
-      drop.run(params.id);
-      return reply.code(204).send();
-    });
-  };
-
   return {
-    columnsOf(dataset, isWanted) {
+    fieldsOf, visible, changed, save,
+    remove: (id: string) => void drop.run(id),
+    /** Throws an `ApiError` 400 when a stored field is no longer valid. */
+    columnsOf: ((dataset, isWanted) => {
       try {
         return virtualColumns(fieldsOf(dataset), isWanted);
       } catch (error) {
         throw error instanceof VirtualFieldError ? badRequest(error.message) : error;
       }
-    },
-    routes: (server) => {
-      for (const version of ['v1', 'v2']) routesUnder(server, `/${version}/vfields`);
-    },
+    }) satisfies ColumnsOf as ColumnsOf,
   };
 } // prettier-ignore
+
+export const virtualFields = group('virtual fields', { VirtualField: FIELD }, (endpoint, { virtualFields: of, catalog }: { readonly virtualFields: VirtualFields; readonly catalog: Catalog }) => {
+  const { fieldsOf, visible, changed, save } = of;
+  for (const version of ['v1', 'v2'] as const) {
+    const path = `/${version}/vfields` as const;
+    const list = { summary: 'The virtual fields of a dataset, or of all that the token may see', query: { dataset: 'its name' }, reply: z.array(FIELD) };
+    endpoint(`GET ${path}`, list, ({ query, caller }) => {
+      const name = query['dataset'] ?? '';
+      if (typeof name !== 'string') throw badRequest('dataset is given more than once');
+      if (name !== '') caller.require({ kind: 'dataset-view' }, name);
+      const datasets = name === '' ? catalog.list().filter((one) => caller.may({ kind: 'dataset-view' }, one.name)) : [catalog.get(name)];
+      return datasets.flatMap(fieldsOf);
+    });
+    endpoint(`POST ${path}`, { summary: 'Makes a virtual field', body: WANTED, reply: FIELD }, ({ caller }, body) => {
+      const wanted = body();
+      return save(changed(caller, wanted.dataset, 'create'), randomUUID(), wanted);
+    });
+    endpoint(`GET ${path}/:id`, { summary: 'A virtual field', reply: FIELD }, ({ params, caller }) => visible(caller, params.id).field);
+    endpoint(`PUT ${path}/:id`, { summary: 'Changes a virtual field', body: WANTED, reply: FIELD }, ({ params, caller }, body) => {
+      const { dataset } = visible(caller, params.id);
+      const wanted = body();
+      if (wanted.dataset !== dataset.name) throw badRequest(`the virtual field is of dataset ${quote(dataset.name)}: make another one for ${quote(wanted.dataset)}`);
+      return save(changed(caller, dataset.name, 'update'), params.id, wanted);
+    });
+    endpoint(`DELETE ${path}/:id`, { summary: 'Removes a virtual field' }, ({ params, caller }) => {
+      changed(caller, visible(caller, params.id).dataset.name, 'delete');
+      of.remove(params.id);
+    });
+  }
+}); // prettier-ignore

@@ -1,0 +1,92 @@
+/** Users, the current user and the one organisation, under /v1 and /v2. They take personal tokens only. */
+import { z } from 'zod';
+import { SERVICE_NAME_LENGTH } from '../limits.ts';
+import { badRequest, notFound, quote } from '../http/api-error.ts';
+import type { Auth } from '../auth/auth.ts';
+import { PERMISSIONS, ROLES, type Action, type Role } from '../auth/rights.ts';
+import type { User } from '../auth/users.ts';
+import { group } from './endpoint.ts';
+import { ORG, organisationOf, type OrganisationFacts } from './organisation.ts';
+
+const CURRENT = z.object({ id: z.string(), name: z.string(), emails: z.array(z.string()) });
+const USER = z.object({
+  id: z.string(),
+  name: z.string(),
+  email: z.string(),
+  role: z.enum(ROLES),
+  permissions: z.array(z.string()),
+});
+const USER_V2 = z.object({ id: z.string(), name: z.string(), email: z.string(), role: z.object({ id: z.string(), name: z.string() }) });
+const CREATE = z.strictObject({
+  name: z.string().min(1).max(SERVICE_NAME_LENGTH),
+  email: z
+    .string()
+    .min(3)
+    .max(SERVICE_NAME_LENGTH)
+    .regex(/^[^\s@]+@[^\s@]+$/, 'it is no e-mail address'),
+  role: z.enum(ROLES),
+});
+const ROLE = z.strictObject({ role: z.enum(ROLES) });
+
+const viewOf = ({ id, name, email, role }: User): z.infer<typeof USER> => ({ id, name, email, role, permissions: [...PERMISSIONS[role]] });
+const viewOfV2 = ({ id, name, email, role }: User): z.infer<typeof USER_V2> => ({
+  id,
+  name,
+  email,
+  role: { id: role, name: `${role[0]!.toUpperCase()}${role.slice(1)}` },
+});
+
+interface AccountParts {
+  readonly auth: Auth;
+  readonly organisation: OrganisationFacts;
+}
+
+/** For personal tokens; `/orgs` and `/user` need no org header, so that a user can learn its id. */
+const mine = { tokens: 'personal', org: false } as const;
+const users = (action: Action) => ({ tokens: 'personal', need: { kind: 'org', area: 'users', action } }) as const;
+
+const TYPES = { CurrentUser: CURRENT, User: USER, Organization: ORG, License: ORG.shape.license };
+
+export const account = group('account', TYPES, (endpoint, { auth: { users: all, tokens }, organisation }: AccountParts) => {
+  endpoint('GET /v1/user', { ...mine, summary: 'The user of the token', reply: CURRENT }, ({ caller: { user } }) => ({
+    id: user.id,
+    name: user.name,
+    emails: [user.email],
+  }));
+  endpoint('GET /v2/user', { ...mine, summary: 'The user of the token', reply: USER_V2 }, ({ caller }) => viewOfV2(caller.user));
+  for (const version of ['v1', 'v2'] as const) {
+    endpoint(`GET /${version}/orgs/:org`, { ...mine, summary: 'An organisation', reply: ORG }, ({ params, caller }) => {
+      if (params.org !== organisation.id) throw notFound(`organisation ${quote(params.org)} not found`);
+      return organisationOf(organisation, caller.user.role);
+    });
+    endpoint(`GET /${version}/orgs`, { ...mine, summary: 'The organisations of the user', reply: z.array(ORG) }, ({ caller }) => [
+      organisationOf(organisation, caller.user.role),
+    ]);
+  }
+
+  endpoint('GET /v1/users', { ...users('read'), summary: 'The users', reply: z.array(USER) }, () => all.list().map(viewOf));
+  endpoint('GET /v2/users', { ...users('read'), summary: 'The users', reply: z.array(USER_V2) }, () => all.list().map(viewOfV2));
+  endpoint('GET /v2/users/:user', { ...users('read'), summary: 'A user', reply: USER_V2 }, ({ params }) => viewOfV2(all.get(params.user)));
+  endpoint('POST /v2/users', { ...users('create'), summary: 'Adds a user', body: CREATE, reply: USER_V2 }, ({ caller }, body) => {
+    const wanted = body();
+    checkRole(caller.user.role, wanted.role);
+    return viewOfV2(all.create(wanted));
+  });
+  const role = { ...users('update'), summary: 'Gives a user another role', body: ROLE, reply: USER_V2 };
+  endpoint('PUT /v2/users/:user/role', role, ({ params, caller }, body) => {
+    const wanted = body();
+    checkRole(caller.user.role, all.get(params.user).role);
+    checkRole(caller.user.role, wanted.role);
+    return viewOfV2(all.setRole(params.user, wanted.role));
+  });
+  endpoint('DELETE /v2/users/:user', { ...users('delete'), summary: 'Removes a user and its tokens' }, ({ params, caller }) => {
+    checkRole(caller.user.role, all.get(params.user).role);
+    all.remove(params.user);
+    tokens.reload();
+  });
+});
+
+/** An admin can create and remove everybody but owners. */
+function checkRole(own: Role, other: Role): void {
+  if (other === 'owner' && own !== 'owner') throw badRequest('only an owner can make or change an owner');
+}

@@ -1,0 +1,104 @@
+/** /v2/apl-starred-queries: queries by text that users keep under a name. */
+import { z } from 'zod';
+import { SERVICE_QUERY_TEXT } from '../../language/limits.ts';
+import { SERVICE_NAME_LENGTH, SERVICE_SAVED } from '../limits.ts';
+import type { Caller } from '../auth/auth.ts';
+import { badRequest, forbidden, notFound, quote } from '../http/api-error.ts';
+import type { Metadata } from '../metadata.ts';
+import { openStore } from '../saved/store.ts';
+import { group } from './endpoint.ts';
+
+const text = z.string().max(SERVICE_NAME_LENGTH);
+const QUERY = z.looseObject({ apl: z.string().min(1).max(SERVICE_QUERY_TEXT) });
+const WANTED = z.strictObject({
+  name: text.min(1),
+  query: QUERY,
+  kind: z.literal('apl').nullish(),
+  dataset: z.string().max(128).nullish(),
+  metadata: z.record(text, z.string().max(SERVICE_QUERY_TEXT)).nullish(),
+  /** Clients send back what they read. */
+  id: text.nullish(),
+  who: text.nullish(),
+});
+const FIELDS = {
+  name: z.string(),
+  kind: z.literal('apl'),
+  dataset: z.string().optional(),
+  query: QUERY,
+  metadata: z.record(z.string(), z.string()),
+  who: z.string(),
+};
+const KEPT = z.object(FIELDS);
+const STARRED = z.strictObject({ id: z.string(), ...FIELDS });
+type Kept = z.infer<typeof KEPT>;
+type Starred = z.infer<typeof STARRED>;
+type Wanted = z.infer<typeof WANTED>;
+
+const PATH = '/v2/apl-starred-queries';
+const QUERY_RIGHT = { kind: 'dataset', right: 'query' } as const;
+
+export const starredQueries = group(
+  'starred queries',
+  { StarredQuery: STARRED },
+  (endpoint, { metadata }: { readonly metadata: Metadata }) => {
+    const store = openStore<Kept>(metadata, {
+      kind: 'starred',
+      word: 'starred query',
+      prefix: '',
+      datasetsOf: ({ dataset }) => (dataset === undefined ? [] : [dataset]),
+    });
+    /** A user's own, and those of others about datasets that the user may query. An API token is no user: it sees none. */
+    const sees = (caller: Caller, { who, dataset }: Kept): boolean =>
+      caller.kind === 'personal' && (who === caller.user.id || dataset === undefined || caller.may(QUERY_RIGHT, dataset));
+    /** A query may name only a dataset that its user may query. */
+    const readAs = (caller: Caller, body: () => Wanted, who: string): Kept => {
+      if (caller.kind !== 'personal') throw forbidden('an API token is no user: star queries with a personal token');
+      const { name, query, dataset, metadata: facts } = body();
+      if (typeof dataset === 'string' && dataset !== '') caller.require(QUERY_RIGHT, dataset);
+      return { name, kind: 'apl', query, metadata: facts ?? {}, who, ...(typeof dataset === 'string' && dataset !== '' && { dataset }) };
+    };
+    const visible = (caller: Caller, id: string): Starred => {
+      const found = store.get(id);
+      if (!sees(caller, found)) throw notFound(`starred query ${quote(id)} not found`);
+      return found;
+    };
+    const own = (caller: Caller, id: string): Starred => {
+      const found = visible(caller, id);
+      if (found.who !== caller.user.id && caller.user.role === 'user')
+        throw forbidden('only who starred a query, an admin or an owner may change it');
+      return found;
+    };
+    const query = {
+      who: 'whose: absent for those of the caller, all, team (all but those), or the id of a user',
+      dataset: 'those about one dataset',
+      qs: 'those with this text in the name or the query',
+      limit: 'how many at most',
+      offset: 'how many to leave out first',
+    };
+    endpoint(`GET ${PATH}`, { summary: 'Starred queries', query, reply: z.array(STARRED) }, ({ query: asked, caller }) => {
+      const { who = '', dataset = '', qs = '', limit, offset } = asked;
+      const me = caller.user.id;
+      const isWanted = (one: Kept): boolean =>
+        (who === 'all' || (who === 'team' ? one.who !== me : one.who === (who === '' ? me : who))) &&
+        (dataset === '' || one.dataset === dataset) &&
+        (one.name.includes(String(qs)) || one.query.apl.includes(String(qs)));
+      const from = count('offset', offset, 0);
+      return store.list((one) => sees(caller, one) && isWanted(one), count('limit', limit, SERVICE_SAVED), from);
+    });
+    endpoint(`POST ${PATH}`, { summary: 'Stars a query', body: WANTED, reply: STARRED }, ({ caller }, body) =>
+      store.create(readAs(caller, body, caller.user.id)),
+    );
+    endpoint(`GET ${PATH}/:id`, { summary: 'A starred query', reply: STARRED }, ({ params, caller }) => visible(caller, params.id));
+    endpoint(`PUT ${PATH}/:id`, { summary: 'Changes a starred query', body: WANTED, reply: STARRED }, ({ params, caller }, body) =>
+      store.update(params.id, readAs(caller, body, own(caller, params.id).who)),
+    );
+    endpoint(`DELETE ${PATH}/:id`, { summary: 'Removes a starred query' }, ({ params, caller }) => store.remove(own(caller, params.id).id));
+  },
+);
+
+/** Throws an `ApiError` 400. */
+function count(name: string, given: string | readonly string[] | undefined, absent: number): number {
+  if (given === undefined || given === '') return absent;
+  if (typeof given !== 'string' || !/^\d{1,6}$/.test(given)) throw badRequest(`${name} ${quote(String(given))}: wanted a whole number`);
+  return Number(given);
+}
