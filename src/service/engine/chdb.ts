@@ -18,7 +18,16 @@ import { codeOf, messageOf, TailraceError } from '../../core/errors.ts';
 import type { Cell, Engine, EngineOptions, Param, QueryOptions, QueryResult } from './engine.ts';
 import { insertGroups } from './insert-groups.ts';
 import { howToInstall, loadInstalled } from './installed.ts';
-import { FORMAT_SETTINGS, FRESH_SETTINGS, querySettings, refusal, settingsClause } from './settings.ts';
+import {
+  FORMAT_SETTINGS,
+  FRESH_SETTINGS,
+  isOutOfMemory,
+  OTHER_WORK_SQL,
+  outOfMemory,
+  querySettings,
+  refusal,
+  settingsClause,
+} from './settings.ts';
 import { addColumns, fillColumns, lacking, namesWith, OWN_COLUMNS_SQL, readColumns, structureWith, type OwnColumn } from './own-columns.ts';
 import { alignSettings, createTable, datasetOf, timeLiteral } from './tables.ts';
 import { extentOf, Extents, extentSql, MEMORY_SQL, memoryOf, storageOf, storageSql } from './statistics.ts';
@@ -107,13 +116,21 @@ export async function openChdb(dataDir: string, { limits, memoryBytes, sync }: E
   });
   const run = (sql: string): Promise<void> => inserts.between(async () => void (await session.queryAsync(sql)));
 
+  /** The returned function tells whether nothing but a query has run since. */
+  const alone = (): (() => Promise<boolean>) => {
+    const isIdle = inserts.isIdle();
+    const ended = inserts.ended();
+    return async () => isIdle && inserts.isIdle() && inserts.ended() === ended && Number((await ask(OTHER_WORK_SQL))[0]?.[0]) === 0;
+  };
   // The package reports the rows of the result as rows read; the format's own statistics have the true count.
   const query = async (sql: string, params: Readonly<Record<string, Param>> = {}, options: QueryOptions = {}): Promise<QueryResult> => {
+    const wasAlone = alone();
     try {
       const own = options.fresh === true ? `${settings}, ${FRESH}` : settings;
       const result = await session.queryBindAsync(`${sql} ${own}`, wellFormed(params), { format: 'JSONCompact' });
       return readResult(textOf(result), limits);
     } catch (error) {
+      if (isOutOfMemory(error)) throw outOfMemory(await wasAlone());
       throw refusal(error, limits) ?? error;
     }
   };

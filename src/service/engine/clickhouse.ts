@@ -12,7 +12,7 @@ import { prepareDatabase } from './clickhouse-setup.ts';
 import type { ClickhouseAddress } from './clickhouse-url.ts';
 import type { Engine, EngineOptions, QueryOptions, QueryResult } from './engine.ts';
 import { insertGroups } from './insert-groups.ts';
-import { FRESH_SETTINGS, isOverTime, querySettings, refusal } from './settings.ts';
+import { FRESH_SETTINGS, isOutOfMemory, isOverTime, OTHER_WORK_SQL, outOfMemory, querySettings, refusal } from './settings.ts';
 import { openShard, type Shard } from './shard.ts';
 import { extentOf, extentSql, MEMORY_SQL, memoryOf, storageOf, storageSql } from './statistics.ts';
 import { addColumns, fillColumns, lacking, OWN_COLUMNS_SQL, readColumns, type OwnColumn } from './own-columns.ts';
@@ -56,6 +56,8 @@ export async function openClickhouse(address: ClickhouseAddress, instance: strin
     try {
       return await first.select(sql, params, { ...settings, ...(fresh === true && FRESH_SETTINGS) }, signal);
     } catch (error) {
+      if (isOutOfMemory(error))
+        throw outOfMemory((await onEach((shard) => shard.ask(OTHER_WORK_SQL))).every(([row]) => Number(row?.[0]) === 0));
       const refused = refusal(error, limits);
       // A server that hangs looks like a query that takes too long.
       if (refused && isOverTime(error)) await onEach((shard) => shard.ping());

@@ -39,6 +39,8 @@ export function insertGroups(store: (insert: Insert) => Promise<void>, waitMs = 
   let last = { shape: '', blocks: 0 };
   /** Ends the wait of the next insert. */
   let begin = (): void => undefined;
+  let ended = 0;
+  const run = <T>(work: () => Promise<T>): Promise<T> => queue.add(() => work().finally(() => ended++));
 
   const gather = async (group: Group, shape: string): Promise<void> => {
     if (shape !== last.shape || group.blocks.length >= last.blocks || queue.size > 0) return;
@@ -65,7 +67,7 @@ export function insertGroups(store: (insert: Insert) => Promise<void>, waitMs = 
       waiting.set(shape, fresh);
       begin();
       // Complete the group first: the queue may start it inside this call.
-      fresh.done = queue.add(async () => {
+      fresh.done = run(async () => {
         await gather(fresh, shape);
         if (waiting.get(shape) === fresh) waiting.delete(shape);
         try {
@@ -79,8 +81,11 @@ export function insertGroups(store: (insert: Insert) => Promise<void>, waitMs = 
     /** Runs other work between two inserts. */
     between<T>(work: () => Promise<T>): Promise<T> {
       begin();
-      return queue.add(work);
+      return run(work);
     },
+    isIdle: (): boolean => queue.size + queue.pending === 0,
+    /** How many inserts, and works between them, have ended. */
+    ended: (): number => ended,
     /** Resolves when nothing waits or runs. */
     idle: (): Promise<void> => queue.onIdle(),
   };

@@ -41,6 +41,21 @@ function reasonOf(error: unknown): string {
 /** The query took longer than it may. */
 export const isOverTime = (error: unknown): boolean => ['159', '160'].includes(engineCode(error));
 
+const ASK_LESS = 'take a shorter time, or fewer fields, rows or groups';
+
+/** What the engine did at this moment, beside the query that asks it: statements, merges, and deletes. */
+export const OTHER_WORK_SQL =
+  'select (select count() from system.processes where query_id != queryID()) + (select count() from system.merges)';
+
+/** All work of the engine together went over its limit. */
+export const isOutOfMemory = (error: unknown): boolean => engineCode(error) === '241' && /\(total\) memory limit/i.test(messageOf(error));
+
+/** For a query that was out of memory: other work may end, the query itself does not become smaller. */
+export const outOfMemory = (isAlone: boolean): ApiError =>
+  isAlone
+    ? badRequest(`the query needs more memory than the engine has: ${ASK_LESS}, or start the service with more memory (--memory)`)
+    : new ApiError(429, 'the memory of the engine is taken by other work: try again', { 'Retry-After': '1' });
+
 export const tooLargeResult = (bytes: number): Error => badRequest(`the result is larger than ${bytes / 2 ** 20} MiB: set a smaller limit`);
 
 /** What the engine refuses because of the query, as the 400 that the client gets. The rest are bugs. */
@@ -50,10 +65,7 @@ export function refusal(error: unknown, { seconds, memoryBytes, resultBytes }: Q
     case '160':
       return badRequest(`the query ran over its time limit of ${seconds} s`);
     case '241':
-      // The limit of all work together.
-      if (/\(total\) memory limit/i.test(messageOf(error)))
-        return new ApiError(429, 'the memory of the engine is taken by other work: try again', { 'Retry-After': '1' });
-      return badRequest(`the query went over its memory limit of ${memoryBytes / 2 ** 20} MiB`);
+      return badRequest(`the query went over its memory limit of ${memoryBytes / 2 ** 20} MiB: ${ASK_LESS}`);
     case '396':
       return tooLargeResult(resultBytes);
     // Bad arguments of the query: a group that the pattern does not have, an array or text too large, a value out of range.
