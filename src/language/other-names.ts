@@ -23,13 +23,11 @@ const FUNCTIONS: Names = {
   tofloat: 'write toreal',
   to_int: 'write toint',
   to_string: 'write tostring',
-  ensure_field: 'write column_ifexists',
   toarray: 'write parse_json, or pack_array of one value',
   ismap: 'write gettype(value) == "dictionary"',
   cot: 'write 1 / tan(number)',
   ingestion_time: 'write _sysTime',
   cursor_current: 'write _rowId',
-  has_ipv4: 'write has, which finds an address as a whole term',
   count_distinct: 'write dcount',
   mask_email: 'write redact(text, "email")',
 };

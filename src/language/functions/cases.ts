@@ -11,6 +11,7 @@ import { MATH_CASES } from './math/cases.ts';
 import { SIZES_CASES } from './sizes/cases.ts';
 import { NETWORK_CASES } from './network/cases.ts';
 import { ARRAYS_CASES } from './arrays/cases.ts';
+import { SERIES_CASES } from './series/cases.ts';
 import { BAGS_CASES } from './bags/cases.ts';
 import { WINDOWS_CASES } from './windows/cases.ts';
 import { HIDING_CASES } from './hiding/cases.ts';
@@ -28,6 +29,7 @@ export const CASES = {
   sizes: SIZES_CASES,
   network: NETWORK_CASES,
   arrays: ARRAYS_CASES,
+  series: SERIES_CASES,
   bags: BAGS_CASES,
   windows: WINDOWS_CASES,
   hiding: HIDING_CASES,

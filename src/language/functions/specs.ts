@@ -11,6 +11,7 @@ import { MATH } from './math/spec.ts';
 import { SIZES } from './sizes/spec.ts';
 import { NETWORK } from './network/spec.ts';
 import { ARRAYS } from './arrays/spec.ts';
+import { SERIES } from './series/spec.ts';
 import { BAGS } from './bags/spec.ts';
 import { WINDOWS } from './windows/spec.ts';
 import { HIDING } from './hiding/spec.ts';
@@ -28,6 +29,7 @@ export const SPECS = {
   sizes: SIZES,
   network: NETWORK,
   arrays: ARRAYS,
+  series: SERIES,
   bags: BAGS,
   windows: WINDOWS,
   hiding: HIDING,

@@ -15,6 +15,7 @@ export const TOPICS = [
   { name: 'sizes', title: 'Sizes in bytes' },
   { name: 'network', title: 'Networks' },
   { name: 'arrays', title: 'Arrays' },
+  { name: 'series', title: 'Arrays of numbers' },
   { name: 'bags', title: 'Objects and sets' },
   { name: 'windows', title: 'Other rows' },
   { name: 'hiding', title: 'Secrets' },

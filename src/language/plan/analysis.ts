@@ -5,6 +5,7 @@ import { commonType } from '../result-types.ts';
 import type { ArgType, NamedFunction } from '../function-spec.ts';
 import { AplError } from '../syntax/apl-error.ts';
 import { readDatetime } from '../syntax/literals.ts';
+import { TYPE_NAMES } from '../syntax/expressions.ts';
 import { nameOf, reachingNameOf, type Expression, type Pipeline } from '../syntax/tree.ts';
 import { isNumeric, TYPE_WORDS, type Type } from '../types.ts';
 import { boundedNode, type LetFunction, type Lets } from './lets.ts';
@@ -152,17 +153,24 @@ function call(expression: Expression & { readonly kind: 'call' }, names: Names):
       throw new AplError('meaning', at, `the aggregation ${name} can only stand in summarize`);
     throw unknownFunction(name, at);
   }
-  if (spec.name === 'column_ifexists') return columnIfExists(spec, expression, names);
+  if (spec.name === 'column_ifexists' || spec.name === 'ensure_field') return columnIfExists(spec, expression, names);
   const args = expression.args.map((arg, n) =>
     arg.kind === 'star' && n === 0 && spec.everything === true ? EVERYTHING : analyze(arg, names),
   );
   return applied(spec, args, at, expression.args.map((arg) => arg.at)); // prettier-ignore
 }
 
+/** `typeof(long)`: null of that type. */
+function typeOperand(expression: Expression): Node | undefined {
+  const [named] = expression.kind === 'call' && expression.name === 'typeof' ? expression.args : [];
+  const type = named?.kind === 'name' ? TYPE_NAMES.get(named.name) : undefined;
+  return type && constantNode({ type, value: null });
+}
+
 /** A field by the text of its name. Behind a stage that makes the columns only those that it made are there. */
 function columnIfExists(spec: ScalarFunction, { args, at }: Expression & { readonly kind: 'call' }, names: Names): Node {
   const places = args.map((arg) => arg.at);
-  const [given, ...others] = checkArguments(spec, args.map((arg) => analyze(arg, names)), at, places); // prettier-ignore
+  const [given, ...others] = checkArguments(spec, args.map((arg) => typeOperand(arg) ?? analyze(arg, names)), at, places); // prettier-ignore
   const otherwise = others[0]!;
   const name = String((given as Node & { readonly kind: 'constant' }).constant.value);
   const type = typeOf(names.scope, name);

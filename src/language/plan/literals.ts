@@ -3,7 +3,7 @@ import type { Constant } from '../types.ts';
 import { plainOf } from '../function-spec.ts';
 
 /** One use of a function, as either back end sees it. */
-interface Use {
+export interface Use {
   readonly count: number;
   constant(n: number): Constant;
   fail(n: number, message: string): Error;

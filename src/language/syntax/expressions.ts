@@ -26,7 +26,7 @@ const LISTS = new Set(['in', '!in', 'in~', '!in~', 'has_any', 'has_any_cs', 'has
 /** Between a field and a term of search. */
 export const FIELD_TERM = ':';
 
-const TYPE_NAMES: ReadonlyMap<string, Type> = new Map([
+export const TYPE_NAMES: ReadonlyMap<string, Type> = new Map([
   ['bool', 'bool'], ['boolean', 'bool'], ['int', 'int'], ['long', 'int'], ['real', 'real'], ['double', 'real'], ['string', 'string'],
   ['datetime', 'datetime'], ['date', 'datetime'], ['timespan', 'timespan'], ['time', 'timespan'], ['dynamic', 'dynamic'],
 ]); // prettier-ignore

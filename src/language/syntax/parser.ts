@@ -130,9 +130,9 @@ export class Parser {
   }
 }
 
-/** The field that `column_ifexists` asks for. */
+/** The field that `column_ifexists` or `ensure_field` asks for. */
 function askedFor(node: Expression): string | undefined {
-  if (node.kind !== 'call' || node.name !== 'column_ifexists') return undefined;
+  if (node.kind !== 'call' || (node.name !== 'column_ifexists' && node.name !== 'ensure_field')) return undefined;
   const [name] = node.args;
   return name?.kind === 'constant' && typeof name.constant.value === 'string' ? name.constant.value : undefined;
 }

@@ -11,6 +11,7 @@ import { MATH_ROWS } from '../../language/functions/math/rows.ts';
 import { SIZES_ROWS } from '../../language/functions/sizes/rows.ts';
 import { NETWORK_ROWS } from '../../language/functions/network/rows.ts';
 import { ARRAYS_ROWS } from '../../language/functions/arrays/rows.ts';
+import { SERIES_ROWS } from '../../language/functions/series/rows.ts';
 import { BAGS_ROWS } from '../../language/functions/bags/rows.ts';
 import { HIDING_ROWS } from '../../language/functions/hiding/rows.ts';
 
@@ -27,6 +28,7 @@ export const FUNCTIONS_ROWS = {
   ...SIZES_ROWS,
   ...NETWORK_ROWS,
   ...ARRAYS_ROWS,
+  ...SERIES_ROWS,
   ...BAGS_ROWS,
   ...HIDING_ROWS,
 };

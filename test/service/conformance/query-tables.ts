@@ -290,7 +290,6 @@ describe('operators over tables', () => {
     ['L | evaluate bag_unpack(k)', 400, 'evaluate is not supported'],
     ['L | extend p = parse_user_agent(s)', 400, 'parse_user_agent is not supported'],
     ['L | extend g = geo_info_from_ip_address(s)', 400, 'geo_info_from_ip_address is not supported'],
-    ['L | summarize spotlight(n > 1, k)', 400, 'spotlight is not supported'],
     ['L | jion R on k', 400, 'did you mean join; there are where'],
     ['L | project-awy k', 400, 'did you mean project-away; there are where'],
     ['L | extend-more x = 1', 400, 'unknown operator "extend-more"'],

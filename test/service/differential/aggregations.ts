@@ -1,5 +1,6 @@
 /** Random aggregations, with and without a condition: their text, and what they give of a group's rows, computed plainly. */
 import * as fc from 'fast-check';
+import { PHRASE_GAPS } from '../../../src/language/functions/aggregates/spec.ts';
 import { AGGREGATE_FUNCTIONS } from '../../../src/language/functions/table.ts';
 import { truth, type Expression, type Row } from './expression.ts';
 import { expressions } from './expressions.ts';
@@ -91,6 +92,13 @@ export function schemaOf(values: readonly unknown[], isJson = false): unknown {
 /** An array counts as its items. */
 export const itemsOf = (value: Value): Value[] => (Array.isArray(value) ? (value.filter((item) => item !== null) as Value[]) : [value]);
 
+/** Words in a row, the most frequent first. */
+function phrases(values: readonly Value[]): string[] {
+  const found = values.flatMap((value) => (textOf(value) ?? '').toLowerCase().split(new RegExp(PHRASE_GAPS, 'gu')).flatMap((part) => part.trim().replaceAll(/\s+/g, ' ') || []));
+  const counts = Map.groupBy(found, (phrase) => phrase);
+  return [...counts].sort(([a, m], [b, n]) => n.length - m.length || Buffer.compare(Buffer.from(a), Buffer.from(b))).map(([phrase]) => phrase);
+} // prettier-ignore
+
 /** What spotlight gives of one field: the values that differ most between the rows that meet the condition and the rest. */
 function spotlit(value: Expression, condition: Expression, rows: readonly Row[]): unknown {
   const sides = [true, false].map((wanted) => rows.filter((row) => (truth(condition, row) === true) === wanted));
@@ -158,6 +166,7 @@ function parts(columns: readonly Expression[], big: Expression) {
     one.map((value): Part => ({ name: 'make_list', args: [value.text], of: (rows) => unordered(there(rows.map(value.of)).map(jsonOf)) })),
     one.map((value): Part => ({ name: 'make_set', args: [value.text], of: (rows) => unordered(different(rows.map(value.of).flatMap(itemsOf))) })),
     fc.oneof(one, plain).map((value): Part => ({ name: 'buildschema', args: [value.text], of: (rows) => schemaOf(rows.map(value.of)) })),
+    fc.tuple(text, fc.constantFrom(1, 3, 100)).map(([value, size]): Part => ({ name: 'phrases', args: [value.text, String(size)], of: (rows) => phrases(rows.map(value.of)).slice(0, size) })),
     fc.tuple(condition, plain).map(([test, value]): Part => ({ name: 'spotlight', args: [test.text, value.text], of: (rows) => spotlit(value, test, rows) })),
     one.map((value): Part => ({ name: 'topk', args: [value.text, '100'], of: (rows) => unordered(counted(rows.map(value.of))) })),
     fc.tuple(plain, fc.constantFrom(1, 2, 4, 8)).map(([value, size]): Part => ({ name: 'histogram', args: [value.text, String(size)], of: (rows) => histogram(doubles(value, rows), size) })),

@@ -20,5 +20,9 @@ export const AGGREGATES = {
   stdev: { syntax: 'stdev(number)', doc: 'Returns the standard deviation of the sample; 0 for fewer than two numbers.', args: ['number'], returns: 'real' },
   variance: { syntax: 'variance(number)', doc: 'Returns the variance of the sample; 0 for fewer than two numbers.', args: ['number'], returns: 'real' },
   rate: { syntax: 'rate(number)', doc: 'Returns the sum per second of the time that a row stands for; without an argument, rows per second.', args: ['number'], optional: 1, returns: 'real' },
+  phrases: { syntax: 'phrases(text, 10)', doc: 'Returns the most frequent phrases of texts as an array, the most frequent first, 10 unless told: words in a row, in lower case, which signs and small words of English (a, of, the) part. Exact up to 10,000 different phrases.', args: ['any', 'constant int'], optional: 1, returns: 'dynamic' },
   spotlight: { syntax: 'spotlight(condition, field, …)', doc: 'Compares the rows that meet the condition with the rest: for each field `{dimension, delta_score, differences}`, the largest difference first. `differences` are its values `{value, comparison_count, comparison_share, baseline_count, baseline_share, difference, frequency_ratio}`, of which the 20 that differ most are listed; a share is of all rows of that side, `comparison` being those that meet the condition. `frequency_ratio` is 1 for a value that only those have, -1 for one that only the rest has. Exact up to 10,000 distinct values of a field; it has no form with `if`.', args: ['bool', 'any'], rest: 'any', returns: 'dynamic' },
 } satisfies FunctionTable; // prettier-ignore
+
+/** What stands between two phrases; for the engine and for tests. */
+export const PHRASE_GAPS = `[^\\p{L}\\p{N}\\s']+|\\b(?:${['a', 'an', 'and', 'are', 'as', 'at', 'be', 'by', 'for', 'from', 'in', 'is', 'it', 'of', 'on', 'or', 'that', 'the', 'this', 'to', 'was', 'with'].join('|')})\\b`;

@@ -10,7 +10,7 @@ import { typeSchema } from '../../../service/query/values/type-schema.ts';
 import { asJson, exists, facetsOf, one, oneRequired, type Value } from '../../../service/query/values/value.ts';
 import { numberOf } from '../../plan/literals.ts';
 import { plainOf } from '../../function-spec.ts';
-import type { AGGREGATES } from './spec.ts';
+import { PHRASE_GAPS, type AGGREGATES } from './spec.ts';
 import { spotlight } from './spotlight-sql.ts';
 import type { AggregateBuilders, AggregateCall } from '../../../service/query/values/call.ts';
 
@@ -103,6 +103,15 @@ function topk(call: AggregateCall): Value {
   return oneRequired('json', jsonArray(sql`arrayMap(e -> ${entry}, arraySlice(${sorted}, 1, ${size}))`));
 }
 
+/** Words in a row, the most frequent first; of equal counts those that sort first. */
+function phrases(call: AggregateCall): Value {
+  const size = numberOf(call, 1, 'a number of phrases', 1, SERVICE_QUERY_TOPK, 10);
+  const parts = sql`splitByRegexp(${call.params.string(PHRASE_GAPS)}, lowerUTF8(ifNull(${call.string(0)}, '')))`;
+  const found = sql`arrayFilter(e -> e != '', arrayMap(e -> trimBoth(replaceRegexpAll(e, '\\\\s+', ' ')), ${parts}))`;
+  const sorted = sql`arraySort(e -> (-toInt64(e.2), e.1), topKArray(${SERVICE_QUERY_TOPK}, 10, 'counts')(${found}))`;
+  return oneRequired('json', jsonArray(sql`arrayMap(e -> ${jsonOf('string', sql`e.1`)}, arraySlice(${sorted}, 1, ${size}))`));
+}
+
 /** Percentiles from `from` on, those of a `dynamic([…])` too. */
 function levels(call: AggregateCall, from: number): number[] {
   const given = Array.from({ length: call.count - from }, (_, n) => plainOf(call.constant(n + from))).flat();
@@ -181,5 +190,6 @@ export const AGGREGATES_SQL: AggregateBuilders<typeof AGGREGATES> = {
   stdev: spread(sql`stddevSampStableOrNull`),
   variance: spread(sql`varSampStableOrNull`),
   rate,
+  phrases,
   spotlight,
 }; // prettier-ignore

@@ -1,9 +1,10 @@
 /** Functions of arrays, of one row. */
 import { SERVICE_QUERY_MADE_ROWS } from '../../limits.ts';
-import type { ARRAYS } from './spec.ts';
+import { readText } from '../../plan/literals.ts';
+import { PATH_WANTED, pathSteps, type ARRAYS } from './spec.ts';
 import type { Build, Builders, Call, Evaluate, Of, Scope } from '../../../shaping/rows/call/call.ts';
 import { ofValue } from '../../../shaping/rows/call/lift.ts';
-import { asInt, heldText } from '../../../shaping/rows/values/convert.ts';
+import { asInt, heldText, rawItemOf } from '../../../shaping/rows/values/convert.ts';
 import { writeJson } from '../../../json/numbers.ts';
 import { bounded, compareText, lengthOf } from '../../../shaping/rows/values/text.ts';
 import { canonical, DateTime, isObject, TimeSpan, type Value } from '../../../shaping/rows/values/value.ts';
@@ -167,6 +168,22 @@ const packed: Build = (call) => {
   return (scope) => values.map((value) => itemOf(value(scope)));
 };
 
+function extracted(call: Call): Evaluate {
+  const steps = readText(call, 1, pathSteps, PATH_WANTED);
+  const value = call.value(0);
+  const below = (item: Value, { key, place }: (typeof steps)[number]): readonly (Value | undefined)[] => {
+    if (key !== undefined) return [rawItemOf(item, key)];
+    if (!Array.isArray(item)) return [];
+    return place === undefined ? (item as Items) : [(item as Items)[place]];
+  };
+  return (scope) => {
+    const whole = value(scope);
+    if (!Array.isArray(whole) && !isObject(whole)) return null;
+    const found = steps.reduce<Items>((items, step) => items.flatMap((item) => below(item, step).flatMap((each) => (each === undefined ? [] : [each]))), [whole]); // prettier-ignore
+    return found.map(heldText);
+  };
+}
+
 export const ARRAYS_ROWS: Builders<typeof ARRAYS> = {
   array_length: changed((items) => BigInt(items.length)),
   len: ofValue((value) => (Array.isArray(value) ? BigInt(value.length) : typeof value === 'string' ? BigInt(lengthOf(value)) : null)),
@@ -184,6 +201,7 @@ export const ARRAYS_ROWS: Builders<typeof ARRAYS> = {
   array_shift_left: shifted(1),
   array_shift_right: shifted(-1),
   array_index_of: indexOf,
+  array_extract: extracted,
   array_iff: chosen,
   array_sum: changed(summed),
   array_select_dict: selected,

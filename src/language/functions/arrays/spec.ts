@@ -21,9 +21,28 @@ export const ARRAYS = {
   array_shift_left: { syntax: 'array_shift_left(array, count, default)', doc: 'Moves the items that many positions to the left and fills the end with the default, or null.', args: ['any', 'int', 'any'], optional: 1, returns: 'dynamic' },
   array_shift_right: { syntax: 'array_shift_right(array, count, default)', doc: 'Moves the items that many positions to the right and fills the start with the default, or null.', args: ['any', 'int', 'any'], optional: 1, returns: 'dynamic' },
   array_index_of: { syntax: 'array_index_of(array, value, start)', doc: 'Finds the first item that equals the value, from start on, and returns its position; -1 if there is none.', args: ['any', 'any', 'int'], optional: 1, returns: 'int' },
+  array_extract: { syntax: "array_extract(array, '$[*].name')", doc: 'Takes what a path leads to out of an array or object, as an array of texts: `.name` or `[\'name\']` is a key, `[0]` an item, `[*]` each item. Null where there is neither array nor object.', args: ['any', 'constant string'], returns: 'dynamic' },
   array_iff: { aliases: ['array_iif'], syntax: 'array_iff(conditions, a, b)', doc: 'Chooses for each condition in an array: the item of a at its position if it is true or not 0, else that of b. A and b may be single values.', args: ['any', 'any', 'any'], returns: 'dynamic' },
   array_sum: { syntax: 'array_sum(array)', doc: 'Adds up the items; null if one is no number, or there is none.', args: ['any'], returns: 'real' },
   array_select_dict: { syntax: "array_select_dict(array, 'key', value)", doc: 'Returns the first object in the array that has the value under the key; null if there is none.', args: ['any', 'string', 'any'], returns: 'dynamic' },
   strcat_array: { syntax: "strcat_array(array, ',')", doc: 'Joins the items as one text, with a delimiter between them; null counts as empty.', args: ['any', 'constant string'], returns: 'string' },
   zip: { syntax: 'zip(a, b, …)', doc: 'Groups the items at the same position of each array, as an array of arrays; null where one is shorter.', args: ['any', 'any'], rest: 'any', returns: 'dynamic' },
 } satisfies FunctionTable; // prettier-ignore
+
+/** The steps of a path such as `$[*].a['b c'][0]`, each a key, a place or, with neither, each item; undefined for what is none. */
+export function pathSteps(text: string): readonly { readonly key?: string; readonly place?: number }[] | undefined {
+  const STEP = /\.([^.[\]]+)|\['([^']*)'\]|\["([^"]*)"\]|\[(\d{1,9})\]|\[\*\]/gy;
+  if (!text.startsWith('$')) return undefined;
+  STEP.lastIndex = 1;
+  const steps = [];
+  let end = 1;
+  for (let found = STEP.exec(text); found; found = STEP.exec(text)) {
+    const [, plain, single, double, place] = found;
+    const key = plain ?? single ?? double;
+    steps.push({ ...(key !== undefined && { key }), ...(place !== undefined && { place: Number(place) }) });
+    end = STEP.lastIndex;
+  }
+  return end === text.length ? steps : undefined;
+}
+
+export const PATH_WANTED = "a path such as $[*].name, $.list[0] or $['a b']";

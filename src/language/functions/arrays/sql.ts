@@ -1,6 +1,7 @@
 /** Functions of arrays as SQL, over the JSON texts of the items. */
 import { SERVICE_QUERY_MADE_ROWS } from '../../limits.ts';
-import type { ARRAYS } from './spec.ts';
+import { readText } from '../../plan/literals.ts';
+import { PATH_WANTED, pathSteps, type ARRAYS } from './spec.ts';
 import type { Kind } from '../../../service/query/values/kind.ts';
 import { alias, all, list, sql, type Sql } from '../../../service/query/values/sql.ts';
 import { jsonOf } from '../../../service/query/values/text.ts';
@@ -17,8 +18,8 @@ export function once(letters: string, values: readonly Sql[], build: (names: rea
 export const jsonText = (value: Value): Sql => value.facets.json ?? sql`cast(null, 'Nullable(String)')`;
 /** The value as an item of an array. */
 export const rawItem = (value: Value): Sql => sql`ifNull(${asJson(value)}, 'null')`;
-const rawItems = (json: Sql): Sql => sql`JSONExtractArrayRaw(ifNull(${json}, ''))`;
-const isArray = (json: Sql): Sql => sql`startsWith(ifNull(${json}, ''), '[')`;
+export const rawItems = (json: Sql): Sql => sql`JSONExtractArrayRaw(ifNull(${json}, ''))`;
+export const isArray = (json: Sql): Sql => sql`startsWith(ifNull(${json}, ''), '[')`;
 export const arrayOf = (items: Sql): Sql => sql`concat('[', arrayStringConcat(${items}, ','), ']')`;
 export const lengthOf = (items: Sql): Sql => sql`toInt64(length(${items}))`;
 
@@ -70,7 +71,7 @@ function split(call: Call): Value {
 /** Numbers before texts before truth values before the rest; null behind all of them. */
 const rank = (item: Sql): Sql =>
   sql`multiIf(${item} = 'null', 4, startsWith(${item}, '"'), 1, ${item} in ('true', 'false'), 2, startsWith(${item}, '[') or startsWith(${item}, '{'), 3, 0)`;
-const textOf = (item: Sql): Sql => sql`if(startsWith(${item}, '"'), JSONExtractString(${item}), ${item})`;
+export const textOf = (item: Sql): Sql => sql`if(startsWith(${item}, '"'), JSONExtractString(${item}), ${item})`;
 
 function sorted(descending: boolean): Build {
   const ranked = sql`toInt8(${rank(sql`e`)})`;
@@ -159,6 +160,21 @@ function selected(call: Call): Value {
   return one('json', found);
 }
 
+/** The JSON texts of what a path leads to. */
+function extracted(call: Call): Value {
+  const whole = jsonText(call.value(0));
+  const items = readText(call, 1, pathSteps, PATH_WANTED).reduce<Sql>(
+    (found, { key, place }) => {
+      if (key !== undefined) return sql`arrayMap(e -> JSONExtractRaw(e, ${call.params.string(key)}), ${found})`;
+      const arrays = sql`arrayMap(e -> JSONExtractArrayRaw(e), ${found})`;
+      return place === undefined ? sql`arrayFlatten(${arrays})` : sql`arrayMap(e -> e[${place + 1}], ${arrays})`;
+    },
+    sql`[ifNull(${whole}, '')]`,
+  );
+  const texts = sql`arrayMap(e -> if(e = 'null', 'null', ${jsonOf('string', textOf(sql`e`))}), arrayFilter(e -> e != '', ${items}))`;
+  return one('json', sql`if(isNull(${whole}), null, ${arrayOf(texts)})`);
+}
+
 const arrayLength = (value: Value): Value =>
   value.facets.json
     ? one('int', sql`if(startsWith(${value.facets.json}, '['), toInt64(JSONLength(${value.facets.json})), null)`)
@@ -184,6 +200,7 @@ export const ARRAYS_SQL: Builders<typeof ARRAYS> = {
   array_shift_left: shifted('left'),
   array_shift_right: shifted('right'),
   array_index_of: indexOf,
+  array_extract: extracted,
   array_iff: chosen,
   array_sum: (call) => one('real', ofItems([call.value(0)], [], ([items]) => sql`if(empty(${items!}), null, ${summed(items!)})`)),
   array_select_dict: selected,

@@ -69,6 +69,7 @@ export const BAGS_ROWS: Builders<typeof BAGS> = {
   bag_has_key: (call) => lift2(call.value(0), call.string(1), (bag, name) => (isObject(bag) ? hasKey(bag, name) : null)),
   bag_merge: (call) => ofBags(all(call), merged),
   bag_remove_keys: without,
+  bag_zip: (call) => ofArrays(all(call), ([keys, values]) => merged(keys!.slice(0, values!.length).flatMap((key, n): JsonObject[] => (typeof key === 'string' ? [{ [key]: values![n]! }] : [])))), // prettier-ignore
   set_union: ofSets((first, others) => distinct([first, ...others].flat())),
   set_intersect: ofSets((first, others) => {
     const sets = others.map(identitiesOf);

@@ -25,9 +25,18 @@ function packed(call: Call): Value {
 }
 
 /** The first entry of each key. */
-function merged(texts: readonly Sql[]): Sql {
+function firstEntries(given: Sql): Sql {
   const firsts = (pairs: Sql): Sql => sql`arrayFilter((e, n) -> n = 1, ${pairs}, arrayEnumerateUniq(arrayMap(e -> e.1, ${pairs})))`;
-  return once('pr', [sql`arrayConcat(${list(texts.map(entries))})`], ([pairs]) => bagOf(firsts(pairs!)));
+  return once('pr', [given], ([pairs]) => bagOf(firsts(pairs!)));
+}
+
+const merged = (texts: readonly Sql[]): Sql => firstEntries(sql`arrayConcat(${list(texts.map(entries))})`);
+
+/** Keys that are texts with the value at their place. */
+function zipped([keys, values]: readonly Sql[]): Sql {
+  const size = sql`least(length(${keys!}), length(${values!}))`;
+  const pairs = sql`arrayFilter(e -> startsWith(e.1, '"'), arrayZip(arraySlice(${keys!}, 1, ${size}), arraySlice(${values!}, 1, ${size})))`;
+  return firstEntries(sql`arrayMap(e -> (JSONExtractString(e.1), e.2), ${pairs})`);
 }
 
 /** Objects inside of objects: each lambda needs a name of its own. */
@@ -78,6 +87,7 @@ export const BAGS_SQL: Builders<typeof BAGS> = {
   bag_has_key: hasKey,
   bag_merge: (call) => one('json', ofBags(valuesOf(call), merged)),
   bag_remove_keys: removed,
+  bag_zip: (call) => one('json', ofItems(valuesOf(call), [], zipped)),
   set_union: ofSets((sets) => arrayOf(distinct(sql`arrayConcat(${list(sets)})`))),
   set_intersect: ofSets(([items, ...others]) => met(others.map(distinct), distinct(items!), others.length + 1)),
   set_difference: ofSets(([items, ...others]) => met(others, items!, 1)),

@@ -34,14 +34,17 @@ function coalesce(call: Call): Evaluate {
   };
 }
 
+function ifExists(call: Call): Evaluate {
+  const [value, otherwise] = [call.value(0), call.value(1)];
+  return (scope) => value(scope) ?? otherwise(scope);
+}
+
 export const CONDITIONALS_ROWS: Builders<typeof CONDITIONALS> = {
   iff,
   case: cases,
   coalesce,
-  column_ifexists: (call) => {
-    const [value, otherwise] = [call.value(0), call.value(1)];
-    return (scope) => value(scope) ?? otherwise(scope);
-  },
+  column_ifexists: ifExists,
+  ensure_field: ifExists,
   isnull: ofValue((value) => value === null),
   isnotnull: ofValue((value) => value !== null),
   isempty: ofValue((value) => !isGiven(value)),

@@ -33,6 +33,7 @@ export const CONDITIONALS_SQL: Builders<typeof CONDITIONALS> = {
   coalesce,
   // What it gives where there never was the field is in the column's node.
   column_ifexists: (call) => call.value(0),
+  ensure_field: (call) => call.value(0),
   isnull: test(isNull),
   isnotnull: test(exists),
   isempty: test((value) => sql`not ${given(value)}`),

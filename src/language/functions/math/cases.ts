@@ -26,7 +26,7 @@ export const MATH_CASES: FunctionCases<typeof MATH> = {
   atan2: [['0, 1', 0]],
   pow: [['2, 10', 1024]],
   pi: [['', Math.PI]],
-  rand: [['rand() < 1', true]],
+  rand: [['rand() < 1', true], ['rand(1)', 0], ['rand(10) < 10', true]],
   binary_and: [['12, 10', 8], ['-1, 255', 255], ['long(null), 1', null]],
   binary_or: [['12, 10', 14], ['-8, 1', -7]],
   binary_xor: [['12, 10', 6]],

@@ -76,7 +76,10 @@ export const MATH_ROWS: Builders<typeof MATH> = {
   atan2: (call) => lift2(call.real(0), call.real(1), (y, x) => Math.atan2(y, x)),
   pow: (call) => lift2(call.real(0), call.real(1), (base, exponent) => base ** exponent),
   pi: () => () => Math.PI,
-  rand: () => (scope) => scope.context.random(),
+  rand: (call) => {
+    const below = call.count > 0 ? numberOf(call, 0, 'a whole number', 1, Number.MAX_SAFE_INTEGER) : undefined;
+    return (scope) => (below === undefined ? scope.context.random() : BigInt(Math.floor(scope.context.random() * below)));
+  },
   binary_and: (call) => lift2(call.int(0), call.int(1), (a, b) => a & b),
   binary_or: (call) => lift2(call.int(0), call.int(1), (a, b) => a | b),
   binary_xor: (call) => lift2(call.int(0), call.int(1), (a, b) => a ^ b),

@@ -26,7 +26,7 @@ export const MATH = {
   atan2: { syntax: 'atan2(y, x)', doc: 'Returns the angle in radians of the point (x, y).', args: ['number', 'number'], returns: 'real' },
   pow: { syntax: 'pow(base, exponent)', doc: 'Raises the base to the power of the exponent.', args: ['number', 'number'], returns: 'real' },
   pi: { syntax: 'pi()', doc: 'Returns π.', args: [], returns: 'real' },
-  rand: { syntax: 'rand()', doc: 'Returns a random number from 0 up to 1, a new one for each row.', args: [], returns: 'real' },
+  rand: { syntax: 'rand(10)', doc: 'Returns a random number from 0 up to 1, or a random integer from 0 up to below the given one; a new one for each row.', args: ['constant int'], optional: 1, returns: ([most]) => (most === undefined ? 'real' : 'int') },
   binary_and: { syntax: 'binary_and(a, b)', doc: 'Returns the bitwise AND of two integers.', args: ['int', 'int'], returns: 'int' },
   binary_or: { syntax: 'binary_or(a, b)', doc: 'Returns the bitwise OR of two integers.', args: ['int', 'int'], returns: 'int' },
   binary_xor: { syntax: 'binary_xor(a, b)', doc: 'Returns the bitwise XOR of two integers.', args: ['int', 'int'], returns: 'int' },

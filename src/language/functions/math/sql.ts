@@ -89,7 +89,10 @@ export const MATH_SQL: Builders<typeof MATH> = {
   atan2: (call) => one('real', sql`atan2(${call.real(0)}, ${call.real(1)})`),
   pow: (call) => one('real', sql`pow(${call.real(0)}, ${call.real(1)})`),
   pi: () => oneRequired('real', sql`pi()`),
-  rand: () => oneRequired('real', sql`randCanonical()`),
+  rand: (call) => {
+    const below = call.count > 0 ? numberOf(call, 0, 'a whole number', 1, Number.MAX_SAFE_INTEGER) : undefined;
+    return below === undefined ? oneRequired('real', sql`randCanonical()`) : oneRequired('int', sql`toInt64(floor(randCanonical() * ${below}))`);
+  },
   binary_and: bits(sql`bitAnd`),
   binary_or: bits(sql`bitOr`),
   binary_xor: bits(sql`bitXor`),

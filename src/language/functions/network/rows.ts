@@ -1,19 +1,26 @@
 /** Addresses of networks, and URLs, of one row. */
 import { numberOf, readText } from '../../plan/literals.ts';
 import {
+  ADDRESS_GAPS,
+  addressText,
   IPV4_IN_IPV6,
   leadingBits,
+  maskOf,
+  networksOf,
   type Network6,
   PRIVATE_NETWORKS,
   readAddress4,
   readNetwork,
   readNetwork6,
+  readPrefix,
   URL_PATTERN,
   type NETWORK,
 } from './spec.ts';
 import type { Build, Builders, Call, Evaluate, Of } from '../../../shaping/rows/call/call.ts';
-import { lift1, lift2, ofText } from '../../../shaping/rows/call/lift.ts';
-import type { Value } from '../../../shaping/rows/values/value.ts';
+import { lift1, lift2, ofInt, ofText, ofValue } from '../../../shaping/rows/call/lift.ts';
+import { asInt, heldText } from '../../../shaping/rows/values/convert.ts';
+import { bounded } from '../../../shaping/rows/values/text.ts';
+import { isObject, type Value } from '../../../shaping/rows/values/value.ts';
 
 const URL_PARTS = new RegExp(URL_PATTERN, 's');
 
@@ -24,9 +31,36 @@ const addressOf = (text: Of<string | null>): Of<number | null> =>
 const within = (call: Call, networks: readonly { readonly first: number; readonly last: number }[]): Evaluate =>
   lift1(addressOf(call.string(0)), (address) => networks.some(({ first, last }) => address >= first && address <= last));
 
+const NETWORK4 = 'a network such as 10.0.0.0/8';
+
 function isInRange(call: Call): Evaluate {
-  const network = readText(call, 1, readNetwork, 'a network such as 10.0.0.0/8');
-  return within(call, [network]);
+  return within(call, [readText(call, 1, readNetwork, NETWORK4)]);
+}
+
+/** Whether one of the addresses in a text is in one of the networks. */
+const found =
+  (read: (text: string) => { readonly first: number; readonly last: number } | undefined, wanted: string): Build =>
+  (call) => {
+    const networks = networksOf(call, read, wanted);
+    const gaps = new RegExp(ADDRESS_GAPS);
+    return lift1(call.string(0), (text) =>
+      text.split(gaps).some((part) => {
+        const name = part.replace(/^\.+/, '').replace(/(?<!\.)\.+$/, '');
+        const address = readAddress4(name) && readNetwork(name)!.first;
+        return address !== undefined && networks.some(({ first, last }) => address >= first && address <= last);
+      }),
+    );
+  };
+
+/** An IPv4 address of a number or a text, of the network of so many leading bits the first one. */
+function written(call: Call): Evaluate {
+  const [value, bits] = [call.value(0), numberOf(call, 1, 'a number of bits', 0, 32, 32)];
+  return (scope) => {
+    const given = value(scope);
+    const isAddress = typeof given === 'string' && readAddress4(given) !== undefined;
+    const number = isAddress ? readNetwork(given)!.first : typeof given === 'string' ? null : asInt(given);
+    return number === null || number < 0 || number >= 2 ** 32 ? '' : addressText((Number(number) & maskOf(bits)) >>> 0);
+  };
 }
 
 /** How many leading bits count. */
@@ -56,11 +90,10 @@ function parsed6(text: string): string | null {
 }
 
 function isInRange6(call: Call): Evaluate {
-  const network = readText(call, 1, readNetwork6, 'a network such as fd00::/8');
-  const wanted = leadingBits(network.digits, network.bits);
+  const networks = networksOf(call, readNetwork6, 'a network such as fd00::/8');
   return lift1(call.string(0), (text) => {
     const address = readNetwork6(text);
-    return address ? leadingBits(address.digits, network.bits) === wanted : null;
+    return address ? networks.some(({ digits, bits }) => leadingBits(address.digits, bits) === leadingBits(digits, bits)) : null;
   });
 }
 
@@ -87,16 +120,44 @@ const parsedUrl = ofText((text) => {
   return { scheme, host, port, path, username, password, query: queryObject(query), fragment };
 });
 
+const formattedUrl = ofValue((value) => {
+  if (!isObject(value)) return null;
+  const part = (name: string, before = '', after = ''): string => {
+    const text = Object.hasOwn(value, name) ? heldText(value[name]) : null;
+    return text === null || text === '' ? '' : `${before}${text}${after}`;
+  };
+  const { query } = value;
+  const pairs = isObject(query) ? Object.entries(query).map(([name, text]) => `${name}=${heldText(text) ?? ''}`).join('&') : part('query'); // prettier-ignore
+  const user = part('user') || part('username');
+  if (part('scheme') === '' || part('host') === '') return null;
+  const credentials = user === '' ? '' : `${user}${part('password', ':')}@`;
+  return bounded(`${part('scheme')}://${credentials}${part('host')}${part('port', ':')}${part('path')}${pairs === '' ? '' : `?${pairs}`}${part('fragment', '#')}`);
+}); // prettier-ignore
+
 export const NETWORK_ROWS: Builders<typeof NETWORK> = {
   parse_ipv4: (call) => lift1(addressOf(call.string(0)), BigInt),
   ipv4_is_private: (call) => within(call, PRIVATE_NETWORKS),
   ipv4_is_in_range: isInRange,
+  ipv4_is_in_any_range: (call) => within(call, networksOf(call, readNetwork, NETWORK4)),
+  ipv4_netmask_suffix: ofText((text) => (text.includes('/') && readAddress4(text) ? BigInt(text.split('/')[1]!) : null)),
+  parse_ipv4_mask: (call) => {
+    const bits = numberOf(call, 1, 'a number of bits', 0, 32);
+    return lift1(addressOf(call.string(0)), (address) => BigInt((address & maskOf(bits)) >>> 0));
+  },
+  format_ipv4: written,
+  format_ipv4_mask: ofInt((bits) => (bits < 0n || bits > 32n ? null : addressText(maskOf(Number(bits))))),
+  has_ipv4: found(readNetwork, 'an address such as 10.1.2.3'),
+  has_any_ipv4: found(readNetwork, 'addresses such as 10.1.2.3'),
+  has_ipv4_prefix: found(readPrefix, 'the beginning of an address, such as 10.1.'),
+  has_any_ipv4_prefix: found(readPrefix, 'beginnings of addresses, such as 10.1.'),
   ipv4_compare: compared(readAddress4, IPV4_IN_IPV6, BigInt),
   ipv4_is_match: compared(readAddress4, IPV4_IN_IPV6, (order) => order === 0),
   parse_ipv6: ofText(parsed6),
   ipv6_compare: compared(readNetwork6, 0, BigInt),
   ipv6_is_match: compared(readNetwork6, 0, (order) => order === 0),
   ipv6_is_in_range: isInRange6,
+  ipv6_is_in_any_range: isInRange6,
   parse_url: parsedUrl,
+  format_url: formattedUrl,
   parse_urlquery: ofText((text) => queryObject(text.replace(/^\?+/, ''))),
 };

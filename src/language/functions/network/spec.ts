@@ -1,17 +1,29 @@
 /** Addresses of networks, and URLs. */
-import type { FunctionTable } from '../../function-spec.ts';
+import { plainOf, type FunctionTable } from '../../function-spec.ts';
+import type { Use } from '../../plan/literals.ts';
 
 export const NETWORK = {
   parse_ipv4: { syntax: 'parse_ipv4(text)', doc: 'Converts an IPv4 address, or the first one of a network such as 10.1.2.3/8, to a number; null if the text is neither.', args: ['string'], returns: 'int' },
   ipv4_is_private: { syntax: 'ipv4_is_private(text)', doc: 'True if the IPv4 address is private: in 10.0.0.0/8, 172.16.0.0/12 or 192.168.0.0/16. Null if the text is no address.', args: ['string'], returns: 'bool' },
   ipv4_is_in_range: { syntax: "ipv4_is_in_range(text, '10.0.0.0/8')", doc: 'True if the IPv4 address is in the network. Null if the text is no address.', args: ['string', 'constant string'], returns: 'bool' },
+  ipv4_is_in_any_range: { syntax: "ipv4_is_in_any_range(text, '10.0.0.0/8', …)", doc: 'True if the IPv4 address is in one of the networks, which may stand in a `dynamic([…])`. Null if the text is no address.', args: ['string', 'constant'], rest: 'constant', returns: 'bool' },
+  ipv4_netmask_suffix: { syntax: 'ipv4_netmask_suffix(text)', doc: 'Returns the length of the prefix of a network such as 10.0.0.0/8. Null if the text is none.', args: ['string'], returns: 'int' },
+  parse_ipv4_mask: { syntax: 'parse_ipv4_mask(text, 24)', doc: 'Converts the first address of the network that has so many leading bits of the address to a number. Null if the text is no address.', args: ['string', 'constant int'], returns: 'int' },
+  format_ipv4: { syntax: 'format_ipv4(number, 24)', doc: 'Writes a number, or an address as a text, as an IPv4 address; with a number of bits the first one of that network. An empty text if it is neither.', args: ['any', 'constant int'], optional: 1, returns: 'string' },
+  format_ipv4_mask: { syntax: 'format_ipv4_mask(24)', doc: 'Writes the mask of so many leading bits, such as 255.255.255.0. Null if it is no number from 0 to 32.', args: ['int'], returns: 'string' },
+  has_ipv4: { syntax: "has_ipv4(text, '10.1.2.3')", doc: 'True if an IPv4 address that equals the other, or is in that network, stands anywhere in the text. Digits, letters and dots beside an address belong to it.', args: ['string', 'constant string'], returns: 'bool' },
+  has_any_ipv4: { syntax: "has_any_ipv4(text, '10.1.2.3', …)", doc: 'True if an IPv4 address that equals one of these, or is in one of these networks, stands anywhere in the text. They may stand in a `dynamic([…])`.', args: ['string', 'constant'], rest: 'constant', returns: 'bool' },
+  has_ipv4_prefix: { syntax: "has_ipv4_prefix(text, '10.1.')", doc: 'True if an IPv4 address that begins with these numbers stands anywhere in the text.', args: ['string', 'constant string'], returns: 'bool' },
+  has_any_ipv4_prefix: { syntax: "has_any_ipv4_prefix(text, '10.1.', …)", doc: 'True if an IPv4 address that begins with one of these stands anywhere in the text. They may stand in a `dynamic([…])`.', args: ['string', 'constant'], rest: 'constant', returns: 'bool' },
   ipv4_compare: { syntax: 'ipv4_compare(a, b, 24)', doc: 'Compares the leading bits of two IPv4 addresses: 0 if they are equal, -1 if the first is less, else 1. A prefix such as /24 behind either address counts, too. Null if either text is no address.', args: ['string', 'string', 'constant int'], optional: 1, returns: 'int' },
   ipv4_is_match: { syntax: 'ipv4_is_match(a, b, 24)', doc: 'True if the leading bits of two IPv4 addresses are equal. A prefix such as /24 behind either address counts, too. Null if either text is no address.', args: ['string', 'string', 'constant int'], optional: 1, returns: 'bool' },
   parse_ipv6: { syntax: 'parse_ipv6(text)', doc: 'Writes an IPv6 address, or the first one of a network, as eight groups of four digits, an IPv4 address as `::ffff:a.b.c.d`. Null if the text is no address.', args: ['string'], returns: 'string' },
   ipv6_compare: { syntax: 'ipv6_compare(a, b, 64)', doc: 'Compares the leading bits of two addresses: 0 if they are equal, -1 if the first is less, else 1. A prefix such as /24 behind either address counts, too. IPv4 counts as `::ffff:a.b.c.d`. Null if either text is no address.', args: ['string', 'string', 'constant int'], optional: 1, returns: 'int' },
   ipv6_is_match: { syntax: 'ipv6_is_match(a, b, 64)', doc: 'True if the leading bits of two addresses are equal. A prefix such as /24 behind either address counts, too. Null if either text is no address.', args: ['string', 'string', 'constant int'], optional: 1, returns: 'bool' },
   ipv6_is_in_range: { syntax: "ipv6_is_in_range(text, 'fd00::/8')", doc: 'True if the address is in the network. Null if the text is no address.', args: ['string', 'constant string'], returns: 'bool' },
+  ipv6_is_in_any_range: { syntax: "ipv6_is_in_any_range(text, 'fd00::/8', …)", doc: 'True if the address is in one of the networks, which may stand in a `dynamic([…])`. Null if the text is no address.', args: ['string', 'constant'], rest: 'constant', returns: 'bool' },
   parse_url: { syntax: 'parse_url(text)', doc: 'Splits an absolute URL into `{scheme, host, port, path, username, password, query, fragment}`, with `query` as an object. Null if the text has no scheme or no host.', args: ['string'], returns: 'dynamic' },
+  format_url: { syntax: 'format_url(object)', doc: 'Writes an object of `scheme`, `host`, `port`, `path`, `user` (or `username`), `password`, `query` and `fragment` as a URL, its characters as they are. Null without a scheme and a host.', args: ['any'], returns: 'string' },
   parse_urlquery: { syntax: 'parse_urlquery(text)', doc: 'Parses the query part of a URL into an object; of a name that comes twice the first value counts.', args: ['string'], returns: 'dynamic' },
 } satisfies FunctionTable; // prettier-ignore
 
@@ -78,5 +90,30 @@ export function readNetwork(text: string): { readonly first: number; readonly la
   const first = address - (address % size);
   return { first, last: first + size - 1 };
 }
+
+/** A network of the addresses that begin with these numbers: `10.1.`, `10.1` or a whole address; undefined for anything else. */
+export function readPrefix(text: string): ReturnType<typeof readNetwork> {
+  const parts = text.replace(/\.$/, '').split('.');
+  return parts.length > 4 ? undefined : readNetwork(`${[...parts, '0', '0', '0'].slice(0, 4).join('.')}/${parts.length * 8}`);
+}
+
+/** What may belong to an address parts texts where addresses are looked for. */
+export const ADDRESS_GAPS = '[^0-9A-Za-z.]+';
+
+/** The texts of the arguments from the second on, and those of a `dynamic([…])`, each as `read` makes it. */
+export function networksOf<T>(use: Use, read: (text: string) => T | undefined, example: string): T[] {
+  return Array.from({ length: use.count - 1 }, (_, n) =>
+    [plainOf(use.constant(n + 1))].flat().map((text) => {
+      const found = typeof text === 'string' ? read(text) : undefined;
+      if (found === undefined) throw use.fail(n + 1, `wanted ${example}`);
+      return found;
+    }),
+  ).flat();
+}
+
+/** `10.1.2.3` of its number. */
+export const addressText = (number: number): string => [24, 16, 8, 0].map((bits) => (number >>> bits) & 255).join('.');
+/** The mask of so many leading bits. */
+export const maskOf = (bits: number): number => 2 ** 32 - 2 ** (32 - bits);
 
 export const PRIVATE_NETWORKS = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16'].map((text) => readNetwork(text)!);

@@ -1,19 +1,24 @@
 /** Addresses of networks, and URLs, as SQL. */
 import { numberOf, readText } from '../../plan/literals.ts';
 import {
+  ADDRESS_GAPS,
   IPV4_IN_IPV6,
+  maskOf,
+  networksOf,
   PREFIXED_IPV4_PATTERN,
   PREFIXED_IPV6_PATTERN,
   PRIVATE_NETWORKS,
   readNetwork,
   readNetwork6,
+  readPrefix,
   URL_PATTERN,
   type NETWORK,
 } from './spec.ts';
-import { any, list, sql, type Sql } from '../../../service/query/values/sql.ts';
+import { any, first, list, sql, type Sql } from '../../../service/query/values/sql.ts';
 import { jsonString } from '../../../service/query/values/text.ts';
-import { one, type Value } from '../../../service/query/values/value.ts';
-import type { Builders, Call } from '../../../service/query/values/call.ts';
+import { one, oneRequired, type Value } from '../../../service/query/values/value.ts';
+import { jsonText, once, textOf } from '../arrays/sql.ts';
+import type { Build, Builders, Call } from '../../../service/query/values/call.ts';
 
 const solid = (text: Sql): Sql => sql`ifNull(${text}, '')`;
 const host = (text: Sql): Sql => sql`substringIndex(${solid(text)}, '/', 1)`;
@@ -35,10 +40,42 @@ const within = (address: Sql, networks: readonly { readonly first: number; reado
     sql`if(isNull(${address}), null, ${any(networks.map(({ first, last }) => sql`(${address} >= ${first} and ${address} <= ${last})`))})`,
   );
 
+const NETWORK4 = 'a network such as 10.0.0.0/8';
+
 function isInRange(call: Call): Value {
-  const network = readText(call, 1, readNetwork, 'a network such as 10.0.0.0/8');
-  return within(addressOf(call.string(0), call), [network]);
+  return within(addressOf(call.string(0), call), [readText(call, 1, readNetwork, NETWORK4)]);
 }
+
+/** Whether one of the addresses in a text is in one of the networks. */
+const found = (read: (text: string) => { readonly first: number; readonly last: number } | undefined, wanted: string): Build => (call) => {
+  const text = call.string(0);
+  const parts = sql`arrayMap(e -> replaceRegexpOne(replaceRegexpOne(e, '^[.]+', ''), '[.]+$', ''), splitByRegexp(${call.params.string(ADDRESS_GAPS)}, ${solid(text)}))`;
+  const isIn = within(addressOf(sql`e`, call), networksOf(call, read, wanted)).facets.bool!;
+  return one('bool', sql`if(isNull(${text}), null, arrayExists(e -> ifNull(${isIn}, false), ${parts}))`);
+}; // prettier-ignore
+
+/** An IPv4 address of a number or a text, of the network of so many leading bits the first one. */
+function written(call: Call): Value {
+  const bits = numberOf(call, 1, 'a number of bits', 0, 32, 32);
+  const { string } = call.value(0).facets;
+  const number = first([...(string ? [addressOf(string, call)] : []), call.int(0)]);
+  const there = sql`if(${number} >= 0 and ${number} < 4294967296, ${number}, null)`;
+  return oneRequired('string', sql`ifNull(IPv4NumToString(toUInt32(bitAnd(${there}, ${maskOf(bits)}))), '')`);
+}
+
+function formattedUrl(call: Call): Value {
+  const json = jsonText(call.value(0));
+  const part = (name: string): Sql => sql`${textOf(sql`JSONExtractRaw(ifNull(${json}, ''), ${call.params.string(name)})`)}`;
+  const prefixed = (before: string, text: Sql, after = ''): Sql => sql`if(${text} = '', '', concat(${call.params.string(before)}, ${text}, ${call.params.string(after)}))`;
+  const made = once('ur', ['scheme', 'host', 'user', 'username', 'password', 'port', 'path', 'query', 'fragment'].map(part), ([scheme, host, user, username, password, port, path, query, fragment]) => {
+    const pairs = sql`arrayStringConcat(arrayMap(e -> concat(e.1, '=', ${textOf(sql`e.2`)}), JSONExtractKeysAndValuesRaw(${query!})), '&')`;
+    const name = sql`if(${user!} = '', ${username!}, ${user!})`;
+    const credentials = sql`if(${name} = '', '', concat(${name}, ${prefixed(':', password!)}, '@'))`;
+    const whole = sql`concat(${scheme!}, '://', ${credentials}, ${host!}, ${prefixed(':', port!)}, ${path!}, ${prefixed('?', sql`if(startsWith(${query!}, '{'), ${pairs}, ${query!})`)}, ${prefixed('#', fragment!)})`;
+    return sql`if(${scheme!} = '' or ${host!} = '', null, ${whole})`;
+  });
+  return one('string', sql`if(startsWith(ifNull(${json}, ''), '{'), ${made}, null)`);
+} // prettier-ignore
 
 /** How many leading bits count. */
 const bitsOf = (call: Call, most: number): number => numberOf(call, 2, 'a number of bits', 0, most, most);
@@ -75,9 +112,11 @@ const matchedBy = (build: (call: Call) => readonly [Sql, Sql]) => (call: Call): 
 }; // prettier-ignore
 
 function isInRange6(call: Call): Value {
-  const { digits, bits } = readText(call, 1, readNetwork6, 'a network such as fd00::/8');
-  const wanted = BigInt(`0x${digits}`).toString(2).padStart(128, '0').slice(0, bits);
-  return one('bool', sql`(${head6(call.string(0), sql`${bits}`, call)} = ${call.params.string(wanted)})`);
+  const tests = networksOf(call, readNetwork6, 'a network such as fd00::/8').map(({ digits, bits }) => {
+    const wanted = BigInt(`0x${digits}`).toString(2).padStart(128, '0').slice(0, bits);
+    return sql`(${head6(call.string(0), sql`${bits}`, call)} = ${call.params.string(wanted)})`;
+  });
+  return one('bool', any(tests));
 }
 
 function parsed6(call: Call): Value {
@@ -112,13 +151,32 @@ export const NETWORK_SQL: Builders<typeof NETWORK> = {
   parse_ipv4: (call) => one('int', addressOf(call.string(0), call)),
   ipv4_is_private: (call) => within(addressOf(call.string(0), call), PRIVATE_NETWORKS),
   ipv4_is_in_range: isInRange,
+  ipv4_is_in_any_range: (call) => within(addressOf(call.string(0), call), networksOf(call, readNetwork, NETWORK4)),
+  ipv4_netmask_suffix: (call) => {
+    const text = call.string(0);
+    return one('int', sql`if(${isPrefixed(text)} and ${isAddress(text, PREFIXED_IPV4_PATTERN, call)}, toInt64(${prefix(text)}), null)`);
+  },
+  parse_ipv4_mask: (call) =>
+    one('int', sql`bitAnd(${addressOf(call.string(0), call)}, ${maskOf(numberOf(call, 1, 'a number of bits', 0, 32))})`),
+  format_ipv4: written,
+  format_ipv4_mask: (call) =>
+    one(
+      'string',
+      sql`if(${call.int(0)} >= 0 and ${call.int(0)} <= 32, IPv4NumToString(toUInt32(4294967296 - toInt64(exp2(32 - ${call.int(0)})))), null)`,
+    ),
+  has_ipv4: found(readNetwork, 'an address such as 10.1.2.3'),
+  has_any_ipv4: found(readNetwork, 'addresses such as 10.1.2.3'),
+  has_ipv4_prefix: found(readPrefix, 'the beginning of an address, such as 10.1.'),
+  has_any_ipv4_prefix: found(readPrefix, 'beginnings of addresses, such as 10.1.'),
   ipv4_compare: comparedBy(heads),
   ipv4_is_match: matchedBy(heads),
   parse_ipv6: parsed6,
   ipv6_compare: comparedBy(heads6),
   ipv6_is_match: matchedBy(heads6),
   ipv6_is_in_range: isInRange6,
+  ipv6_is_in_any_range: isInRange6,
   parse_url: parsedUrl,
+  format_url: formattedUrl,
   parse_urlquery: (call) =>
     one('json', sql`if(isNull(${call.string(0)}), null, ${queryObject(sql`trimLeft(ifNull(${call.string(0)}, ''), '?')`)})`),
 };

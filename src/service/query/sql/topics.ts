@@ -11,6 +11,7 @@ import { MATH_SQL } from '../../../language/functions/math/sql.ts';
 import { SIZES_SQL } from '../../../language/functions/sizes/sql.ts';
 import { NETWORK_SQL } from '../../../language/functions/network/sql.ts';
 import { ARRAYS_SQL } from '../../../language/functions/arrays/sql.ts';
+import { SERIES_SQL } from '../../../language/functions/series/sql.ts';
 import { BAGS_SQL } from '../../../language/functions/bags/sql.ts';
 import { WINDOWS_SQL } from '../../../language/functions/windows/sql.ts';
 import { HIDING_SQL } from '../../../language/functions/hiding/sql.ts';
@@ -28,6 +29,7 @@ export const FUNCTIONS_SQL = {
   ...SIZES_SQL,
   ...NETWORK_SQL,
   ...ARRAYS_SQL,
+  ...SERIES_SQL,
   ...BAGS_SQL,
   ...WINDOWS_SQL,
   ...HIDING_SQL,
