@@ -20,6 +20,7 @@ const { renderJsonSchema } = await import('./describe/json-schema.ts');
 const { replaceTables } = await import('./describe/table.ts');
 const { replaceReference } = await import('./query-reference.ts');
 const { replaceExamples } = await import('./query-examples.ts');
+const { renderApiTypes } = await import('./api-types.ts');
 
 const generated: readonly (readonly [path: string, render: (current: string) => string])[] = [
   ['config.example.yaml', renderExample],
@@ -29,6 +30,7 @@ const generated: readonly (readonly [path: string, render: (current: string) => 
   ['docs/query.md', replaceReference],
   ['docs/query-examples.md', replaceExamples],
   ...lists,
+  ['src/client/api-types.ts', renderApiTypes],
   ['src/service/engine/packages.ts', () => renderEnginePackages(read('package-lock.json'))],
 ];
 

@@ -10,7 +10,7 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
   kernel: ['core'],
   // Serves the built pages; the pages themselves run in browsers and take types alone, but for `runsInBrowsers`.
   web: ['core'],
-  pages: ['core', 'telemetry', 'language'],
+  pages: ['core', 'telemetry', 'language', 'client'],
   telemetry: ['core', 'config', 'web'],
   state: ['core'],
   language: ['core', 'config'],

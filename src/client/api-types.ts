@@ -1,267 +1,186 @@
 /**
- * What the service takes and gives, as its HTTP API writes it. Values that a specification leaves open (a service may have more
- * roles, types and operations than those seen) are plain text, and lists and texts that may be missing are optional.
+ * What the service takes and gives, as its HTTP API writes it. Values that other services may have more of are plain text there, and lists and
+ * texts that they leave out are optional. Written by scripts/generate.ts from the schemas in src/service.
  */
 
-/** RFC 3339, UTC. */
-export type Timestamp = string;
-
 export interface Dataset {
-  readonly id: string;
-  /** 1 to 128 of `A-Z a-z 0-9 -`. */
-  readonly name: string;
-  readonly description: string;
-  readonly created: Timestamp;
-  readonly integrationConfigs: readonly string[] | null;
-  /** The name of who made it. */
-  readonly who: string;
+  readonly id: string; readonly name: string; readonly description: string; readonly created: string; readonly who: string;
+  readonly integrationConfigs?: readonly string[] | null;
+}
+
+export interface DatasetV2 extends Dataset {
+  readonly kind: string; readonly canWrite: boolean; readonly useRetentionPeriod: boolean; readonly retentionDays: number;
+  readonly mapFields: readonly string[]; readonly region: string; readonly edgeDeployment: string;
+}
+
+export interface DatasetInfo {
+  readonly name: string; readonly numBlocks: number; readonly numEvents: number; readonly numFields: number; readonly inputBytes: number;
+  readonly inputBytesHuman: string; readonly compressedBytes: number; readonly compressedBytesHuman: string; readonly minTime: string;
+  readonly maxTime: string; readonly fields: readonly FieldMeta[]; readonly who: string; readonly created: string;
 }
 
 export interface FieldMeta {
-  readonly name: string;
-  readonly type: string;
-  readonly unit: string;
-  readonly hidden: boolean;
-  readonly description: string;
+  readonly name: string; readonly type: string; readonly unit: string; readonly hidden: boolean; readonly description: string;
 }
 
-export interface QueryMessage {
-  readonly code: string;
-  readonly count: number;
-  readonly msg: string;
-  readonly priority: string;
+export interface AplQuery {
+  readonly apl?: string | null; readonly startTime?: string | null; readonly endTime?: string | null; readonly limit?: number | null;
+  readonly defaultLimit?: number | null; readonly cursor?: string | null; readonly includeCursor?: boolean | null;
+  readonly includeCursorField?: boolean | null; readonly variables?: Readonly<Record<string, unknown>> | null;
+  readonly queryOptions?: Readonly<Record<string, unknown>> | null;
 }
 
-export interface QueryStatus {
-  readonly blocksExamined: number;
-  readonly cacheStatus: number;
-  readonly continuationToken?: string;
-  /** Microseconds. */
-  readonly elapsedTime: number;
-  readonly isEstimate: boolean;
-  readonly isPartial: boolean;
-  readonly minBlockTime: Timestamp;
-  readonly maxBlockTime: Timestamp;
-  readonly messages?: readonly QueryMessage[] | null;
-  readonly numGroups: number;
-  readonly rowsExamined: number;
-  /** Rows that match, whatever the page's size. */
-  readonly rowsMatched: number;
-  /** The oldest and the newest row of the page. */
-  readonly minCursor?: string;
-  readonly maxCursor?: string;
-  readonly blocksCached?: number;
-  readonly blocksMatched?: number;
-}
-
-export interface TableField {
-  readonly name: string;
-  readonly type: string;
-  /** Of a column that a summary made. */
-  readonly agg?: { readonly name: string; readonly [key: string]: unknown };
+export interface TabularResult {
+  readonly format: 'tabular'; readonly status: QueryStatus; readonly tables: readonly Table[]; readonly datasetNames: readonly string[];
+  readonly fieldsMetaMap: Readonly<Record<string, readonly FieldMeta[]>>;
+  /** What `render` says, where the query has it. */
+  readonly render?: { readonly chart: string; readonly properties: Readonly<Record<string, string>> };
 }
 
 export interface Table {
-  readonly name: string;
-  readonly sources: readonly { readonly name: string }[];
-  readonly fields: readonly TableField[];
-  readonly order: readonly { readonly field: string; readonly desc: boolean }[];
-  readonly groups: readonly { readonly name: string }[];
-  readonly range?: { readonly field: string; readonly start: Timestamp; readonly end: Timestamp };
+  readonly name: string; readonly sources: readonly { readonly name: string }[]; readonly fields: readonly TableField[];
+  readonly order: readonly { readonly field: string; readonly desc: boolean }[]; readonly groups: readonly { readonly name: string }[];
+  readonly range?: { readonly field: string; readonly start: string; readonly end: string } | null;
   /** Of a summary by time; the size is in nanoseconds. */
   readonly buckets?: { readonly field: string; readonly size: number };
   /** One list for each field, one value in it for each row. */
   readonly columns: readonly (readonly unknown[])[];
 }
 
-export interface TabularResult {
-  readonly format: string;
-  readonly status: QueryStatus;
-  readonly tables: readonly Table[];
-  /** What the query's `render` says, where it has one. */
-  readonly render?: { readonly chart: string; readonly properties: Readonly<Record<string, string>> };
-  readonly datasetNames: readonly string[];
-  readonly fieldsMetaMap: Readonly<Record<string, readonly FieldMeta[]>>;
-}
-
-export interface Match {
-  readonly _rowId: string;
-  readonly _sysTime: Timestamp;
-  readonly _time: Timestamp;
-  readonly data: Readonly<Record<string, unknown>>;
-}
-
-export interface GroupResult {
-  readonly id: number;
-  readonly group: Readonly<Record<string, unknown>>;
-  readonly aggregations: readonly { readonly op: string; readonly value: unknown }[] | null;
-}
-
-export interface LegacyResult {
-  readonly status: QueryStatus;
-  readonly matches: readonly Match[] | null;
-  readonly buckets: {
-    readonly series:
-      | readonly { readonly startTime: Timestamp; readonly endTime: Timestamp; readonly groups: readonly GroupResult[] | null }[]
-      | null;
-    readonly totals: readonly GroupResult[] | null;
+export interface TableField {
+  readonly name: string; readonly type: string;
+  /** Of a column that a summary made. */
+  readonly agg?: {
+    readonly name: string; readonly fields?: readonly string[]; readonly args?: readonly unknown[];
   };
-  /** Of a query of one dataset. */
-  readonly fieldsMeta?: readonly FieldMeta[];
-  /** Of a query in APL. */
-  readonly datasetNames?: readonly string[];
-  readonly fieldsMetaMap?: Readonly<Record<string, readonly FieldMeta[]>>;
-  readonly request?: LegacyQuery;
+}
+
+export interface QueryStatus {
+  /** Microseconds. */
+  readonly elapsedTime: number;
+  /** Of the oldest row of the page. */
+  readonly minCursor?: string;
+  /** Of the newest row of the page. */
+  readonly maxCursor?: string;
+  readonly blocksExamined: number; readonly blocksCached?: number; readonly blocksMatched?: number; readonly rowsExamined: number;
+  /** Rows that match, whatever the page's size. */
+  readonly rowsMatched: number;
+  readonly numGroups: number; readonly isPartial: boolean; readonly isEstimate: boolean; readonly cacheStatus: number;
+  readonly continuationToken?: string; readonly minBlockTime: string; readonly maxBlockTime: string;
+  readonly messages?: readonly QueryMessage[] | null;
+}
+
+export interface QueryMessage {
+  readonly priority: string; readonly count: number; readonly code: string; readonly msg: string;
+}
+
+export interface LegacyQuery {
+  readonly startTime?: string | null; readonly endTime?: string | null; readonly limit?: number | null;
+  readonly order?: readonly { readonly field: string; readonly desc?: boolean | null }[] | null;
+  readonly aggregations?: readonly {
+    readonly op: string; readonly field?: string | null; readonly alias?: string | null; readonly argument?: unknown;
+  }[] | null;
+  readonly groupBy?: readonly string[] | null;
+  readonly project?: readonly { readonly field: string; readonly alias?: string | null }[] | null; readonly filter?: Filter | null;
+  readonly virtualFields?: readonly { readonly alias: string; readonly expr: string }[] | null; readonly resolution?: string | null;
+  readonly cursor?: string | null; readonly continuationToken?: string | null; readonly includeCursor?: boolean | null;
+  readonly queryOptions?: Readonly<Record<string, unknown>> | null;
 }
 
 export interface Filter {
-  readonly op: string;
-  readonly field?: string;
-  readonly value?: unknown;
-  readonly caseSensitive?: boolean;
+  readonly op?: string | null; readonly field?: string | null; readonly value?: unknown; readonly caseSensitive?: boolean | null;
   readonly children?: readonly Filter[] | null;
 }
 
-/** A structured query of one dataset; all of it is optional. Times are RFC 3339 or relative, such as `now-1h`. */
-export interface LegacyQuery {
-  readonly startTime?: string;
-  readonly endTime?: string;
-  readonly aggregations?:
-    | readonly { readonly op: string; readonly field?: string; readonly alias?: string; readonly argument?: unknown }[]
-    | null;
-  readonly filter?: Filter | null;
-  readonly groupBy?: readonly string[] | null;
-  readonly order?: readonly { readonly field: string; readonly desc?: boolean }[] | null;
-  readonly project?: readonly { readonly field: string; readonly alias?: string }[] | null;
-  readonly virtualFields?: readonly { readonly alias: string; readonly expr: string }[] | null;
-  readonly resolution?: string;
-  readonly limit?: number;
-  readonly cursor?: string;
-  readonly includeCursor?: boolean;
-  readonly continuationToken?: string;
-  readonly queryOptions?: Readonly<Record<string, string>> | null;
+/** Of a query of one dataset, with `fieldsMeta`; or of one by text, with the other optional keys. */
+export interface LegacyResult {
+  readonly status: QueryStatus; readonly matches?: readonly Match[] | null;
+  readonly buckets: {
+    readonly series?: readonly {
+      readonly startTime: string; readonly endTime: string; readonly groups?: readonly GroupResult[] | null;
+    }[] | null;
+    readonly totals?: readonly GroupResult[] | null;
+  };
+  readonly fieldsMeta?: readonly FieldMeta[]; readonly format?: 'legacy'; readonly datasetNames?: readonly string[];
+  readonly fieldsMetaMap?: Readonly<Record<string, readonly FieldMeta[]>>;
+  /** What `render` says, where the query has it. */
+  readonly render?: { readonly chart: string; readonly properties: Readonly<Record<string, string>> };
+  readonly request?: { readonly resolution: string; readonly [key: string]: unknown };
 }
 
-/** Options of a query in APL beside its text. */
-export interface AplOptions {
-  /** RFC 3339 or relative, such as `now-1h`; none: from the beginning. */
-  readonly startTime?: string;
-  /** None: now. */
-  readonly endTime?: string;
-  /** Rows of the page; a lower limit in the text holds. */
-  readonly limit?: number;
-  readonly cursor?: string;
-  readonly includeCursor?: boolean;
-  /** Events come with a column `_cursor`. */
-  readonly includeCursorField?: boolean;
-  /** A Go duration: the answer waits so long for events to be stored. */
-  readonly streamingDuration?: string;
-  readonly queryOptions?: Readonly<Record<string, string>>;
-  readonly noCache?: boolean;
-  readonly signal?: AbortSignal;
+export interface Match {
+  readonly _time: string; readonly _sysTime: string; readonly _rowId: string; readonly data: Readonly<Record<string, unknown>>;
 }
 
-export interface LegacyOptions {
-  readonly noCache?: boolean;
-  /** `analytics`, `stream` or `apl`. */
-  readonly saveAsKind?: string;
-  /** A Go duration or `auto`. */
-  readonly streamingDuration?: string;
-  readonly signal?: AbortSignal;
-}
-
-export interface User {
-  readonly id: string;
-  readonly name: string;
-  readonly email: string;
-  readonly role: string;
-  readonly permissions: readonly string[];
+export interface GroupResult {
+  readonly id: number; readonly group: Readonly<Record<string, unknown>>;
+  readonly aggregations?: readonly { readonly op: string; readonly value: unknown }[] | null;
 }
 
 export interface CurrentUser {
-  readonly id: string;
-  readonly name: string;
-  readonly emails: readonly string[];
+  readonly id: string; readonly name: string; readonly emails: readonly string[];
+}
+
+export interface User {
+  readonly id: string; readonly name: string; readonly email: string; readonly role: string; readonly permissions: readonly string[];
+}
+
+export interface Organization {
+  readonly id: string; readonly name: string; readonly plan: string; readonly planCreated: string; readonly lastUsageSync: string;
+  readonly role: string; readonly primaryEmail: string; readonly paymentStatus: string; readonly firstFailedPayment: string;
+  readonly metaCreated: string; readonly metaModified: string; readonly metaVersion: string; readonly license: License;
+  readonly externalPlan: {
+    readonly startingOn: string; readonly endingBefore: string; readonly trialEndingBefore: string; readonly nextBillingDate: string;
+    readonly trialed: boolean; readonly state: string; readonly planID: string; readonly planInstanceID: string;
+  };
 }
 
 export interface License {
-  readonly id: string;
-  readonly tier: string;
-  readonly issuer: string;
-  readonly issuedTo: string;
-  readonly issuedAt: Timestamp;
-  readonly validFrom: Timestamp;
-  readonly monthlyIngestGb: number;
-  readonly apiRateLimitPerSecond: number;
-  readonly maxUsers: number;
-  readonly maxTeams: number;
-  readonly maxDatasets: number;
-  readonly maxMonitors: number;
-  readonly maxFields: number;
-  readonly maxEndpoints: number;
-  readonly maxQueryWindowSeconds: number;
-  readonly maxAuditWindowSeconds: number;
-  readonly withRBAC: boolean;
-  readonly withAuths: readonly string[];
-  readonly features: Readonly<Record<string, boolean>>;
-}
-
-/** A time of year 0001 is an unset one. */
-export interface Organization {
-  readonly id: string;
-  readonly name: string;
-  readonly plan: string;
-  readonly planCreated: Timestamp;
-  readonly lastUsageSync: Timestamp;
-  readonly metaCreated: Timestamp;
-  readonly metaModified: Timestamp;
-  readonly metaVersion: string;
-  readonly paymentStatus: string;
-  readonly firstFailedPayment: string;
-  readonly role: string;
-  readonly primaryEmail: string;
-  readonly license: License;
-  readonly externalPlan: {
-    readonly startingOn: Timestamp;
-    readonly endingBefore: Timestamp;
-    readonly trialEndingBefore: Timestamp;
-    readonly nextBillingDate: Timestamp;
-    readonly trialed: boolean;
-    readonly state: string;
-    readonly planID: string;
-    readonly planInstanceID: string;
-  };
+  readonly id: string; readonly tier: string; readonly issuer: string; readonly issuedTo: string; readonly issuedAt: string;
+  readonly validFrom: string; readonly monthlyIngestGb: number; readonly apiRateLimitPerSecond: number; readonly maxUsers: number;
+  readonly maxTeams: number; readonly maxDatasets: number; readonly maxMonitors: number; readonly maxFields: number;
+  readonly maxEndpoints: number; readonly maxQueryWindowSeconds: number; readonly maxAuditWindowSeconds: number; readonly withRBAC: boolean;
+  readonly withAuths: readonly string[]; readonly features: Readonly<Record<string, boolean>>;
 }
 
 export type Action = 'create' | 'read' | 'update' | 'delete';
 
-/** What a token is to be: its rights by dataset (`*` is every one) and area, such as `{logs: {ingest: ['create']}}`. */
-export interface NewToken {
-  readonly name: string;
-  readonly description?: string;
-  readonly expiresAt?: Timestamp;
-  readonly datasetCapabilities?: Readonly<Record<string, Readonly<Record<string, readonly Action[]>>>>;
-  readonly orgCapabilities?: Readonly<Record<string, readonly Action[]>>;
-  readonly viewCapabilities?: Readonly<Record<string, Readonly<Record<string, readonly Action[]>>>>;
-  /** A personal token has the rights of its user; `api` when absent. */
-  readonly kind?: 'api' | 'personal';
-  /** Id or e-mail address of a personal token's user; the caller when absent. */
-  readonly user?: string;
+export interface Token {
+  readonly id: string; readonly name: string; readonly description?: string; readonly created?: string; readonly expiresAt?: string | null;
+  readonly datasetCapabilities?: Readonly<Record<string, Readonly<Record<string, readonly Action[] | null>>>> | null;
+  readonly orgCapabilities?: Readonly<Record<string, readonly Action[] | null>> | null;
+  readonly viewCapabilities?: Readonly<Record<string, Readonly<Record<string, readonly Action[] | null>>>> | null;
+  readonly samlAuthenticated?: boolean;
 }
 
-export interface Token {
-  readonly id: string;
-  readonly name: string;
-  readonly description?: string;
-  readonly created?: Timestamp;
-  readonly expiresAt?: Timestamp | null;
-  readonly datasetCapabilities?: Readonly<Record<string, Readonly<Record<string, readonly string[] | null>>>> | null;
-  readonly orgCapabilities?: Readonly<Record<string, readonly string[] | null>> | null;
-  readonly viewCapabilities?: Readonly<Record<string, Readonly<Record<string, readonly string[] | null>>>> | null;
-  readonly samlAuthenticated?: boolean;
+export interface NewToken {
+  readonly name: string; readonly description?: string | null; readonly expiresAt?: string | null;
+  readonly datasetCapabilities?: Readonly<Record<string, Readonly<Record<string, readonly Action[] | null>>>> | null;
+  readonly orgCapabilities?: Readonly<Record<string, readonly Action[] | null>> | null;
+  readonly viewCapabilities?: Readonly<Record<string, Readonly<Record<string, readonly Action[] | null>>>> | null;
+  /** A personal token has the rights of its user; api when absent. */
+  readonly kind?: 'api' | 'personal' | null;
+  /** Id or e-mail address of a personal token's user; the caller when absent. */
+  readonly user?: string | null;
 }
 
 /** The one reply that holds the token itself. */
 export interface CreatedToken extends Token {
   readonly token: string;
+}
+
+export interface Annotation {
+  readonly id: string; readonly datasets: readonly string[]; readonly type: string; readonly time: string; readonly endTime?: string;
+  readonly title?: string; readonly description?: string; readonly url?: string;
+}
+
+export interface StarredQuery {
+  readonly id: string; readonly name: string; readonly kind: 'apl'; readonly dataset?: string;
+  readonly query: { readonly apl: string; readonly [key: string]: unknown }; readonly metadata: Readonly<Record<string, string>>;
+  readonly who: string;
+}
+
+export interface VirtualField {
+  readonly id: string; readonly dataset: string; readonly name: string; readonly expression: string; readonly description: string;
+  readonly type: string; readonly unit: string;
 }

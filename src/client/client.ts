@@ -55,6 +55,23 @@ export interface IngestOptions extends TimestampOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** Options of a query in APL beside its text. Times are RFC 3339 or relative, such as `now-1h`; without them all that is stored counts. */
+export interface AplOptions extends Omit<api.AplQuery, 'apl'> {
+  /** A Go duration: the answer waits so long for events to be stored. */
+  readonly streamingDuration?: string;
+  readonly noCache?: boolean;
+  readonly signal?: AbortSignal;
+}
+
+export interface LegacyOptions {
+  readonly noCache?: boolean;
+  /** `analytics`, `stream` or `apl`. */
+  readonly saveAsKind?: string;
+  /** A Go duration or `auto`. */
+  readonly streamingDuration?: string;
+  readonly signal?: AbortSignal;
+}
+
 export interface Client {
   readonly datasets: {
     list(): Promise<api.Dataset[]>;
@@ -73,11 +90,11 @@ export interface Client {
   /** One request with the events of `body`. */
   ingest(dataset: string, body: Uint8Array | string, options: IngestOptions): Promise<IngestReply>;
   /** A query in APL; its result as tables. */
-  query(apl: string, options?: api.AplOptions): Promise<api.TabularResult>;
+  query(apl: string, options?: AplOptions): Promise<api.TabularResult>;
   /** A query in APL; its result in the legacy form. */
-  queryLegacy(apl: string, options?: api.AplOptions): Promise<api.LegacyResult>;
+  queryLegacy(apl: string, options?: AplOptions): Promise<api.LegacyResult>;
   /** A structured query of one dataset. */
-  queryDataset(id: string, query: api.LegacyQuery, options?: api.LegacyOptions): Promise<api.LegacyResult>;
+  queryDataset(id: string, query: api.LegacyQuery, options?: LegacyOptions): Promise<api.LegacyResult>;
   currentUser(): Promise<api.CurrentUser>;
   users(): Promise<api.User[]>;
   orgs(): Promise<api.Organization[]>;
@@ -105,7 +122,7 @@ export function createClient(options: ClientOptions): Client {
     requester.ask(request, what, (text) => objectIn<T>(parseJson(text), keys));
   const json = (value: unknown) => ({ headers: { 'content-type': 'application/json' }, body: JSON.stringify(value) });
   const datasetPath = (id: string) => `/v1/datasets/${encodeURIComponent(id)}`;
-  const apl = (text: string, format: string, { noCache, streamingDuration, signal, ...body }: api.AplOptions): ApiRequest => ({
+  const apl = (text: string, format: string, { noCache, streamingDuration, signal, ...body }: AplOptions): ApiRequest => ({
     method: 'POST',
     path: edgeBase === base ? '/v1/datasets/_apl' : '/v1/query/_apl',
     query: new URLSearchParams({

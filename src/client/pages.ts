@@ -2,8 +2,8 @@
  * Follows a query's pages by cursor, newest or oldest first as its order has it, each row once. Promises: it ends; oldest first, the range of
  * the first page is that of all, so that what arrives meanwhile does not make it endless.
  */
-import type { AplOptions, LegacyOptions, LegacyQuery, LegacyResult, TabularResult } from './api-types.ts';
-import type { Client } from './client.ts';
+import type { LegacyQuery, LegacyResult, TabularResult } from './api-types.ts';
+import type { AplOptions, Client, LegacyOptions } from './client.ts';
 
 /** What the next request needs to know of a page. */
 interface Place {
@@ -78,7 +78,7 @@ function placeInMatches({ matches, status }: LegacyResult, { order, endTime }: L
     isDescending,
     minCursor: status.minCursor ?? last,
     maxCursor: status.maxCursor ?? last,
-    end: endTime,
+    end: endTime ?? undefined,
   };
 }
 

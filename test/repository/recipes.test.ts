@@ -1,4 +1,4 @@
-/** The recipes of CONTRIBUTING.md for a function and an operator, followed in a copy of the tree. */
+/** The recipes of CONTRIBUTING.md for a function, an operator and an endpoint, followed in a copy of the tree. */
 import { spawnSync } from 'node:child_process';
 import { cpSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -40,7 +40,8 @@ function run(copy: string, ...args: readonly string[]): string {
   return `${stdout}${stderr}`.trim();
 }
 
-const types = (copy: string): string => run(copy, join(root, 'node_modules/typescript/bin/tsc'), '--project', 'tsconfig.parts.json');
+const types = (copy: string, project = 'tsconfig.parts.json'): string =>
+  run(copy, join(root, 'node_modules/typescript/bin/tsc'), '--project', project);
 const read = (copy: string, path: string): string => readFileSync(join(copy, path), 'utf8');
 
 const TOYS = 'src/language/functions/toys';
@@ -126,4 +127,58 @@ test('an operator is one folder and one line', () => {
   expect(run(copy, 'try.ts')).toMatch(/^compiled .*wanted a number of rows after oldest/);
   expect(types(copy)).toBe('');
   expect(checkLayers(copy).filter((violation) => violation.includes('oldest'))).toEqual([]);
+});
+
+const TOY_ENDPOINT = {
+  'tsconfig.service.json': JSON.stringify({ extends: './tsconfig.json', include: [], files: ['src/service/run/service.ts'] }),
+  'src/service/api/toys.ts': `/** /v2/toys: toys. */
+import { z } from 'zod';
+import { group } from './endpoint.ts';
+
+const CHANGES = z.strictObject({ name: z.string().min(1) });
+const TOY = z.strictObject({ id: z.string(), name: z.string() });
+
+export const toys = group('toys', { Toy: TOY }, (endpoint, _parts: object) => {
+  const need = { kind: 'org', area: 'datasets', action: 'update' } as const;
+  endpoint('PUT /v2/toys/:toy', { summary: 'Names a toy', need, body: CHANGES, reply: TOY }, ({ params }, body) => ({
+    id: params.toy,
+    name: body().name,
+  }));
+});
+`,
+  'try.ts': `import { openAuth } from './src/service/auth/auth.ts';
+import { describeApi } from './src/service/http/openapi.ts';
+import { openMetadata } from './src/service/metadata.ts';
+import { createServer } from './src/service/run/server.ts';
+import { ENDPOINT_GROUPS } from './src/service/api/groups.ts';
+const auth = openAuth(openMetadata('data', false), {}, new Date());
+const server = createServer({ auth, rateLimit: { count: () => ({}) }, headerPrefix: 'X-', ownHosts: [], corsOrigins: new Set(), log: console, requestSeconds: 9, leastRate: { rate: 1, afterMs: 9000 }, countRequest() {} } as never);
+describeApi(server, 'X-');
+(ENDPOINT_GROUPS.at(-1)!.bind as (to: typeof server, parts: object) => void)(server, {});
+const { apiToken, ingestToken } = auth.credentials;
+const url = await server.listen({ port: 0, host: '127.0.0.1' });
+for (const [token, body] of [[ingestToken, {}], [apiToken, { name: 'a', nam: 'b' }], [apiToken, { name: 'a' }]] as const)
+  console.log(await (await fetch(url + '/v2/toys/1', { method: 'PUT', body: JSON.stringify(body), headers: { authorization: 'Bearer ' + token, 'content-type': 'application/json' } })).text());
+console.log((await (await fetch(url + '/openapi.json')).json()).paths['/v2/toys/{toy}'].put.summary);
+await server.close();
+`,
+};
+
+test('a group of endpoints is one file and its line', () => {
+  const path = 'src/service/api/groups.ts';
+  const copy = copyWith(TOY_ENDPOINT, [path, 'toys']);
+  writeFileSync(join(copy, path), `import { toys } from './toys.ts';\n${read(copy, path)}`);
+  expect(run(copy, 'scripts/generate.ts')).toContain('src/client/api-types.ts');
+  expect(read(copy, 'src/client/api-types.ts')).toContain('export interface Toy {\n  readonly id: string; readonly name: string;\n}');
+  expect(run(copy, 'try.ts').split('\n')).toEqual([
+    '{"code":403,"message":"the token may not update datasets"}',
+    '{"code":400,"message":"unknown key \\"nam\\"; wanted a JSON object with name (string)"}',
+    '{"id":"1","name":"a"}',
+    'Names a toy',
+  ]);
+  expect(types(copy, 'tsconfig.service.json')).toBe('');
+  expect(checkLayers(copy).filter((violation) => violation.includes('toys'))).toEqual([]);
+  // A reply that is not as its schema says does not compile.
+  writeFileSync(join(copy, 'src/service/api/toys.ts'), read(copy, 'src/service/api/toys.ts').replace('id: params.toy', 'key: params.toy'));
+  expect(types(copy, 'tsconfig.service.json')).toMatch(/src\/service\/api\/toys\.ts/);
 });

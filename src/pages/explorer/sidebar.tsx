@@ -2,7 +2,8 @@
 import { useEffect, useState } from 'preact/hooks';
 import { formatBytes, formatCount, formatDuration, formatMany, formatShort, formatTime, nameMany } from '../parts/format.ts';
 import { formatCell } from '../parts/show-text.ts';
-import { type Api, type DatasetInfo, type Field, Refused, type Value } from './data/api.ts';
+import type { DatasetInfo } from '../../client/api-types.ts';
+import { type Api, type Field, Refused, type Value } from './data/api.ts';
 import { toQueryRange } from './data/link-state.ts';
 import { fieldText, type Filter } from './data/filters.ts';
 import { quoteName } from './data/query-text.ts';

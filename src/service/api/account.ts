@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { SERVICE_NAME_LENGTH } from '../limits.ts';
 import { badRequest, notFound, quote } from '../http/api-error.ts';
+import { CLIENT_TYPES, looser } from '../http/client-types.ts';
 import type { Auth } from '../auth/auth.ts';
 import { PERMISSIONS, ROLES, type Action, type Role } from '../auth/rights.ts';
 import type { User } from '../auth/users.ts';
@@ -13,7 +14,7 @@ const USER = z.object({
   id: z.string(),
   name: z.string(),
   email: z.string(),
-  role: z.enum(ROLES),
+  role: z.enum(ROLES).register(CLIENT_TYPES, looser),
   permissions: z.array(z.string()),
 });
 const USER_V2 = z.object({ id: z.string(), name: z.string(), email: z.string(), role: z.object({ id: z.string(), name: z.string() }) });

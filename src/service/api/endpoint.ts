@@ -20,13 +20,19 @@ export type Asked<Route extends string = string> = FastifyRequest<{ Params: Para
 
 type Access = Pick<FastifyContextConfig, 'public' | 'publicHere' | 'tokens' | 'org' | 'need'>;
 
+type Answer<Reply extends z.ZodType> = Readonly<z.output<Reply>> | FastifyReply | void;
+
 /** Adds an endpoint to a server. */
-export type AddEndpoint = <Route extends `${'GET' | 'POST' | 'PUT' | 'DELETE'} /${string}`, Body extends z.ZodType>(
+export type AddEndpoint = <
+  Route extends `${'GET' | 'POST' | 'PUT' | 'DELETE'} /${string}`,
+  Body extends z.ZodType,
+  Reply extends z.ZodType,
+>(
   /** Method and address. */
   route: Route,
-  endpoint: Access & Omit<Endpoint, 'tag'> & { readonly body?: Body },
+  endpoint: Access & Omit<Endpoint, 'tag'> & { readonly body?: Body; readonly reply?: Reply },
   /** `body` reads the body by its schema; it throws an `ApiError` 400. Without a `reply` in the description the answer is a 204. */
-  handle: (request: Asked<Route>, body: () => z.output<Body>, reply: FastifyReply) => unknown,
+  handle: (request: Asked<Route>, body: () => z.output<Body>, reply: FastifyReply) => Answer<Reply> | Promise<Answer<Reply>>,
   hooks?: Pick<RouteShorthandOptions, 'onRequest'>,
 ) => void;
 

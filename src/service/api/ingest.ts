@@ -46,7 +46,7 @@ interface IngestParts extends Parts {
   readonly personalIngest: boolean;
 }
 
-export const ingestEndpoints = group('ingest', { IngestResult: REPLY }, (_endpoint, parts: IngestParts, server) => {
+export const ingestEndpoints = group('ingest', {}, (_endpoint, parts: IngestParts, server) => {
   const prefix = parts.headerPrefix.toLowerCase();
   const { bodyBytes } = parts.limits;
   const admission = ingestAdmission(parts.limits);

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { NO_TIME } from '../../core/time/time-text.ts';
 import { SERVICE_DATASETS, SERVICE_USERS } from '../limits.ts';
+import { CLIENT_TYPES, looser } from '../http/client-types.ts';
 import { ROLES, type Role } from '../auth/rights.ts';
 
 const time = z.iso.datetime();
@@ -12,7 +13,7 @@ export const ORG = z.object({
   plan: z.string(),
   planCreated: time,
   lastUsageSync: time,
-  role: z.enum(ROLES),
+  role: z.enum(ROLES).register(CLIENT_TYPES, looser),
   primaryEmail: z.string(),
   paymentStatus: z.string(),
   firstFailedPayment: z.string(),

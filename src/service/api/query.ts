@@ -2,7 +2,7 @@
 import { APL_BODY } from '../query/apl-request.ts';
 import { LEGACY_BODY } from '../query/legacy/schema.ts';
 import { openQueries, type QueryParts } from '../query/queries.ts';
-import { APL_REPLY, LEGACY_REPLY } from '../query/replies.ts';
+import { APL_REPLY, LEGACY_REPLY, QUERY_TYPES } from '../query/replies.ts';
 import { group } from './endpoint.ts';
 
 const PARAMETERS = {
@@ -30,7 +30,7 @@ const LEGACY = {
   reply: LEGACY_REPLY,
 } as const;
 
-export const query = group('query', {}, (endpoint, parts: QueryParts) => {
+export const query = group('query', QUERY_TYPES, (endpoint, parts: QueryParts) => {
   const { apl, legacy } = openQueries(parts);
   for (const path of ['/v1/query/_apl', '/v1/datasets/_apl', '/v2/query/_apl', '/v2/datasets/_apl'] as const)
     endpoint(`POST ${path}`, APL, (request, _body, reply) => apl(request, reply));

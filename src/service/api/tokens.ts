@@ -5,9 +5,11 @@
 import { z } from 'zod';
 import { SERVICE_DESCRIPTION_LENGTH, SERVICE_NAME_LENGTH } from '../limits.ts';
 import { badRequest, forbidden } from '../http/api-error.ts';
+import { CLIENT_TYPES, looser } from '../http/client-types.ts';
 import { optionalTime } from '../http/read-body.ts';
 import type { Auth, Caller } from '../auth/auth.ts';
 import {
+  ACTION,
   DATASET_CAPABILITIES,
   firstBeyond,
   ORG_CAPABILITIES,
@@ -21,7 +23,6 @@ import { earlierEnd, hasExpired, type Token, type Tokens } from '../auth/tokens.
 import type { Users } from '../auth/users.ts';
 import { group } from './endpoint.ts';
 
-const time = z.iso.datetime({ offset: true });
 const RIGHTS = {
   datasetCapabilities: DATASET_CAPABILITIES.nullish(),
   orgCapabilities: ORG_CAPABILITIES.nullish(),
@@ -34,9 +35,8 @@ export const CREATE = z.strictObject({
   description,
   expiresAt: optionalTime,
   ...RIGHTS,
-  kind: z.enum(['api', 'personal']).nullish(),
-  /** Id or e-mail address, of a personal token. */
-  user: z.string().nullish(),
+  kind: z.enum(['api', 'personal']).nullish().describe('A personal token has the rights of its user; api when absent.'),
+  user: z.string().nullish().describe("Id or e-mail address of a personal token's user; the caller when absent."),
 });
 /** Without `newToken`, the new token has the old one's name, description and rights. */
 const REGENERATE = z
@@ -52,15 +52,15 @@ type Regenerate = z.infer<typeof REGENERATE>;
 const TOKEN = z.strictObject({
   id: z.string(),
   name: z.string(),
-  description: z.string(),
-  created: time,
-  expiresAt: time.nullable(),
+  description: z.string().register(CLIENT_TYPES, looser),
+  created: z.iso.datetime({ offset: true }).register(CLIENT_TYPES, looser),
+  expiresAt: z.iso.datetime({ offset: true }).nullable().register(CLIENT_TYPES, looser),
   datasetCapabilities: DATASET_CAPABILITIES,
   orgCapabilities: ORG_CAPABILITIES,
   viewCapabilities: VIEW_CAPABILITIES,
-  samlAuthenticated: z.boolean(),
+  samlAuthenticated: z.boolean().register(CLIENT_TYPES, looser),
 });
-const CREATED = TOKEN.extend({ token: z.string() });
+const CREATED = TOKEN.extend({ token: z.string() }).describe('The one reply that holds the token itself.');
 
 /** A personal token shows the rights of its user's role. */
 export function viewOf({ id, kind, name, description, user, created, expires, capabilities }: Token, users: Users): z.infer<typeof TOKEN> {
@@ -80,7 +80,7 @@ export function viewOf({ id, kind, name, description, user, created, expires, ca
 
 const to = (action: Action) => ({ need: { kind: 'org', area: 'apiTokens', action } }) as const;
 
-const TYPES = { Token: TOKEN, NewToken: CREATE, CreatedToken: CREATED };
+const TYPES = { Action: ACTION, Token: TOKEN, NewToken: CREATE, CreatedToken: CREATED };
 
 export const tokenEndpoints = group('tokens', TYPES, (endpoint, { auth: { tokens, users } }: { readonly auth: Auth }) => {
   endpoint('GET /v2/tokens', { ...to('read'), summary: 'The tokens', reply: z.array(TOKEN) }, () =>

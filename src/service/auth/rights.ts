@@ -3,6 +3,7 @@
  * capabilities listed here, and stores and returns all others.
  */
 import { z } from 'zod';
+import { CLIENT_TYPES, looser } from '../http/client-types.ts';
 
 /** The roles of users, the most powerful first. */
 export const ROLES = ['owner', 'admin', 'user'] as const;
@@ -12,7 +13,7 @@ export type Role = (typeof ROLES)[number];
 const DATASET_ACTIONS = { ingest: 'create', query: 'read', trim: 'update' } as const;
 export type DatasetRight = keyof typeof DATASET_ACTIONS;
 
-export type Action = 'create' | 'read' | 'update' | 'delete';
+export type Action = z.infer<typeof ACTION>;
 export type OrgArea = 'datasets' | 'apiTokens' | 'users' | 'annotations';
 
 /** What an endpoint asks of its caller. */
@@ -24,12 +25,12 @@ export type Need =
   | { readonly kind: 'dataset-part'; readonly area: 'virtualFields'; readonly action: Action }
   | { readonly kind: 'org'; readonly area: OrgArea; readonly action: Action };
 
-const ACTIONS = z.array(z.enum(['create', 'read', 'update', 'delete'])).max(4);
-const AREAS = z.record(z.string().max(64), ACTIONS.nullable());
+export const ACTION = z.enum(['create', 'read', 'update', 'delete']);
+const AREAS = z.record(z.string().max(64), z.array(ACTION).max(4).nullable()).register(CLIENT_TYPES, looser);
 
-export const DATASET_CAPABILITIES = z.record(z.string().max(128), AREAS);
+export const DATASET_CAPABILITIES = z.record(z.string().max(128), AREAS).register(CLIENT_TYPES, looser);
 export const ORG_CAPABILITIES = AREAS;
-export const VIEW_CAPABILITIES = z.record(z.string().max(128), AREAS);
+export const VIEW_CAPABILITIES = z.record(z.string().max(128), AREAS).register(CLIENT_TYPES, looser);
 
 /** By area, the actions allowed; null counts as none. */
 export type Areas = Readonly<Record<string, readonly Action[] | null>>;

@@ -8,6 +8,7 @@ import {
   SERVICE_UNIT_LENGTH,
 } from '../limits.ts';
 import { notFound, quote } from '../http/api-error.ts';
+import { CLIENT_TYPES, looser } from '../http/client-types.ts';
 import { NO_NOTE, OWN_FIELDS, typeName, type Dataset } from './catalog.ts';
 
 const description = z.string().max(SERVICE_DESCRIPTION_LENGTH).nullish();
@@ -37,7 +38,7 @@ export const DATASET = z.object({
   description: z.string(),
   created: z.iso.datetime({ precision: 3 }),
   who: z.string(),
-  integrationConfigs: z.array(z.string()),
+  integrationConfigs: z.array(z.string()).register(CLIENT_TYPES, looser),
 });
 
 /** What newer clients read, too. */

@@ -1,5 +1,7 @@
 /** Asks the service. The token is kept for the session of this tab only, and goes nowhere but into the header. */
 
+import type { Annotation, Dataset, DatasetInfo, FieldMeta, StarredQuery, TabularResult, VirtualField } from '../../../client/api-types.ts';
+
 export class Refused extends Error {
   /** HTTP status; 0 where there was no answer. */
   readonly status: number;
@@ -18,48 +20,16 @@ export function isGivenUp(error: unknown): boolean {
   return error instanceof DOMException && error.name === 'AbortError';
 }
 
-export interface Field {
-  readonly name: string;
-  readonly type: string;
-  /** What a virtual field stands for. */
-  readonly expression?: string;
-}
-
-export interface Dataset {
-  readonly name: string;
-  readonly description: string;
-}
-
-export interface DatasetInfo {
-  readonly numEvents: number;
-  readonly compressedBytes: number;
-  readonly maxTime: string;
-  readonly fields: readonly Field[];
-}
+export type Field = Pick<FieldMeta, 'name' | 'type'> & Partial<Pick<VirtualField, 'expression'>>;
 
 export type Value = string | number | boolean | null | readonly Value[] | { readonly [key: string]: Value };
 
-export interface Table {
-  readonly name: string;
-  readonly fields: readonly (Field & { readonly agg?: { readonly name: string } })[];
-  readonly groups: readonly { readonly name: string }[];
-  /** Where rows stand for steps in time. */
-  readonly buckets?: { readonly field: string; readonly size: number };
-  readonly range?: { readonly start: string; readonly end: string };
+export interface Table extends Omit<TabularResult['tables'][number], 'columns'> {
   readonly columns: readonly (readonly Value[])[];
 }
 
-export interface QueryResult {
-  /** What `render` says, where the query has it. */
-  readonly render?: { readonly chart: string; readonly properties: Readonly<Record<string, string>> };
+export interface QueryResult extends Omit<TabularResult, 'tables'> {
   readonly tables: readonly Table[];
-  readonly status: {
-    readonly elapsedTime: number;
-    readonly rowsExamined: number;
-    readonly rowsMatched: number;
-    readonly isPartial: boolean;
-    readonly messages: readonly { readonly priority: string; readonly msg: string }[];
-  };
   /** Bytes that the engine read, uncompressed; undefined where the service does not say it. */
   readonly bytesRead: number | undefined;
 }
@@ -71,30 +41,6 @@ export interface KeptQuery {
   readonly range: string;
   /** Those that were chosen; none for those that the page chooses. */
   readonly columns: readonly string[];
-}
-
-export interface StarredQuery {
-  readonly id: string;
-  readonly name: string;
-  readonly query: { readonly apl: string };
-  /** As this page writes it: `range`, and `columns` as JSON. */
-  readonly metadata: Readonly<Record<string, string>>;
-}
-
-/** A name that stands for an expression in the queries of a dataset. */
-export interface VirtualField {
-  readonly dataset: string;
-  readonly name: string;
-  readonly expression: string;
-}
-
-/** What happened at a time. */
-export interface Annotation {
-  readonly time: string;
-  readonly endTime?: string;
-  readonly type: string;
-  readonly title?: string;
-  readonly url?: string;
 }
 
 export interface QueryOptions {
@@ -174,7 +120,7 @@ export class Api {
     await this.#authorized(`v2/apl-starred-queries/${encodeURIComponent(id)}`, { method: 'DELETE' });
   }
 
-  annotations(dataset: string, { start, end }: Exclude<Table['range'], undefined>, signal: AbortSignal): Promise<readonly Annotation[]> {
+  annotations(dataset: string, { start, end }: NonNullable<Table['range']>, signal: AbortSignal): Promise<readonly Annotation[]> {
     const asked = new URLSearchParams({ datasets: dataset, start, end }).toString();
     return this.#ask<readonly Annotation[]>(`v2/annotations?${asked}`, undefined, signal);
   }

@@ -1,6 +1,7 @@
 /** Datasets and what they hold: the sidebar shows them, the editor suggests them. Asked for at sign-in, of the queried dataset with each query, and when a reader asks. */
 import { useEffect, useState } from 'preact/hooks';
-import { type Api, type Dataset, type DatasetInfo, type Field, Refused, type VirtualField } from './api.ts';
+import type { Dataset, DatasetInfo, VirtualField } from '../../../client/api-types.ts';
+import { type Api, type Field, Refused } from './api.ts';
 import type { Outcome } from './use-query.ts';
 
 /** Of so many datasets it is asked at once what they hold. */

@@ -1,6 +1,7 @@
 /** Runs queries, one at a time: a newer one ends the one before it. Beside a query of events runs one that counts them over time. */
 import { useRef, useState } from 'preact/hooks';
-import { type Annotation, type Api, type QueryResult, Refused } from './api.ts';
+import type { Annotation } from '../../../client/api-types.ts';
+import { type Api, type QueryResult, Refused } from './api.ts';
 import { type Drawing, drawingOf } from './drawing.ts';
 import { toQueryRange } from './link-state.ts';
 import { countOverTime, datasetOf } from './query-text.ts';

@@ -2,7 +2,8 @@
 import { useMemo, useState } from 'preact/hooks';
 import type { ChartMark } from '../../parts/chart-series.ts';
 import { formatBytes, formatCount, formatDuration, formatMany, formatMs, formatTime, nameMany } from '../../parts/format.ts';
-import type { Annotation, Api } from '../data/api.ts';
+import type { Annotation } from '../../../client/api-types.ts';
+import type { Api } from '../data/api.ts';
 import type { Filter } from '../data/filters.ts';
 import { boundsOf, type LinkState, rangeUpTo } from '../data/link-state.ts';
 import { ColumnPicker } from './column-picker.tsx';
@@ -79,7 +80,7 @@ function FoundView({ result, drawing, isHistogram, dataset, annotations, api, ne
     );
   };
   const { elapsedTime, rowsExamined, rowsMatched, isPartial, messages } = result.status;
-  const warnings = messages.filter(({ priority }) => priority === 'warn');
+  const warnings = (messages ?? []).filter(({ priority }) => priority === 'warn');
   return (
     <>
       <DrawingView

@@ -1,5 +1,6 @@
 /** The body of a legacy query: every key may be missing or null; unknown keys are ignored, as clients send their own. */
 import { z } from 'zod';
+import { CLIENT_TYPES } from '../../http/client-types.ts';
 import { SERVICE_QUERY_PARTS } from '../../limits.ts';
 
 const text = z.string().nullish();
@@ -17,7 +18,7 @@ export const LEGACY_BODY = z.object({
   aggregations: list(AGGREGATION),
   groupBy: list(z.string()),
   project: list(z.object({ field: z.string(), alias: text })),
-  filter: z.unknown().optional(),
+  filter: z.unknown().register(CLIENT_TYPES, { type: 'Filter | null' }).optional(),
   virtualFields: list(z.object({ alias: z.string(), expr: z.string() })),
   resolution: text,
   cursor: text,
@@ -32,5 +33,5 @@ export const FILTER = z.object({
   field: text,
   value: z.unknown().optional(),
   caseSensitive: flag,
-  children: z.array(z.unknown()).nullish(),
+  children: z.array(z.unknown().register(CLIENT_TYPES, { type: 'Filter' })).nullish(),
 });
