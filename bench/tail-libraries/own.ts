@@ -118,6 +118,7 @@ function openStore(file: string, saved: readonly string[]): StreamStore {
       streams.delete(id);
       save();
     },
+    lose: () => {},
     isSettled: () => true,
   };
 }

@@ -7,6 +7,9 @@ import type { StoredPart } from '../state/database/stored-batch.ts';
 import { HELD_RETRY_MS } from './limits.ts';
 import type { Batch } from './batch.ts';
 
+/** Why a batch is not sent: by policy, or because its file in the disk buffer cannot be read. */
+export type Dropped = 'dropped' | 'disk_buffer';
+
 export interface Keeper {
   /** Persists spans and keys before the first send. Throws when the disk refuses. */
   commit(batches: readonly Batch[]): void;
@@ -17,7 +20,7 @@ export interface Keeper {
   /** Frees the memory of a batch that is on disk. */
   evict(batch: Batch): void;
   /** Moves the low-water marks of a settled batch and removes its file. The file of a dropped batch goes even when saving the marks fails. */
-  settle(batch: Batch, isDropped?: boolean): void;
+  settle(batch: Batch, dropped?: Dropped): void;
 }
 
 export interface Persistence {

@@ -2,7 +2,7 @@
 import type { Lane, Region, Span } from './block.ts';
 import type { Clock } from './time/clock.ts';
 import type { Log } from './log.ts';
-import type { StreamStore } from './stream.ts';
+import type { LossReason, StreamStore } from './stream.ts';
 
 /** Numbers that telemetry reads at a scrape. All are totals of this process, except where noted. */
 export interface SourceStats {
@@ -17,7 +17,8 @@ export interface SourceStats {
   invalidCharacters?: number;
   /** Lines over `max_event_bytes`, delivered or not; absent where none can be. */
   oversizeLines?: number;
-  lostBytes: number;
+  /** Only `countLost` adds to it. */
+  readonly lostBytes: number;
   /** NULs that were passed over, as nobody wrote text in their place; absent where none were. */
   nulBytes?: number;
   /** Times that were asked for and could not be read, and values that were no such type; absent where none can be. */
@@ -149,4 +150,29 @@ export interface SourceContext {
 
 export function newStats(): SourceStats {
   return { readBytes: 0, lagBytes: 0, truncatedEvents: 0, lostBytes: 0, files: {}, slowPathEvents: 0 };
+}
+
+/** Those who count bytes as lost. */
+export interface Losing {
+  /** The source's id. */
+  readonly source: string;
+  readonly streams: Pick<StreamStore, 'lose'>;
+  readonly stats: SourceStats;
+}
+
+/**
+ * Counts bytes as lost, and has the state remember which, so that an audit names them after a restart, too. `end`: where they end in the
+ * stream; undefined where that is not known. Does nothing for none.
+ */
+export function countLost(
+  { source, streams, stats }: Losing,
+  { id, firstPath: path }: { readonly id?: string | undefined; readonly firstPath: string },
+  bytes: number,
+  end: number | undefined,
+  reason: LossReason,
+): void {
+  if (bytes <= 0) return;
+  (stats as { lostBytes: number }).lostBytes += bytes;
+  const from = id === undefined || end === undefined ? undefined : end - bytes;
+  streams.lose({ source, path, stream: from === undefined ? '' : id!, from, bytes, reason });
 }

@@ -55,6 +55,31 @@ export interface StreamRecord {
   readonly compressedEnd?: CompressedEnd;
 }
 
+/** Why bytes did not reach a sink: what destroyed them, or kept them from being read. */
+export type LossReason =
+  | 'deleted'
+  | 'truncated'
+  | 'cut_off'
+  | 'given_up'
+  | 'damaged'
+  | 'not_taken'
+  | 'not_there_again'
+  | 'disk_buffer'
+  | 'dropped';
+
+/** Bytes that are lost, or dropped by policy. */
+export interface Loss {
+  readonly source: string;
+  /** The path under which the file was first matched; empty for connections and runs. */
+  readonly path: string;
+  /** Empty for bytes of no stream. */
+  readonly stream: string;
+  /** Their place in the stream; undefined where it is not known. */
+  readonly from: number | undefined;
+  readonly bytes: number;
+  readonly reason: LossReason;
+}
+
 /** The part of the state that sources use. */
 export interface StreamStore {
   /** Makes a new stream. It is on disk before the first batch that names it is sent, and after `persist` or about a second at the latest. */
@@ -73,6 +98,8 @@ export interface StreamStore {
   identify(stream: string, identity: FileIdentity): void;
   /** Notes how many bytes of the stream's file were seen. On disk with the next save. */
   see(stream: string, size: number): void;
+  /** Notes bytes that no sink will get. On disk with the next save. Called by `countLost` alone. */
+  lose(loss: Loss): void;
   /** Notes that a compressed file was read to this end; undefined: it is read on. On disk as a new stream is. */
   noteCompressedEnd(stream: string, end: CompressedEnd | undefined): void;
   /** Forgets a stream that is settled and whose file is gone. */
@@ -95,6 +122,7 @@ export const NO_STREAMS: StreamStore = {
   begin: noPositions,
   identify: noPositions,
   see: noPositions,
+  lose: () => {},
   noteCompressedEnd: noPositions,
   forget: noPositions,
   isSettled: () => true,

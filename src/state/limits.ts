@@ -4,6 +4,8 @@
 export const MAX_MARK_POINTS = 8;
 /** Bytes of disk reserved at the start for checkpoints and the spans of batches, which a full disk must not stop. */
 export const STATE_RESERVE_BYTES = 16 * 1024 * 1024;
+/** Ranges of lost bytes that are remembered; of older ones only the sums, for each source, sink and reason. */
+export const MAX_LOSSES = 10_000;
 /** SQLite waits this long for another process that holds the database: on the event loop, so no longer than one that commits takes. */
 export const HELD_WAIT_MS = 5;
 /** After that it is not asked for this long. */

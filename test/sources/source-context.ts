@@ -32,6 +32,7 @@ export function createTestContext(changes: Partial<SourceContext> = {}): TestCon
       begin() {},
       identify() {},
       see() {},
+      lose() {},
       noteCompressedEnd() {},
       forget: (stream) => void forgotten.push(stream),
       isSettled: () => true,

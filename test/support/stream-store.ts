@@ -2,13 +2,14 @@
 import { randomBytes } from 'node:crypto';
 import type { Tail } from '../../src/core/block.ts';
 import { addSums, type ContentPoint } from '../../src/core/sums.ts';
-import type { CompressedEnd, FileIdentity, StreamRecord, StreamStore } from '../../src/core/stream.ts';
+import type { CompressedEnd, FileIdentity, Loss, StreamRecord, StreamStore } from '../../src/core/stream.ts';
 
 export class MemoryStreamStore implements StreamStore {
   readonly records = new Map<string, StreamRecord>();
   /** Streams that are not settled; the others are. */
   readonly unsettled = new Set<string>();
   readonly forgotten: string[] = [];
+  readonly losses: Loss[] = [];
   /** Wall clock of new streams. */
   readonly nowMs: () => number;
 
@@ -44,6 +45,10 @@ export class MemoryStreamStore implements StreamStore {
   see(stream: string, seenSize: number): void {
     const record = this.records.get(stream);
     if (record) this.records.set(stream, { ...record, seenSize });
+  }
+
+  lose(loss: Loss): void {
+    this.losses.push(loss);
   }
 
   noteCompressedEnd(stream: string, compressedEnd: CompressedEnd | undefined): void {

@@ -74,7 +74,7 @@ export async function restoreSinks(options: RestoreSinksOptions): Promise<void> 
       stopping,
       nextBatchId: () => state.ledger.nextId(),
       reached: ({ owner, id }) => components.sinks.get(sinkOf(owner))?.buffer.sealRecovered(id),
-      replace: (id, replacements) => state.replace(id, replacements),
+      replace: (...given) => state.replace(...given),
       partsOf: (id) => state.ledger.partsOf(id),
     });
     sealRecovered();

@@ -8,7 +8,7 @@ import type { State } from '../../state/database/store.ts';
 
 /** `openSpans` gives the spans that are accepted and not committed; `forgotten` is called for every forgotten stream. */
 export function createStreamView(
-  state: Pick<State, 'streams' | 'hasStarted' | 'persist'>,
+  state: Pick<State, 'streams' | 'hasStarted' | 'persist' | 'lose'>,
   openSpans: () => Iterable<{ readonly stream: string }>,
   forgotten: (stream: string) => void = () => {},
 ): StreamStore {
@@ -27,6 +27,7 @@ export function createStreamView(
     begin: (...given) => streams.begin(...given),
     identify: (stream, identity) => streams.identify(stream, identity),
     see: (stream, size) => streams.see(stream, size),
+    lose: (loss) => state.lose(loss),
     noteCompressedEnd: (stream, end) => streams.noteCompressedEnd(stream, end),
     forget: (stream) => {
       if (!isSettled(stream)) return;

@@ -2,16 +2,18 @@
 import type { State } from '../../state/database/store.ts';
 import type { StoredPart } from '../../state/database/stored-batch.ts';
 import type { Batch } from '../batch.ts';
-import type { Keeper } from '../keeper.ts';
+import type { Dropped, Keeper } from '../keeper.ts';
 import type { SpoolKeeper } from './spool-keeper.ts';
 
+type Kept = Pick<State, 'commit' | 'commitParts' | 'drop' | 'ledger' | 'whenSaved'>;
+
 export class BatchKeeper implements Keeper {
-  readonly #state: Pick<State, 'commit' | 'commitParts' | 'ledger' | 'whenSaved'>;
+  readonly #state: Kept;
   readonly #spooled: SpoolKeeper;
   readonly #settled: () => void;
 
   /** `settled` is called when positions moved that are not saved yet. */
-  constructor(state: Pick<State, 'commit' | 'commitParts' | 'ledger' | 'whenSaved'>, spooled: SpoolKeeper, settled: () => void) {
+  constructor(state: Kept, spooled: SpoolKeeper, settled: () => void) {
     this.#state = state;
     this.#spooled = spooled;
     this.#settled = settled;
@@ -33,14 +35,15 @@ export class BatchKeeper implements Keeper {
     this.#spooled.evict(batch);
   }
 
-  settle(batch: Batch, isDropped = false): void {
+  settle(batch: Batch, dropped?: Dropped): void {
     if (batch.isTracked) {
+      if (dropped) this.#state.drop(batch.toStored(), dropped);
       this.#state.ledger.settle(batch.toStored());
       this.#settled();
     }
     if (!batch.isTracked || batch.canBeRebuilt) return this.#spooled.settle(batch);
     const removeFile = (): void => this.#spooled.settle(batch);
     // Delete the row first, then the file: a row without a file looks like a loss. A dropped batch's file goes anyway, to free space for the deletion.
-    if (!this.#state.whenSaved(removeFile) && isDropped) removeFile();
+    if (!this.#state.whenSaved(removeFile) && dropped) removeFile();
   }
 }

@@ -6,7 +6,7 @@ import type { Block, Lane, Region } from '../../core/block.ts';
 import type { Shaper } from '../../core/shaping.ts';
 import type { Source } from '../../core/source.ts';
 import { addSums, subtractSums } from '../../core/sums.ts';
-import type { StoredSpan } from '../../state/database/stored-batch.ts';
+import type { LostSpan, StoredSpan } from '../../state/database/stored-batch.ts';
 import { Batch } from '../batch.ts';
 import type { Accounting } from '../accounting.ts';
 import type { Batcher } from '../fill/batcher.ts';
@@ -31,7 +31,7 @@ export interface Rebuilt extends RebuildSource {
   readonly body: readonly Buffer[];
   readonly invalidCharacters: number;
   /** Bytes that are gone, and that nobody counted yet. */
-  readonly lost: { readonly from: number; readonly to: number } | undefined;
+  readonly lost: LostSpan | undefined;
 }
 
 /** Groups each span with those that continue its last event. */
@@ -75,7 +75,7 @@ async function rebuildOne(slot: Region, target: RebuildTarget, span: StoredSpan,
   }
   const read = made.spans.reduce((sum, part) => addSums(sum, part.sum), 0);
   made.spans.push(withoutEvents({ ...span, from: end, sum: subtractSums(span.sum, read) }, owner.accounting));
-  return { ...rebuilt, made, lost: { from: end, to: span.to } };
+  return { ...rebuilt, made, lost: { ...span, from: end } };
 }
 
 function withoutEvents(span: StoredSpan, accounting: Accounting): HeldSpan {

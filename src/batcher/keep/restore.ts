@@ -5,10 +5,11 @@
  */
 import type { Region } from '../../core/block.ts';
 import type { Log } from '../../core/log.ts';
+import { countLost } from '../../core/source.ts';
 import type { Clock } from '../../core/time/clock.ts';
 import { codeOf, messageOf, TailraceError } from '../../core/errors.ts';
 import { sinkOf } from '../../core/owner.ts';
-import type { StoredBatch, StoredPart, StoredSpan } from '../../state/database/stored-batch.ts';
+import type { LostSpan, StoredBatch, StoredPart, StoredSpan } from '../../state/database/stored-batch.ts';
 import { Batch, keyOf } from '../batch.ts';
 import { persist } from '../keeper.ts';
 import { isMadeOnce } from '../span.ts';
@@ -41,8 +42,8 @@ export interface RestoreOptions {
   nextBatchId(): number;
   /** Called before each batch: batches committed before it that are kept elsewhere go first. */
   reached?(batch: StoredBatch): void;
-  /** Persists, in one commit, what stands for the batch from now on. Throws when the disk refuses. */
-  replace(id: number, batches: readonly StoredBatch[]): void;
+  /** Persists, in one commit, what stands for the batch from now on, and what is lost of it. Throws when the disk refuses. */
+  replace(id: number, batches: readonly StoredBatch[], lost?: readonly LostSpan[]): void;
   /** Of this process alone; part of the keys that are made anew. */
   readonly run: string;
   /** The parts still to be sent of a batch that was split. */
@@ -110,7 +111,13 @@ async function restore(options: RestoreOptions, target: RestoreTarget, stored: S
         ? 'a batch of a transform that is not deterministic was not in the disk buffer yet when the last process ended; its events are rebuilt under a new key'
         : 'a batch was under way when the last process ended, and its files or its configuration changed since; it is sent under a new key, which may store events twice',
     );
-    await replace(options, stored.id, absent.length > 0 ? [row, renewed(options, stored, options.nextBatchId(), absent)] : [row]);
+    const rows = absent.length > 0 ? [row, renewed(options, stored, options.nextBatchId(), absent)] : [row];
+    await replace(
+      options,
+      stored.id,
+      rows,
+      rebuilt.flatMap(({ lost }) => lost ?? []),
+    );
     // Not before the loss is on disk: the next process would count it once more.
     for (const each of rebuilt) noteLost(options, each);
   }
@@ -144,10 +151,20 @@ function renewed({ run }: RestoreOptions, stored: StoredBatch, id: number, spans
 }
 
 /** Tries until the disk takes it: nothing is sent under a key that is not on disk. Rejects with `E_STOPPED` when the agent stops first. */
-async function replace(options: RestoreOptions, id: number, batches: readonly StoredBatch[]): Promise<void> {
+async function replace(
+  options: RestoreOptions,
+  id: number,
+  batches: readonly StoredBatch[],
+  lost: readonly LostSpan[] = [],
+): Promise<void> {
   const persistence = { ...options, signal: options.stopping };
   const refused = 'cannot save the new key of a batch, so it is not sent yet';
-  const isKept = await persist(() => options.replace(id, batches), persistence, { sink: batches[0] && sinkOf(batches[0].owner) }, refused);
+  const isKept = await persist(
+    () => options.replace(id, batches, lost),
+    persistence,
+    { sink: batches[0] && sinkOf(batches[0].owner) },
+    refused,
+  );
   if (!isKept) throw new TailraceError('E_STOPPED', 'the agent stops; the batch is restored by the next one');
 }
 
@@ -158,7 +175,14 @@ function countIn(spans: readonly StoredSpan[]): number {
 function noteLost({ log }: RestoreOptions, { lost, source }: Rebuilt): void {
   if (!lost) return;
   const { from, to } = lost;
-  source.stats.lostBytes += to - from;
+  // The state has it already.
+  countLost(
+    { source: source.id, streams: { lose: () => {} }, stats: source.stats },
+    { firstPath: '' },
+    to - from,
+    undefined,
+    'not_there_again',
+  );
   log.error(
     { source: source.id, from, to, lostBytes: to - from },
     'bytes that were read and not known to be delivered are gone: their file was removed or changed while no agent ran; they are counted in source_lost_bytes_total',

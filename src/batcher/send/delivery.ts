@@ -5,7 +5,7 @@
 import type { BodyForm } from '../../core/sink.ts';
 import { type Batch, keyOf } from '../batch.ts';
 import { type Compression, type DeliveryObserver, type DeliveryOptions, newDeliveryStats, type Persist } from './delivery-options.ts';
-import { persist } from '../keeper.ts';
+import { type Dropped, persist } from '../keeper.ts';
 import { PARKED_BYTES } from '../limits.ts';
 import { Dispatch, type LastFailure } from './dispatch.ts';
 import { drain } from './drain.ts';
@@ -134,11 +134,11 @@ export class Delivery {
   }
 
   /** Settles a batch as dropped by policy; what of it was stored or kept as dead letters before counts as that. */
-  drop(batch: Batch): void {
+  drop(batch: Batch, why: Dropped = 'dropped'): void {
     const shipment = this.#shipments.get(batch) ?? (batch.fates && new Shipment(batch));
     if (shipment) settleShipment(shipment);
     else for (const span of batch.spans) span.accounting.settle(span.firstEvent, span.firstEvent + span.events, 'dropped');
-    this.#leave(batch, true);
+    this.#leave(batch, why);
   }
 
   /** Drops the oldest batch that only the disk buffer has and that is not being sent; false when there is none. */
@@ -275,7 +275,7 @@ export class Delivery {
   /** The body is lost: rebuild the batch at the next start, or drop it. */
   #giveUp(batch: Batch): void {
     if (batch.canBeRebuilt) this.#waitForRestart.push(batch);
-    else this.drop(batch);
+    else this.drop(batch, 'disk_buffer');
   }
 
   /** Only whole NDJSON batches: a re-encoded one keeps its NDJSON for splitting and for the disk buffer. */
@@ -285,11 +285,11 @@ export class Delivery {
   }
 
   /** Releases a settled batch. */
-  #leave(batch: Batch, isDropped = false): void {
+  #leave(batch: Batch, dropped?: Dropped): void {
     batch.state = 'settled';
     this.#inFlight.delete(batch);
     this.#parked.noteSettled(batch);
-    this.#options.keeper.settle(batch, isDropped);
+    this.#options.keeper.settle(batch, dropped);
     batch.release(this.#options.budget);
     batch.whenSettled?.();
   }

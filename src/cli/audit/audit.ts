@@ -33,12 +33,13 @@ async function auditFolder(config: Config): Promise<Audit> {
 }
 
 function judge(report: Report, agent: AuditedAgent | undefined): Audit {
-  const totals = { settled: 0, in_hand: 0, unread: 0, lost: 0, gap: 0, dead_letters: 0 };
+  const totals = { settled: 0, in_hand: 0, unread: 0, lost: 0, dropped: 0, gap: 0, dead_letters: 0 };
   for (const { sinks, unread_bytes: unread = 0 } of report.streams) {
     totals.unread += unread;
-    for (const { ranges, dead_letters: letters } of sinks) {
+    for (const { ranges, unplaced, dead_letters: letters } of sinks) {
       totals.dead_letters += letters.count;
       for (const { from, to, state } of ranges) totals[state] += (to ?? from) - from;
+      for (const { state, bytes } of unplaced) totals[state] += bytes;
     }
   }
   const lostByAgent = agent?.sources.some(({ lost_bytes: bytes }) => bytes > 0) ?? false;

@@ -20,7 +20,7 @@ export interface AuditedLetters {
 
 type Place = Pick<StoredLetter, 'source' | 'file' | 'stream' | 'sink' | 'dataset'>;
 
-const NONE: AuditedLetters = { count: 0, named: [] };
+export const NO_LETTERS: AuditedLetters = { count: 0, named: [] };
 
 /** Reads all of them, a file at a time. Throws `E_DATA_DIR` where they cannot be listed. */
 export function collectLetters(folder: string) {
@@ -47,7 +47,7 @@ export function collectLetters(folder: string) {
     /** Removes and returns the letters of a stream at a sink and dataset. */
     take(stream: string, sink: string, dataset: string): AuditedLetters {
       const key = keyOf(stream, sink, dataset);
-      const { found = NONE } = byPlace.get(key) ?? {};
+      const { found = NO_LETTERS } = byPlace.get(key) ?? {};
       byPlace.delete(key);
       return found;
     },

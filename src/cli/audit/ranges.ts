@@ -1,4 +1,5 @@
 /** Where each byte of a stream is, for one sink and dataset. Pure: from what the state holds and how far the file goes. */
+import type { LossReason } from '../../core/stream.ts';
 import type { AuditedMark, PendingSpan } from '../../state/database/audit-rows.ts';
 
 export interface Range {
@@ -7,11 +8,14 @@ export interface Range {
   readonly to: number | undefined;
   /**
    * `settled`: below the low-water mark. `in_hand`: read, and not settled. `unread`: in the file. `lost`: in no file, and in no disk buffer.
-   * `gap`: the state has no record of it.
+   * `dropped`: by policy. `gap`: the state has no record of it.
    */
-  readonly state: 'settled' | 'in_hand' | 'unread' | 'lost' | 'gap';
+  readonly state: 'settled' | 'in_hand' | 'unread' | 'lost' | 'dropped' | 'gap';
   /** What holds bytes that are in hand. */
   readonly where?: 'disk_buffer' | 'file' | 'agent';
+  /** Why it was lost or dropped, and when that was found, RFC 3339; absent where no agent has found it yet. */
+  readonly reason?: LossReason;
+  readonly at?: string;
 }
 
 export interface Extent {

@@ -7,7 +7,8 @@ import { inodeKey } from '../../sources/file/scan/file-system.ts';
 import { isCompressedName } from '../../sources/file/scan/rotated-names.ts';
 import { type AuditedStream, readAuditRows } from '../../state/database/audit-rows.ts';
 import { readSpoolHeaders } from '../../state/spool/read-headers.ts';
-import { type AuditedLetters, collectLetters } from './letters.ts';
+import { type AuditedLetters, collectLetters, NO_LETTERS } from './letters.ts';
+import { collectLosses, type Unplaced, unplacedOf, withLosses } from './losses.ts';
 import { Locator } from './locate.ts';
 import { type Range, rangesOf } from './ranges.ts';
 
@@ -17,6 +18,8 @@ export interface AuditedSink {
   /** What became of events whose range is settled and that are no dead letters, as far as the configuration in force allows. */
   readonly settled_as: readonly ('delivered' | 'filtered' | 'dropped')[];
   readonly ranges: readonly Range[];
+  /** Lost or dropped beside them. */
+  readonly unplaced: readonly Unplaced[];
   readonly dead_letters: AuditedLetters;
 }
 
@@ -53,7 +56,7 @@ export interface Audit extends Report {
   /** Every byte is settled, a dead letter, in hand or in its file. */
   readonly ok: boolean;
   /** Bytes by state, counted once for each sink and dataset. */
-  readonly totals: Readonly<Record<'settled' | 'in_hand' | 'unread' | 'lost' | 'gap', number>> & { readonly dead_letters: number };
+  readonly totals: Readonly<Record<Range['state'], number>> & { readonly dead_letters: number };
   /** Absent where none runs. */
   readonly agent?: AuditedAgent;
 }
@@ -61,6 +64,7 @@ export interface Audit extends Report {
 interface Found {
   readonly config: Config;
   readonly letters: ReturnType<typeof collectLetters>;
+  readonly losses: ReturnType<typeof collectLosses>;
   readonly spooled: ReadonlySet<string>;
   readonly locator: Locator;
   readonly isRunning: boolean;
@@ -70,11 +74,12 @@ interface Found {
 export async function makeReport(config: Config, isRunning: boolean): Promise<Report> {
   const { dataDir } = config;
   // Read the state first: everything read later can only be further on.
-  const rows = readAuditRows(dataDir);
+  const { streams: rows, losses: lost } = readAuditRows(dataDir);
+  const losses = collectLosses(lost);
   const spool = readSpoolHeaders(join(dataDir, 'spool'));
   const letters = collectLetters(join(dataDir, 'dead-letters'));
   const locator = new Locator(config);
-  const found: Found = { config, letters, locator, isRunning, spooled: new Set(spool.headers.map(({ key }) => key)) };
+  const found: Found = { config, letters, losses, locator, isRunning, spooled: new Set(spool.headers.map(({ key }) => key)) };
   const known = new Set(rows.flatMap(({ identity }) => (identity ? [inodeKey(identity)] : [])));
   const unread: StreamAudit[] = [];
   for (const source of fileSources(config)) {
@@ -86,11 +91,11 @@ export async function makeReport(config: Config, isRunning: boolean): Promise<Re
   const files = rows.filter(({ identity }) => identity !== undefined).map((row) => auditFile(row, found));
   const live = spool.headers.flatMap(({ sink, dataset, spans }) => spans.map((span) => ({ ...span, sink: sinkOf(sink), dataset })));
   const others = auditOthers(live, new Set(rows.filter(({ identity }) => identity).map(({ id }) => id)), found);
-  const streams = [...files.filter(({ sinks }) => sinks.length > 0), ...unread, ...others];
+  const streams = [...files.filter(({ sinks }) => sinks.length > 0), ...unread, ...others, ...auditLost(found)];
   return { streams, problems: [...spool.problems, ...letters.problems] };
 }
 
-function auditFile(row: AuditedStream, { config, letters, spooled, locator, isRunning }: Found): StreamAudit {
+function auditFile(row: AuditedStream, { config, letters, losses, spooled, locator, isRunning }: Found): StreamAudit {
   const located = locator.locate(row);
   const source = config.sources.find(({ id }) => id === row.source);
   const owners = ownersOf(config, row.source);
@@ -100,10 +105,12 @@ function auditFile(row: AuditedStream, { config, letters, spooled, locator, isRu
     if (!isInForce && mark.pending.every(({ isSettled }) => isSettled)) return [];
     const sink = config.sinks.find(({ id }) => id === sinkOf(mark.owner));
     const name = sinkOf(mark.owner);
-    const dataset = datasetOf(mark.owner) ?? source?.dataset ?? sink?.dataset ?? '';
-    const ranges = rangesOf(mark, located, { isRunning, isSpooled: (key) => spooled.has(key) });
+    const dataset = datasetFor(config, row.source, mark.owner);
+    const lost = losses.take(row.id, mark.owner);
+    const unplaced = unplacedOf(lost);
+    const ranges = withLosses(rangesOf(mark, located, { isRunning, isSpooled: (key) => spooled.has(key) }), lost);
     const outcomes = outcomesOf(config, source, sink);
-    return [{ sink: name, dataset, settled_as: outcomes, ranges, dead_letters: letters.take(row.id, name, dataset) }];
+    return [{ sink: name, dataset, settled_as: outcomes, ranges, unplaced, dead_letters: letters.take(row.id, name, dataset) }];
   });
   const place = located.path === undefined ? {} : { now_at: located.path };
   return { source: row.source, file: row.path, ...place, stream: row.id, sinks };
@@ -123,7 +130,7 @@ function auditOthers(spans: readonly LiveSpan[], files: ReadonlySet<string>, { c
       .sort((a, b) => a.from - b.from)
       .map(({ from, to }): Range => ({ from, to, state: 'in_hand', where: 'disk_buffer' }));
     const dead_letters = letters.take(stream, sink, dataset);
-    return { source, file: '', stream, sinks: [{ sink, dataset, settled_as: [], ranges, dead_letters }] };
+    return { source, file: '', stream, sinks: [{ sink, dataset, settled_as: [], ranges, unplaced: [], dead_letters }] };
   });
   const left = letters.rest().map(({ source, file, stream, sink, dataset, found }): StreamAudit => {
     const settled_as = outcomesOf(
@@ -131,9 +138,24 @@ function auditOthers(spans: readonly LiveSpan[], files: ReadonlySet<string>, { c
       config.sources.find(({ id }) => id === source),
       config.sinks.find(({ id }) => id === sink),
     );
-    return { source, file, stream, sinks: [{ sink, dataset, settled_as, ranges: [], dead_letters: found }] };
+    return { source, file, stream, sinks: [{ sink, dataset, settled_as, ranges: [], unplaced: [], dead_letters: found }] };
   });
   return [...held, ...left];
+}
+
+/** Losses of streams that are forgotten, and of sinks that are gone. Dead letters of theirs are listed alone. */
+function auditLost({ config, losses }: Found): StreamAudit[] {
+  return losses.rest().map((lost): StreamAudit => {
+    const { source, path, stream, owner } = lost[0]!;
+    const place = { sink: sinkOf(owner), dataset: datasetFor(config, source, owner) };
+    const what = { settled_as: [], ranges: withLosses([], lost), unplaced: unplacedOf(lost), dead_letters: NO_LETTERS };
+    return { source, file: path, ...(stream === '' ? {} : { stream }), sinks: [{ ...place, ...what }] };
+  });
+}
+
+function datasetFor(config: Config, source: string, owner: string): string {
+  const [from, into] = [config.sources.find(({ id }) => id === source), config.sinks.find(({ id }) => id === sinkOf(owner))];
+  return datasetOf(owner) ?? from?.dataset ?? into?.dataset ?? '';
 }
 
 /** The possible outcomes by the configuration: the state does not store outcomes. */

@@ -2,6 +2,8 @@
 import { formatBytes } from '../../config/fields/units.ts';
 import { printable } from '../../config/quote.ts';
 import { groupDigits, plural } from '../output/say.ts';
+import type { LossReason } from '../../core/stream.ts';
+import { REASONS } from './losses.ts';
 import type { Range } from './ranges.ts';
 import type { Audit, AuditedAgent, AuditedSink, StreamAudit } from './report.ts';
 
@@ -9,8 +11,8 @@ import type { Audit, AuditedAgent, AuditedSink, StreamAudit } from './report.ts'
 const MAX_SHOWN_LETTERS = 3;
 
 export function renderAudit({ ok, totals, agent, streams, problems }: Audit): string {
-  const { settled, in_hand: inHand, unread, lost, gap, dead_letters: letters } = totals;
-  const sums = { settled, 'in hand': inHand, unread, lost, 'in gaps': gap };
+  const { settled, in_hand: inHand, unread, lost, dropped, gap, dead_letters: letters } = totals;
+  const sums = { settled, 'in hand': inHand, unread, lost, ...(dropped > 0 && { dropped }), 'in gaps': gap };
   const bytes = Object.entries(sums).map(([name, count]) => `${formatBytes(count)} ${name}`);
   return [
     ...streams.flatMap(streamLines),
@@ -23,17 +25,19 @@ export function renderAudit({ ok, totals, agent, streams, problems }: Audit): st
 }
 
 function streamLines({ source, file, now_at: nowAt, stream, sinks, unread_bytes: unread }: StreamAudit): string[] {
-  const name = file === '' ? 'a connection, or standard input' : printable(file);
+  const unnamed = stream === undefined ? 'bytes whose stream is not known any more' : 'a connection, or standard input';
+  const name = file === '' ? unnamed : printable(file);
   const place = file === '' || nowAt === file ? '' : nowAt === undefined ? ', not in its folder any more' : `, now ${printable(nowAt)}`;
   const never = unread === undefined ? [] : [`  0–${unread}  unread: no position is known of it; tailrace explain says why`];
   return [`source ${source}: ${name}${place}${stream === undefined ? '' : `  (stream ${stream})`}`, ...never, ...sinks.flatMap(sinkLines)];
 }
 
-function sinkLines({ sink, dataset, settled_as: settledAs, ranges, dead_letters: letters }: AuditedSink): string[] {
+function sinkLines({ sink, dataset, settled_as: settledAs, ranges, unplaced, dead_letters: letters }: AuditedSink): string[] {
   const left = letters.count - MAX_SHOWN_LETTERS;
   return [
     `  sink ${sink}, dataset ${dataset}`,
     ...ranges.map((range) => `    ${range.from}–${range.to ?? '?'}  ${describeRange(range, settledAs, letters.count > 0)}`),
+    ...unplaced.map(({ state, bytes, reason, at }) => `    ${groupDigits(bytes)} bytes  ${describeLoss(state, reason, at)}`),
     ...letters.named
       .slice(0, MAX_SHOWN_LETTERS)
       .map(
@@ -50,7 +54,7 @@ const HOLDERS = {
   agent: 'the running agent',
 } as const;
 
-function describeRange({ state, where }: Range, settledAs: AuditedSink['settled_as'], hasLetters: boolean): string {
+function describeRange({ state, where, reason, at }: Range, settledAs: AuditedSink['settled_as'], hasLetters: boolean): string {
   switch (state) {
     case 'settled':
       return `${settledAs.join(' or ')}${hasLetters ? ', but for the dead letters' : ''}`;
@@ -59,10 +63,17 @@ function describeRange({ state, where }: Range, settledAs: AuditedSink['settled_
     case 'unread':
       return 'unread, in its file';
     case 'lost':
+    case 'dropped':
+      if (reason !== undefined) return describeLoss(state, reason, at);
       return 'lost: in no file and no disk buffer, unless a copy of the file is found';
     case 'gap':
       return 'gap: nothing in the state answers for it';
   }
+}
+
+function describeLoss(state: string, reason: LossReason, at = ''): string {
+  const { why, fix } = REASONS[reason];
+  return `${state}: ${why} (found ${at}); to avoid it: ${fix}`;
 }
 
 function agentLines({ pid, balanced, problems, sources }: AuditedAgent): string[] {

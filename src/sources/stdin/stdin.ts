@@ -7,8 +7,7 @@ import type { Readable } from 'node:stream';
 import type { LineConfig } from '../../config/model.ts';
 import type { EventShape } from '../../core/block.ts';
 import { codeOf, messageOf, StoppedError } from '../../core/errors.ts';
-import { newStats } from '../../core/source.ts';
-import type { Source, SourceContext } from '../../core/source.ts';
+import { countLost, newStats, type Source, type SourceContext } from '../../core/source.ts';
 import type { WindowBlock } from '../framing/byte-window.ts';
 import { type LineShaping, plainLines, shapeOf } from '../framing/line-shaping.ts';
 import { Lines, streamBytesIn } from '../framing/lines.ts';
@@ -46,7 +45,8 @@ export function createStdinSource(
       await lane.accept({ ...block, stream, shape, readAtMs: lines.readAtMs });
     } catch (error) {
       const left = error instanceof StoppedError ? error.leftBytes : block.end - block.start;
-      stats.lostBytes += streamBytesIn(block, left) + lines.pendingBytes;
+      const lost = streamBytesIn(block, left) + lines.pendingBytes;
+      countLost({ source: config.id, streams: context.streams, stats }, { id: stream, firstPath: '' }, lost, stats.readBytes, 'not_taken');
       throw error;
     }
   }

@@ -8,8 +8,7 @@ import type { Region } from '../../core/block.ts';
 import { TailraceError, codeOf, messageOf } from '../../core/errors.ts';
 import { LogLimit } from '../../core/log.ts';
 import { SYSLOG_NOTICE_MS, SYSLOG_READ_BYTES, SYSLOG_STOP_MS } from './limits.ts';
-import { newStats } from '../../core/source.ts';
-import type { Source, SourceContext } from '../../core/source.ts';
+import { countLost, newStats, type Source, type SourceContext } from '../../core/source.ts';
 import type { Kernel } from '../../kernel/kernel.ts';
 import type { Cursor } from './intake/collector.ts';
 import { createIntake } from './intake/create-intake.ts';
@@ -61,7 +60,7 @@ export function createSyslogSource(
     kernel,
     stats,
     reserve,
-    lost: countLost,
+    lost: noteLost,
     freed: () => flow.resume(),
   });
   const flow = new Flow(() => collector.isFull);
@@ -93,9 +92,9 @@ export function createSyslogSource(
     log.warn({ source: id, droppedEvents: stats.droppedEvents }, 'dropping syslog datagrams: the sinks are behind and the window is full');
   }
 
-  function countLost(events: number, bytes: number): void {
+  function noteLost(events: number, bytes: number): void {
     stats.droppedEvents += events;
-    stats.lostBytes += bytes;
+    countLost({ source: id, streams, stats }, { firstPath: '' }, bytes, undefined, 'not_taken');
   }
 
   function received(bytes: number): void {
@@ -105,7 +104,7 @@ export function createSyslogSource(
 
   /** No error: the window is full. A stream that cannot be persisted is logged; any other error is a bug. */
   function refused(error: unknown, events: number, bytes: number, peer?: string): void {
-    countLost(events, bytes);
+    noteLost(events, bytes);
     if (error === undefined) warnOfDrops();
     else if (error instanceof TailraceError)
       log.error({ source: id, ...(peer && { peer }), code: error.code }, `cannot take syslog messages: ${error.message}`);

@@ -8,6 +8,7 @@ import { DatabaseSync, type SQLOutputValue } from 'node:sqlite';
 import { messageOf, TailraceError } from '../../core/errors.ts';
 import { HELD_OPENING_MS } from '../limits.ts';
 import { STATE_VERSION } from './database.ts';
+import { type StoredLoss, toLoss } from './losses.ts';
 import { heldBy, isHeld } from './refusal.ts';
 import { toStreamFacts } from './rows.ts';
 import type { Stream } from './stream-row.ts';
@@ -33,17 +34,25 @@ export interface AuditedStream extends Readonly<Omit<Stream, 'marks' | 'createdM
   readonly marks: readonly AuditedMark[];
 }
 
-/** Every stream, by path; none where no agent used the folder yet. Throws `E_STATE` where the database cannot be read. */
-export function readAuditRows(folder: string): AuditedStream[] {
+export interface AuditedState {
+  /** By path. */
+  readonly streams: readonly AuditedStream[];
+  /** What was lost or dropped, also of streams that are forgotten. */
+  readonly losses: readonly StoredLoss[];
+}
+
+/** Everything; nothing where no agent used the folder yet. Throws `E_STATE` where the database cannot be read. */
+export function readAuditRows(folder: string): AuditedState {
   const file = join(folder, 'state.db');
-  if (!existsSync(file)) return [];
+  if (!existsSync(file)) return { streams: [], losses: [] };
   try {
     const database = new DatabaseSync(file, { readOnly: true });
     try {
       database.exec(`pragma busy_timeout = ${HELD_OPENING_MS}; begin`);
       const { user_version: version } = database.prepare('pragma user_version').get() as { user_version: number };
       if (version !== STATE_VERSION) throw new Error(`it has format ${version}, and this version of Tailrace reads ${STATE_VERSION}`);
-      return readStreams(database);
+      const losses = database.prepare('select * from losses order by stream, from_byte').all().map(toLoss);
+      return { streams: readStreams(database), losses };
     } finally {
       database.close();
     }

@@ -34,9 +34,13 @@ create table if not exists spans (
   to_byte integer not null, events integer not null, content_sum integer not null, tail_length integer not null, tail_crc integer not null,
   digest text not null, reads text, primary key (batch, seq)
 ) strict, without rowid;
+create table if not exists losses (
+  source text not null, path text not null, stream text not null, sink text not null, reason text not null, from_byte integer not null,
+  bytes integer not null, at_ms integer not null, primary key (stream, sink, reason, path, source, from_byte)
+) strict;
 `;
 /** The format that this version writes. */
-export const STATE_VERSION = 7;
+export const STATE_VERSION = 8;
 /** What brings a database of an earlier version to the next one. */
 const MIGRATIONS: Readonly<Record<number, string>> = {
   1: 'alter table streams add column current_path text; alter table marks add column content_crc integer;',

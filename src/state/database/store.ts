@@ -8,13 +8,15 @@ import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import type { Log } from '../../core/log.ts';
 import { datasetOf, datasetOwner } from '../../core/owner.ts';
+import type { Loss, LossReason } from '../../core/stream.ts';
 import { openDatabase, prepareFolder } from './database.ts';
 import { readInstance, writeInstance } from '../instance.ts';
 import { Ledger } from './ledger.ts';
+import { Losses, type StoredLoss } from './losses.ts';
 import { type FolderLock, lockFolder } from '../lock.ts';
 import { reserve } from '../reserve.ts';
 import { prepareStatements } from './rows.ts';
-import type { StoredBatch, StoredPart } from './stored-batch.ts';
+import type { LostSpan, StoredBatch, StoredPart } from './stored-batch.ts';
 import { Streams } from './streams.ts';
 import { Transactions } from './transactions.ts';
 
@@ -51,6 +53,8 @@ export class State {
   readonly streams: Streams;
   /** What it settles is written by the next `commit` or `save`. */
   readonly ledger: Ledger;
+  /** What it notes is written with the marks. */
+  readonly losses: Losses;
   readonly #startedSources: ReadonlySet<string>;
   readonly #transactions: Transactions;
   /** Random, so that it names this process's use of the folder, also where the folder goes back to an earlier state. */
@@ -74,6 +78,7 @@ export class State {
     const statements = prepareStatements(database);
     this.streams = new Streams(statements, (source) => options.sinksOf(source));
     this.ledger = new Ledger(database, statements, this.streams);
+    this.losses = new Losses(database);
     this.streams.load(database);
     this.ledger.load();
     this.streams.addNewSinks();
@@ -123,20 +128,45 @@ export class State {
   /** Commits the batches' keys and spans, the streams they name, and all that was settled, in one transaction. Throws when the disk refuses. */
   commit(batches: readonly StoredBatch[]): void {
     this.#writeMoved(() => {
-      for (const batch of batches) this.ledger.insert(batch);
+      for (const batch of batches) {
+        this.ledger.insert(batch);
+        for (const { stream, from, to } of batch.spans) this.losses.regain(stream, batch.owner, from, to);
+      }
     });
     for (const batch of batches) this.ledger.track(batch);
   }
 
   /**
    * Replaces a restored batch whose key was retired by those that stand for its bytes now: one under the same id, and where
-   * not all of its sources are configured, another one that waits for them. Throws when the disk refuses.
+   * not all of its sources are configured, another one that waits for them. `lost`: the bytes that are gone. Throws when the disk refuses.
    */
-  replace(id: number, batches: readonly StoredBatch[]): void {
+  replace(id: number, batches: readonly StoredBatch[], lost: readonly LostSpan[] = []): void {
     this.#transactions.run(() => {
+      for (const span of lost) this.losses.insert(this.#lossOf(span, batches[0]!.owner, 'not_there_again'));
       this.ledger.delete(id);
       for (const batch of batches) this.ledger.insert(batch);
     });
+  }
+
+  /** Bytes that no sink of the source will get: what a sink has of them already is not lost to it. */
+  lose(loss: Loss): void {
+    const owners = this.#options.sinksOf(loss.source);
+    for (const owner of owners.length > 0 ? owners : ['']) {
+      const { from = 0 } = loss;
+      const skipped = Math.min(loss.bytes, Math.max(0, (this.streams.markOf(loss.stream, owner)?.committedTo ?? from) - from));
+      if (skipped === loss.bytes) continue;
+      const rest = { from: loss.from === undefined ? undefined : from + skipped, bytes: loss.bytes - skipped };
+      this.losses.add({ ...loss, ...rest, owner, atMs: Date.now() });
+    }
+  }
+
+  /** The batch is not sent any more: to be called before it is settled. */
+  drop({ owner, spans }: StoredBatch, reason: 'dropped' | 'disk_buffer'): void {
+    for (const span of spans) if (span.events > 0) this.losses.add(this.#lossOf(span, owner, reason));
+  }
+
+  #lossOf({ source, stream, from, to }: LostSpan, owner: string, reason: LossReason): StoredLoss {
+    return { source, path: this.streams.pathOf(stream), stream, owner, from, bytes: to - from, reason, atMs: Date.now() };
   }
 
   /** Persists the parts that a batch is sent in from now on; those before are replaced. Throws when the disk refuses. */
@@ -162,7 +192,7 @@ export class State {
   save(): boolean {
     this.#transactions.noticeRemoval();
     try {
-      if (this.streams.hasChanges || this.ledger.hasChanges) this.#writeMoved();
+      if (this.streams.hasChanges || this.ledger.hasChanges || this.losses.hasChanges) this.#writeMoved();
       else this.#transactions.syncSaved();
       return true;
     } catch (error) {
@@ -177,10 +207,12 @@ export class State {
     this.#transactions.run(() => {
       this.streams.write();
       this.ledger.write();
+      this.losses.write();
       work();
     });
     this.streams.noteWritten();
     this.ledger.noteWritten();
+    this.losses.noteWritten();
     this.saves += 1;
     if (hasSettlements) this.settlementWrites += 1;
     this.#transactions.noteSaved();

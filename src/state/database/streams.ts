@@ -104,6 +104,8 @@ export class Streams {
     const sinks = new Set(owners.map(sinkOf));
     for (const [owner, mark] of stream.marks) {
       if (baseOf(owner) === undefined || owners.includes(owner) || !sinks.has(sinkOf(owner))) continue;
+      // Read again, its bytes are lost where the file is gone: up to here it was seen.
+      this.see(stream.id, Math.max(stream.seenSize ?? 0, mark.committedTo));
       stream.marks.delete(owner);
       this.#moved.delete(mark);
       this.#retired.push({ owner, stream: stream.id });

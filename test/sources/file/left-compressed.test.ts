@@ -44,6 +44,7 @@ test('a stop ends the look at a compressed file that is left out, and waits unti
     fileSystem,
     notices: { event: (_level: string, _fields: object, text: string) => void said.push(text) } as unknown as Notices,
     known: { find, isFollowed: () => false } as unknown as KnownContent,
+    source: 'app',
     stats: newStats(),
     streams: new MemoryStreamStore(),
     isRead: () => false,
@@ -71,7 +72,15 @@ test.each([
   file.stream.identity = { device: '1', inode: '1', ...fingerprintOf(content.subarray(0, 1024)) };
   Object.assign(file.stream, { id: streams.mint('app', path, file.stream.identity, 0).id, createdMs });
   const notices = { event: () => {} } as unknown as Notices;
-  const left = new LeftCompressed({ fileSystem: nodeFileSystem, notices, known: {} as KnownContent, stats, streams, isRead: () => true });
+  const left = new LeftCompressed({
+    source: 'app',
+    fileSystem: nodeFileSystem,
+    notices,
+    known: {} as KnownContent,
+    stats,
+    streams,
+    isRead: () => true,
+  });
   left.giveUp(file);
   await left.name();
   expect(stats.lostBytes).toBe(lost);

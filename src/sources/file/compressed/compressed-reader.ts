@@ -7,7 +7,7 @@ import type { EventShape, Lane, Span } from '../../../core/block.ts';
 import type { Clock } from '../../../core/time/clock.ts';
 import { codeOf, messageOf, TailraceError } from '../../../core/errors.ts';
 import { COMPRESSED_CUT_MS, COMPRESSED_SETTLES_MS } from '../limits.ts';
-import type { SourceStats } from '../../../core/source.ts';
+import { countLost, type Losing } from '../../../core/source.ts';
 import type { WindowBlock } from '../../framing/byte-window.ts';
 import { type Lines, streamBytesOf } from '../../framing/lines.ts';
 import { countLongLine } from '../../framing/long-line.ts';
@@ -24,11 +24,10 @@ import { readsOf } from '../read/reads-of.ts';
 import { isGzipOrZstdName } from '../scan/rotated-names.ts';
 import { Turns } from '../read/turns.ts';
 
-export interface CompressedReaderOptions {
+export interface CompressedReaderOptions extends Losing {
   readonly fileSystem: FileSystem;
   readonly clock: Clock;
   readonly notices: Notices;
-  readonly stats: SourceStats;
   readonly lines: Lines;
   readonly lane: Lane;
   /** Of the plain files' reader, which has the same lane. */
@@ -223,12 +222,11 @@ export class CompressedReader {
   }
 
   #logDamage(compressed: CompressedFile, consumedTo: number, reason: string): void {
-    const { stats, notices } = this.#options;
-    const { path, offset, stat } = compressed;
+    const { path, offset, stat, stream: id } = compressed;
     const lostBytes = Math.max(0, stat.size - consumedTo - compressed.lostBytes);
     compressed.lostBytes += lostBytes;
-    stats.lostBytes += lostBytes;
-    notices.event(
+    countLost(this.#options, { id, firstPath: path }, lostBytes, offset + lostBytes, 'damaged');
+    this.#options.notices.event(
       'warn',
       { path, offset, compressedOffset: consumedTo, size: stat.size, lostBytes, reason },
       'compressed file is damaged: what is behind the damage cannot be read, lostBytes counts it compressed; it is tried again when it changes',

@@ -4,7 +4,7 @@
  * rotations, while no agent runs. Recognises files by content, beside the reading of others.
  */
 import { HEAD_BYTES } from '../../../core/limits.ts';
-import type { SourceStats } from '../../../core/source.ts';
+import { countLost, type Losing } from '../../../core/source.ts';
 import type { StreamRecord, StreamStore } from '../../../core/stream.ts';
 import { BIRTH_SLACK_MS } from '../limits.ts';
 import { compressionOf, countBytes, decompress } from './decompress.ts';
@@ -28,11 +28,10 @@ const CHANGED = {
   truncated: `file was truncated or replaced, reading it from its beginning${LOWER_BOUND}`,
 } as Readonly<Partial<Record<string, string>>>;
 
-export interface LeftCompressedOptions {
+export interface LeftCompressedOptions extends Losing {
   readonly fileSystem: FileSystem;
   readonly notices: Notices;
   readonly known: KnownContent;
-  readonly stats: SourceStats;
   readonly streams: StreamStore;
   /** True for a compressed file that is read. */
   isRead(path: string): boolean;
@@ -100,12 +99,12 @@ export class LeftCompressed {
 
   /** Counts what was seen of the file, was not read, and is behind the first `heldBytes`. */
   #count(file: TrackedFile, heldBytes: number): void {
-    const { streams, stats, notices } = this.#options;
+    const { streams, notices } = this.#options;
     const { disk, stream, size } = file;
     const lostBytes = Math.min(unreadOf(file), Math.max(0, size - heldBytes));
     // Counted once: a later start goes by what is saved.
     if (stream.id !== undefined) streams.see(stream.id, stream.offset + stream.inHand);
-    stats.lostBytes += lostBytes;
+    countLost(this.#options, stream, lostBytes, stream.offset + lagOf(file), disk.lastChange === 'truncated' ? 'truncated' : 'deleted');
     const fields = { path: disk.path, offset: stream.offset, seenSize: size, lostBytes };
     const text = CHANGED[disk.lastChange] ?? (lostBytes > 0 ? LOST : NOT_KNOWN_TO_BE_LOST);
     notices.event(lostBytes > 0 ? 'warn' : 'info', fields, text);

@@ -3,7 +3,7 @@ import type { Clock } from '../../../core/time/clock.ts';
 import type { Tail } from '../../../core/block.ts';
 import { TAIL_BYTES } from '../../../core/limits.ts';
 import { tailOf } from '../../../core/tail.ts';
-import type { SourceStats } from '../../../core/source.ts';
+import { countLost, type Losing } from '../../../core/source.ts';
 import { findBom, LONGEST_BOM_BYTES } from '../../framing/byte-window.ts';
 import type { LineShaping } from '../../framing/line-shaping.ts';
 import { READ_AGAIN_MS, TURN_BYTES } from '../limits.ts';
@@ -13,11 +13,10 @@ import { findLineStart, readBefore, readHead } from '../scan/peek.ts';
 import { cutStretch, findKept, type KeptStretch } from './kept-content.ts';
 import type { TrackedFile } from './tracked-file.ts';
 
-export interface InPlaceOptions {
+export interface InPlaceOptions extends Losing {
   readonly fileSystem: FileSystem;
   readonly clock: Clock;
   readonly notices: Notices;
-  readonly stats: SourceStats;
   readonly shaping: LineShaping;
 }
 
@@ -38,7 +37,7 @@ export class InPlaceChanges {
 
   /** What to do with an open file whose known content changed. Throws system errors. */
   judge(file: TrackedFile, size: number): InPlaceChange {
-    const { fileSystem, stats, shaping, notices, clock } = this.#options;
+    const { fileSystem, shaping, notices, clock } = this.#options;
     const { stream, disk } = file;
     const now = clock.monotonic();
     const seenSize = stream.endIn(file.sureSize);
@@ -60,7 +59,7 @@ export class InPlaceChanges {
     // The lane takes some of it: the change is met again when that is over.
     if (file.isBusy) return { kind: 'later' };
     const lostBytes = Math.max(0, seenSize - by - Math.max(size, stream.offset - by));
-    stats.lostBytes += lostBytes;
+    countLost(this.#options, stream, lostBytes, seenSize, 'truncated');
     const fields = { path: disk.path, offset: stream.offset, goesOnAt: at, ...(lostBytes > 0 && { lostBytes }) };
     const fix = 'it is read on behind what is as it was, and what was written over may come again; have the program append';
     notices.trouble('warn', `in place ${disk.path}`, fields, `${text}${fix}${lostBytes > 0 ? LOWER_BOUND : ''}`);

@@ -1,18 +1,17 @@
 /** After a scan: closes idle files, has final unfinished lines sent, forgets files that are gone. */
 import type { Clock } from '../../../core/time/clock.ts';
 import { FORGET_AFTER_MS, KEEP_OPEN_MS, LOOK_EVERY_MS, MAX_AWAY_MS } from '../limits.ts';
-import type { Rescue, SourceStats } from '../../../core/source.ts';
+import { countLost, type Losing, type Rescue } from '../../../core/source.ts';
 import type { StreamStore } from '../../../core/stream.ts';
 import { LOWER_BOUND, type Notices } from '../scan/notices.ts';
 import type { OpenFiles } from './open-files.ts';
 import type { Holdings } from './holdings.ts';
 import { endsInNuls, isDetached, isBehind, isGone, isRotated, lagOf, type TrackedFile } from './tracked-file.ts';
 
-export interface MaintenanceOptions {
+export interface MaintenanceOptions extends Losing {
   readonly streams: StreamStore;
   readonly clock: Clock;
   readonly notices: Notices;
-  readonly stats: SourceStats;
   readonly holdings: Holdings;
   readonly descriptors: OpenFiles;
   readonly rescue: Rescue | undefined;
@@ -132,7 +131,7 @@ export class Maintenance {
 
   #giveUp(file: TrackedFile, reason: string | undefined, text: string): void {
     const lostBytes = lagOf(file) - file.stream.inHand;
-    this.#options.stats.lostBytes += lostBytes;
+    countLost(this.#options, file.stream, lostBytes, file.stream.offset + lagOf(file), 'given_up');
     // The next start must not count them again.
     if (file.stream.id !== undefined) this.#options.streams.see(file.stream.id, file.stream.offset + file.stream.inHand);
     const fields = {

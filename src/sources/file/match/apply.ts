@@ -1,7 +1,7 @@
 /** Acts on what `match` decided about a file: at a start, in a scan, and between two scans. `Copies` acts on copies. */
 import type { EventShape } from '../../../core/block.ts';
 import type { Clock } from '../../../core/time/clock.ts';
-import type { SourceStats } from '../../../core/source.ts';
+import { countLost, type Losing } from '../../../core/source.ts';
 import type { StreamStore } from '../../../core/stream.ts';
 import type { KnownChange } from '../known/change.ts';
 import { isEmpty } from '../known/content.ts';
@@ -16,11 +16,10 @@ import type { LeftPaths } from './left-paths.ts';
 import type { Change, ChangedFile, SavedFile } from './match.ts';
 import { lastSightOf } from './saved-files.ts';
 
-export interface ApplyOptions {
+export interface ApplyOptions extends Losing {
   readonly streams: StreamStore;
   readonly clock: Clock;
   readonly notices: Notices;
-  readonly stats: SourceStats;
   readonly generations: Generations;
   readonly left: LeftPaths;
   /** Files that are not known and were not changed for so long are left out; Infinity for never. */
@@ -190,7 +189,7 @@ export class Apply {
 
   /** `held`: what the descriptor of the file says. */
   #leave(file: TrackedFile, held: FileStat | undefined, how: 'deleted' | 'gone' | 'away'): void {
-    const { generations, stats, streams, clock } = this.#options;
+    const { generations, streams, clock } = this.#options;
     if (file.isUndecided && !held) return generations.copies.remove(file);
     const { place } = file.disk;
     if (!isGone(file) || (place === 'away' && how !== 'away')) {
@@ -198,7 +197,7 @@ export class Apply {
       file.disk.leftAtMs = clock.monotonic();
       const isLost = !held && how !== 'away';
       const lostBytes = isLost ? Math.max(0, lagOf(file) - generations.copies.seenInOriginal(file)) : 0;
-      stats.lostBytes += lostBytes;
+      countLost(this.#options, file.stream, lostBytes, file.stream.offset + lagOf(file), 'deleted');
       this.#logLeft(file, lostBytes, held, how);
       if (isLost) {
         file.size = file.sureSize = file.stream.readTo = file.stream.offset;

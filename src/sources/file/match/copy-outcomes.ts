@@ -4,7 +4,7 @@
 import { TAIL_BYTES } from '../../../core/limits.ts';
 import { BIRTH_SLACK_MS } from '../limits.ts';
 import type { Tail } from '../../../core/block.ts';
-import type { SourceStats } from '../../../core/source.ts';
+import { countLost, type Losing } from '../../../core/source.ts';
 import type { FileIdentity } from '../../../core/stream.ts';
 import { tailOf } from '../../../core/tail.ts';
 import type { FileStat, FileSystem } from '../scan/file-system.ts';
@@ -23,10 +23,9 @@ export interface CopyEnd {
   readonly tail: Tail;
 }
 
-export interface CopyOutcomesOptions {
+export interface CopyOutcomesOptions extends Losing {
   readonly fileSystem: FileSystem;
   readonly notices: Notices;
-  readonly stats: SourceStats;
   readonly holdings: Holdings;
   readonly descriptors: OpenFiles;
   readonly identities: StreamIdentities;
@@ -44,12 +43,12 @@ export class CopyOutcomes {
 
   /** The stream is read on in its copy. Seen bytes that the copy lacks are lost, unless they were read. */
   moveInto(generation: TrackedFile, copy: TrackedFile, stat: FileStat, end?: CopyEnd): void {
-    const { stats, notices, holdings, descriptors, identities } = this.#options;
+    const { notices, holdings, descriptors, identities } = this.#options;
     const { offset, inHand } = generation.stream;
     const lostBytes = isDetached(generation)
       ? Math.max(0, generation.stream.endIn(generation.size) - Math.max(stat.size, offset + inHand))
       : 0;
-    stats.lostBytes += lostBytes;
+    countLost(this.#options, generation.stream, lostBytes, generation.stream.endIn(generation.size), 'truncated');
     const fields = { path: generation.disk.path, copy: copy.disk.path, offset, size: stat.size, lostBytes };
     notices.event(lostBytes > 0 ? 'warn' : 'info', fields, `file was copied and truncated, reading on in its copy${LOWER_BOUND}`);
     descriptors.close(generation);

@@ -15,6 +15,7 @@ import { match } from './match.ts';
 import { StreamIdentities } from '../known/stream-identities.ts';
 import { LOWER_BOUND } from '../scan/notices.ts';
 import { OpenFiles } from '../known/open-files.ts';
+import { countLost } from '../../../core/source.ts';
 import { Holdings } from '../known/holdings.ts';
 import { isUntouched } from '../known/content.ts';
 import { InPlaceChanges, READ_AGAIN } from '../known/in-place.ts';
@@ -263,11 +264,11 @@ export class Generations {
    * Where all of it was, the next turn begins a new generation, and looks for the rest of this one in copies.
    */
   noteCut(file: TrackedFile, end: number, nulsBefore = file.stream.nuls.last): void {
-    const { fileSystem, stats, notices } = this.#options;
+    const { fileSystem, notices } = this.#options;
     if (file.disk.fd === undefined || fileSystem.fstat(file.disk.fd).size > end || !isUntouched(fileSystem, file.disk.fd, file.stream))
       return;
     const lostBytes = Math.max(0, file.stream.endIn(file.sureSize, nulsBefore) - end);
-    stats.lostBytes += lostBytes;
+    countLost(this.#options, file.stream, lostBytes, end + lostBytes, 'cut_off');
     if (lostBytes > 0)
       notices.event(
         'warn',

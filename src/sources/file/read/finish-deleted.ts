@@ -2,15 +2,14 @@
 import { setImmediate } from 'node:timers/promises';
 import { codeOf } from '../../../core/errors.ts';
 import type { Log } from '../../../core/log.ts';
-import type { SourceStats } from '../../../core/source.ts';
+import { countLost, type Losing } from '../../../core/source.ts';
 import { lagOf, type TrackedFile } from '../known/tracked-file.ts';
 import type { Generations } from '../match/generations.ts';
 import { LOWER_BOUND } from '../scan/notices.ts';
 import type { Reader } from './reader.ts';
 
-export interface FinishOptions {
+export interface FinishOptions extends Losing {
   readonly generations: Generations;
-  readonly stats: SourceStats;
   readonly log: Log;
 }
 
@@ -27,7 +26,7 @@ function isCopySoFar({ isUndecided, disk: { failure } }: TrackedFile): boolean {
   return isUndecided && !failure;
 }
 
-async function finish(file: TrackedFile, { stats, log }: FinishOptions, reader: Reader): Promise<void> {
+async function finish(file: TrackedFile, options: FinishOptions, reader: Reader): Promise<void> {
   try {
     for (let before = -1; lagOf(file) > 0 && file.stream.position > before;) {
       before = file.stream.position;
@@ -39,8 +38,8 @@ async function finish(file: TrackedFile, { stats, log }: FinishOptions, reader: 
   }
   const lostBytes = lagOf(file);
   if (lostBytes === 0) return;
-  stats.lostBytes += lostBytes;
-  log.error(
+  countLost(options, file.stream, lostBytes, file.stream.offset + lostBytes, 'not_taken');
+  options.log.error(
     { path: file.disk.path, offset: file.stream.offset, lostBytes },
     `deleted file could not be read to its end before the stop${LOWER_BOUND}`,
   );

@@ -7,7 +7,7 @@ import type { Clock } from '../../../core/time/clock.ts';
 import type { Block, Lane, StreamRange, Tail } from '../../../core/block.ts';
 import { TAIL_BYTES } from '../../../core/limits.ts';
 import { KEEP_OPEN_MS } from '../limits.ts';
-import type { SourceStats } from '../../../core/source.ts';
+import { countLost, type Losing } from '../../../core/source.ts';
 import { tailOf } from '../../../core/tail.ts';
 import { findBom, LONGEST_BOM_BYTES, sumWithBom, type WindowBlock } from '../../framing/byte-window.ts';
 import { countLongLine } from '../../framing/long-line.ts';
@@ -30,7 +30,7 @@ export interface ReadOnOptions {
   readonly groupTimeoutMs: number;
 }
 
-export type OfferOptions = Pick<ReadOnOptions, 'lines' | 'generations'> & { readonly lane: Lane; readonly stats: SourceStats };
+export type OfferOptions = Pick<ReadOnOptions, 'lines' | 'generations'> & Losing & { readonly lane: Lane };
 
 /** A file in which the event goes on, as far as it does. */
 export interface Continuation {
@@ -162,18 +162,15 @@ function tailBehind(before: Buffer, bytes: Buffer): Tail {
 }
 
 /** Offers an event whose lines are in several files, and moves the positions in all of them once the lane took it. */
-export async function offerJoined(
-  { lane, lines, stats, generations }: OfferOptions,
-  file: TrackedFile,
-  { block, continuations }: OpenEvent,
-): Promise<void> {
+export async function offerJoined(options: OfferOptions, file: TrackedFile, { block, continuations }: OpenEvent): Promise<void> {
+  const { lane, lines, stats } = options;
   const { length, sum, tail } = block.single!;
   Object.assign(file.stream, { inHand: length, tailInHand: tail });
   for (const { file: next, range } of continuations) Object.assign(next.stream, { inHand: range.to - range.from, tailInHand: range.tail });
   try {
     await offerBlock(lane, file.stream, block, lines.readAtMs);
   } catch (error) {
-    for (const { file: next } of continuations) if (!generations.holdings.files.has(next)) stats.lostBytes += next.stream.inHand;
+    for (const { file: next } of continuations) loseInHand(options, next);
     throw error;
   } finally {
     for (const { file: next } of continuations) next.stream.inHand = 0;
@@ -193,4 +190,10 @@ export async function offerJoined(
 /** The files that go on with the file, in their order. */
 export function followers(file: TrackedFile): TrackedFile[] {
   return file.after ? [file.after, ...followers(file.after)] : [];
+}
+
+/** The lane does not take what it is offered of a file that was given up meanwhile: nobody else counts it. */
+export function loseInHand(options: Losing & Pick<ReadOnOptions, 'generations'>, file: TrackedFile): void {
+  const { offset, inHand } = file.stream;
+  if (!options.generations.holdings.files.has(file)) countLost(options, file.stream, inHand, offset + inHand, 'not_taken');
 }

@@ -8,7 +8,7 @@ import type { Clock } from '../../../core/time/clock.ts';
 import { StoppedError } from '../../../core/errors.ts';
 import { HEAD_BYTES, TAIL_BYTES } from '../../../core/limits.ts';
 import { TURN_BYTES } from '../limits.ts';
-import type { SourceStats } from '../../../core/source.ts';
+import type { Losing } from '../../../core/source.ts';
 import type { StreamStore } from '../../../core/stream.ts';
 import { tailOf } from '../../../core/tail.ts';
 import { addSums } from '../../../core/sums.ts';
@@ -28,14 +28,14 @@ import { LaneRefusal, offerBlock } from './offer.ts';
 import { goOn } from '../match/go-on.ts';
 import { nothingBefore } from '../known/kept-content.ts';
 import { judgeNuls, type NulsAhead, passNuls } from './nul-holes.ts';
-import { followers, offerJoined, readOn } from './read-on.ts';
+import { followers, loseInHand, offerJoined, readOn } from './read-on.ts';
 import { readBefore, readHead } from '../scan/peek.ts';
 import { resetInLine } from './split-line.ts';
 import { refill, stillSuspended } from './suspended-line.ts';
 import { isBraked, isDetached, isBehind, noteSize, type TrackedFile } from '../known/tracked-file.ts';
 import type { Turns } from './turns.ts';
 
-export interface ReaderOptions {
+export interface ReaderOptions extends Losing {
   readonly lines: Lines;
   readonly fileSystem: FileSystem;
   readonly generations: Generations;
@@ -43,7 +43,6 @@ export interface ReaderOptions {
   readonly streams: StreamStore;
   readonly clock: Clock;
   readonly notices: Notices;
-  readonly stats: SourceStats;
   readonly groupTimeoutMs: number;
   /** The window is used by one turn, or reread, at a time. */
   readonly turns: Turns;
@@ -74,8 +73,7 @@ export class Reader {
         this.#options.generations.descriptors.recover(current);
       } catch (error) {
         if (error instanceof LaneRefusal) {
-          // Given up while the lane was taking it: nobody else counts it.
-          if (!this.#options.generations.holdings.files.has(current)) this.#options.stats.lostBytes += current.stream.inHand;
+          loseInHand(this.#options, current);
           throw error.cause;
         }
         this.#options.generations.descriptors.fail(current, error);

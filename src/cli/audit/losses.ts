@@ -1,0 +1,79 @@
+/** Bytes that were lost or dropped, as the state remembers them: what became of them, and what to do. */
+import type { LossReason } from '../../core/stream.ts';
+import type { StoredLoss } from '../../state/database/losses.ts';
+import type { Range } from './ranges.ts';
+
+const KEEP_ROTATED = 'keep rotated files until they are read (in logrotate: a higher `rotate`, `delaycompress`)';
+
+export const REASONS: Readonly<Record<LossReason, { readonly why: string; readonly fix: string }>> = {
+  deleted: { why: 'its file was deleted before it was read', fix: KEEP_ROTATED },
+  truncated: { why: 'its file was truncated or replaced before it was read, and no copy was found', fix: KEEP_ROTATED },
+  cut_off: { why: 'cut off the end of its file before it was read', fix: 'have the program append only' },
+  given_up: { why: 'its file had no name any more and was given up', fix: 'the log says why; raise max_deleted_bytes where it names that' },
+  damaged: { why: 'its compressed file is damaged (compressed bytes)', fix: 'put a whole file in its place' },
+  not_taken: { why: 'no sink took it in time', fix: 'raise shutdown_timeout, or give the sinks more memory or a larger disk buffer' },
+  not_there_again: { why: 'it was not delivered when the agent stopped, and its file was deleted or changed meanwhile', fix: KEEP_ROTATED },
+  disk_buffer: { why: 'its file in the disk buffer was damaged or removed', fix: 'tailrace buffer verify; check the disk' },
+  dropped: {
+    why: 'dropped because the disk buffer was full (buffer.when_full)',
+    fix: 'raise buffer.disk.max_bytes, or use when_full: block',
+  },
+};
+
+/** Bytes that have no place of their own in a stream: other bytes have it now, or nobody knows it any more. */
+export interface Unplaced {
+  readonly state: 'lost' | 'dropped';
+  readonly bytes: number;
+  readonly reason: LossReason;
+  readonly at: string;
+}
+
+const stateOf = (reason: LossReason): Unplaced['state'] => (reason === 'dropped' ? 'dropped' : 'lost');
+
+/** `cut_off` positions may hold other bytes by now, and `damaged` counts compressed bytes. */
+const hasPlace = ({ from, reason }: StoredLoss): boolean => from !== undefined && reason !== 'cut_off' && reason !== 'damaged';
+
+export function unplacedOf(losses: readonly StoredLoss[]): Unplaced[] {
+  return losses
+    .filter((loss) => !hasPlace(loss))
+    .map(({ bytes, reason, atMs }) => ({ state: stateOf(reason), bytes, reason, at: new Date(atMs).toISOString() }));
+}
+
+/** The ranges, in which what was lost or dropped is named as that. What is in a file or the disk buffer is there again, whatever was noted. */
+export function withLosses(ranges: readonly Range[], losses: readonly StoredLoss[]): Range[] {
+  let all = [...ranges];
+  const lostFirst = losses
+    .filter(hasPlace)
+    .sort((a, b) => Number(a.reason === 'dropped') - Number(b.reason === 'dropped') || a.from! - b.from!);
+  for (const { from, bytes, reason, atMs } of lostFirst) {
+    const loss = { from: from!, to: from! + bytes, state: stateOf(reason), reason, at: new Date(atMs).toISOString() };
+    all = all.flatMap((range) => carve(range, loss));
+    const end = all.reduce((most, range) => Math.max(most, range.to ?? Infinity), loss.from);
+    if (loss.to > end) all.push({ ...loss, from: end });
+  }
+  return all.sort((a, b) => a.from - b.from);
+}
+
+function carve(range: Range, loss: Range & { readonly to: number }): Range[] {
+  const [from, to] = [Math.max(range.from, loss.from), Math.min(range.to ?? Infinity, loss.to)];
+  const isThere = range.state === 'unread' || (range.state === 'in_hand' && range.where !== 'agent');
+  if (to <= from || isThere || range.reason !== undefined) return [range];
+  const before = from > range.from ? [{ ...range, to: from }] : [];
+  const after = range.to === undefined || to < range.to ? [{ ...range, from: to }] : [];
+  return [...before, { ...loss, from, to }, ...after];
+}
+
+/** Takes them out by stream and owner; `rest`: by the stream, path and owner that nobody asked for. */
+export function collectLosses(losses: readonly StoredLoss[]) {
+  const byPlace = Map.groupBy(losses, ({ source, path, stream, owner }) =>
+    stream === '' ? JSON.stringify([source, path, owner]) : `${stream} ${owner}`,
+  );
+  return {
+    take(stream: string, owner: string): readonly StoredLoss[] {
+      const found = byPlace.get(`${stream} ${owner}`) ?? [];
+      byPlace.delete(`${stream} ${owner}`);
+      return found;
+    },
+    rest: () => [...byPlace.values()],
+  };
+}

@@ -1,0 +1,284 @@
+/**
+ * Every way a byte of a file can end, and what `tailrace audit` says of it: beside the process that ended it so, after that, and beside a
+ * later process. The sums are what the test knows.
+ */
+import { randomBytes } from 'node:crypto';
+import { readdirSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { expect } from 'vitest';
+import type { Audit } from '../../src/cli/audit/report.ts';
+import { tailraceFor } from '../cli/tailrace.ts';
+import type { Program } from '../support/program.ts';
+import { addressOf, QUICK, type ShippingOptions, type Site, spooledFiles, startShipping, test } from '../support/shipping.ts';
+import { until } from '../support/until.ts';
+
+const run = tailraceFor({});
+
+/** Bytes by their end, and the number of dead letters; what is not named is 0. */
+type Ends = Partial<Audit['totals']>;
+
+/** The agent between its folder and the service, over several processes. */
+class Stage {
+  readonly site: Site;
+  readonly options: ShippingOptions;
+  agent!: Program;
+  last!: Audit;
+
+  constructor(site: Site, options: ShippingOptions) {
+    this.site = site;
+    this.options = { ...options, sink: `token: t, ${options.sink ?? ''}${QUICK}` };
+  }
+
+  get log(): string {
+    return this.site.log;
+  }
+
+  async start(changes: ShippingOptions = {}): Promise<void> {
+    this.agent = startShipping(this.site, { ...this.options, ...changes });
+    await addressOf(this.agent);
+  }
+
+  async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
+    await this.agent.end(signal);
+  }
+
+  /** While it refuses, batches wait outside of memory. */
+  service(state: 'up' | 'down' | 'refuses'): void {
+    this.site.service.respond = () => (state === 'up' ? undefined : { status: state === 'down' ? 503 : 401 });
+  }
+
+  /** Waits: what was settled or lost reaches the disk a moment later. Losses alone end with exit code 1. */
+  async audits(ends: Ends): Promise<void> {
+    const wanted = { settled: 0, in_hand: 0, unread: 0, lost: 0, dropped: 0, gap: 0, dead_letters: 0, ...ends };
+    let code: number | null = null;
+    await until('the audit has these sums', async () => {
+      const ended = await run(['audit', '--json', '--config', join(this.site.folder, 'tailrace.yaml')]);
+      code = ended.code;
+      this.last = JSON.parse(ended.stdout) as Audit;
+      return JSON.stringify(this.last.totals) === JSON.stringify({ ...this.last.totals, ...wanted });
+    }, 20_000).catch(() => expect(this.last).toMatchObject({ totals: wanted })); // prettier-ignore
+    expect({ code, ok: this.last.ok }).toEqual(wanted.lost + wanted.gap > 0 ? { code: 1, ok: false } : { code: 0, ok: true });
+  }
+
+  async spools(files: number): Promise<void> {
+    await until('the disk buffer has them', () => spooledFiles(this.site).length === files);
+  }
+}
+
+interface Way {
+  readonly options?: ShippingOptions;
+  /** Ends with a running agent, and with the sums where they are not known before. */
+  readonly steps: (stage: Stage) => Promise<Ends | void>;
+  readonly ends?: Ends;
+  /** Why bytes are lost or dropped. */
+  readonly reason?: string;
+  /** Once a later process ran before a service that is up; the same by default. */
+  readonly later?: Ends;
+}
+
+const LINES = 'one\ntwo\n';
+
+/** Lines that take about 900 kB in the disk buffer, of 1 MiB. */
+const MANY = Array.from({ length: 900 }, () => `${randomBytes(499).toString('hex').slice(0, 998)}\n`).join('');
+const SMALL_BUFFER = 'compression: none, batch: {max_bytes: 1000000}, buffer: {when_full: drop_oldest, disk: {max_bytes: 1MiB}}, ';
+
+const ways: Readonly<Record<string, Way>> = {
+  delivered: {
+    steps: async (stage) => {
+      writeFileSync(stage.log, LINES);
+      await stage.start();
+    },
+    ends: { settled: 8 },
+  },
+  filtered: {
+    options: { top: 'transform: "where message != \'two\'"' },
+    steps: async (stage) => {
+      writeFileSync(stage.log, LINES);
+      await stage.start();
+    },
+    ends: { settled: 8 },
+  },
+  'dead letter': {
+    steps: async (stage) => {
+      writeFileSync(stage.log, LINES);
+      stage.site.service.respond = () => ({ failed: [1] });
+      await stage.start();
+    },
+    ends: { settled: 8, dead_letters: 1 },
+  },
+  'held in its file': {
+    steps: async (stage) => {
+      writeFileSync(stage.log, LINES);
+      stage.service('down');
+      await stage.start();
+    },
+    ends: { in_hand: 8 },
+    later: { settled: 8 },
+  },
+  'held in the disk buffer': {
+    steps: async (stage) => {
+      writeFileSync(stage.log, LINES);
+      stage.service('down');
+      await stage.start();
+      await stage.audits({ in_hand: 8 });
+      rmSync(stage.log);
+      await stage.spools(1);
+    },
+    ends: { in_hand: 8 },
+    later: { settled: 8 },
+  },
+  'lost with a file that was deleted while no agent ran, before it was delivered': {
+    steps: async (stage) => {
+      writeFileSync(stage.log, LINES);
+      stage.service('down');
+      await stage.start();
+      await stage.audits({ in_hand: 8 });
+      await stage.stop();
+      rmSync(stage.log);
+      stage.service('up');
+      await stage.start();
+    },
+    ends: { lost: 8 },
+    reason: 'not_there_again',
+  },
+  'lost with a file that was deleted while no agent ran, before it was read': {
+    steps: async (stage) => {
+      writeFileSync(stage.log, `${LINES}unfinished`);
+      await stage.start();
+      await stage.audits({ settled: 8, unread: 10 });
+      await stage.stop();
+      rmSync(stage.log);
+      await stage.start();
+    },
+    ends: { settled: 8, lost: 10 },
+    reason: 'deleted',
+  },
+  'lost with the target of a link': {
+    steps: async (stage) => {
+      const target = join(stage.site.folder, 'target');
+      writeFileSync(target, `${LINES}unfinished`);
+      symlinkSync(target, stage.log);
+      await stage.start();
+      await stage.audits({ settled: 8, unread: 10 });
+      await stage.stop();
+      rmSync(target);
+      await stage.start();
+    },
+    ends: { settled: 8, lost: 10 },
+    reason: 'deleted',
+  },
+  'lost by truncation': {
+    steps: async (stage) => {
+      writeFileSync(stage.log, `${LINES}unfinished`);
+      await stage.start();
+      await stage.audits({ settled: 8, unread: 10 });
+      writeFileSync(stage.log, 'new\n');
+    },
+    ends: { settled: 12, lost: 10 },
+    reason: 'truncated',
+  },
+  'lost by truncation while no agent ran, before it was delivered': {
+    steps: async (stage) => {
+      writeFileSync(stage.log, LINES);
+      stage.service('down');
+      await stage.start();
+      await stage.audits({ in_hand: 8 });
+      await stage.stop();
+      writeFileSync(stage.log, 'new\n');
+      stage.service('up');
+      await stage.start();
+    },
+    ends: { settled: 4, lost: 8 },
+    reason: 'not_there_again',
+  },
+  'lost behind the damage of a compressed file': {
+    options: { sources: {} },
+    steps: async (stage) => {
+      const compressed = gzipSync(Buffer.from(MANY));
+      compressed.fill(255, compressed.length / 2, compressed.length / 2 + 1000);
+      writeFileSync(`${stage.log}.gz`, compressed);
+      utimesSync(`${stage.log}.gz`, 0, 0);
+      const sources = { app: `{type: file, include: ["${stage.site.folder}/logs/*.gz"], read_compressed: true, scan_interval: 100ms}` };
+      Object.assign(stage.options, { sources });
+      await stage.start();
+      const line = JSON.parse(await stage.agent.says('compressed file is damaged')) as { offset: number; lostBytes: number };
+      return { settled: line.offset, lost: line.lostBytes };
+    },
+    reason: 'damaged',
+  },
+  'lost with a file of the disk buffer that is damaged while no agent runs': {
+    steps: async (stage) => {
+      writeFileSync(stage.log, LINES);
+      stage.service('down');
+      await stage.start();
+      await stage.audits({ in_hand: 8 });
+      rmSync(stage.log);
+      await stage.spools(1);
+      await stage.stop();
+      damageSpool(stage.site);
+      stage.service('up');
+      await stage.start();
+    },
+    ends: { lost: 8 },
+    reason: 'not_there_again',
+  },
+  'lost with a file of the disk buffer that is damaged while an agent runs': {
+    steps: async (stage) => {
+      writeFileSync(stage.log, LINES);
+      stage.service('refuses');
+      await stage.start();
+      await stage.audits({ in_hand: 8 });
+      rmSync(stage.log);
+      await stage.spools(1);
+      await stage.stop();
+      await stage.start();
+      damageSpool(stage.site);
+      await stage.agent.says('was set aside');
+    },
+    ends: { lost: 8 },
+    reason: 'disk_buffer',
+  },
+  'dropped, as the disk buffer is full': {
+    options: { sink: SMALL_BUFFER },
+    steps: async (stage) => {
+      const sources = { app: `{type: file, include: ["${stage.site.folder}/logs/*.log*"], scan_interval: 100ms}`, in: '{type: stdin}' };
+      Object.assign(stage.options, { sources, stdin: 'pipe' });
+      writeFileSync(stage.log, MANY);
+      stage.service('refuses');
+      await stage.start();
+      await stage.audits({ in_hand: MANY.length });
+      rmSync(stage.log);
+      await stage.spools(1);
+      stage.agent.process.stdin!.end(MANY);
+      await stage.agent.says('the disk buffer takes no more');
+      stage.service('up');
+    },
+    ends: { dropped: MANY.length },
+    reason: 'dropped',
+  },
+};
+
+function damageSpool(site: Site): void {
+  const folder = join(site.folder, 'agent/spool/store');
+  for (const name of readdirSync(folder).filter((each) => each.endsWith('.batch'))) writeFileSync(join(folder, name), 'torn');
+}
+
+test.for(Object.entries(ways))('audit knows, in that process and in later ones, what is %s', async ([, way], { site }) => {
+  const stage = new Stage(site, way.options ?? {});
+  const knows = async (ends: Ends): Promise<void> => {
+    await stage.audits(ends);
+    const sinks = stage.last.streams.flatMap((each) => each.sinks);
+    const reasons = sinks.flatMap(({ ranges, unplaced }) => [...ranges, ...unplaced].flatMap(({ reason }) => reason ?? []));
+    expect([...new Set(reasons)]).toEqual(way.reason === undefined ? [] : [way.reason]);
+  };
+  const ends = (await way.steps(stage)) ?? way.ends ?? {};
+  await knows(ends);
+  await stage.stop();
+  await knows(ends);
+  stage.service('up');
+  await stage.start();
+  await knows(way.later ?? ends);
+  await stage.stop();
+  await knows(way.later ?? ends);
+});
