@@ -21,6 +21,6 @@ export const FULL_NOTICE_MS = 60_000;
 /** How often a database that another process holds is asked again, where the retries of the disk are further apart. */
 export const HELD_RETRY_MS = 500;
 /** Part of the digest that identifies how events are shaped: raised when the same configuration makes other events of the same bytes. */
-export const SHAPING_VERSION = 6;
+export const SHAPING_VERSION = 7;
 /** Reads whose times one span keeps. */
 export const MAX_SPAN_READS = 256;

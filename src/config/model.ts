@@ -82,7 +82,7 @@ export interface LineConfig extends SourceCommon {
   /** Formats of which each line has the first that fits, in place of `format`; empty for none. */
   readonly formats: readonly FormatChoice[];
   /** Of named values. */
-  readonly types: Readonly<Record<string, 'int' | 'float' | 'bool' | 'datetime' | 'json' | 'text'>>;
+  readonly types: Readonly<Record<string, 'int' | 'float' | 'bool' | 'datetime' | 'json' | 'text' | 'escaped'>>;
   /** JSON in messages becomes fields. */
   readonly parseJson: boolean;
   /** Regular expressions whose named groups, matched against the path, are fields. */
@@ -109,6 +109,8 @@ export interface MultilineConfig {
   /** Whether `pattern` tells the lines that begin an event, or those that go on with it. */
   readonly kind: 'start' | 'continue';
   readonly pattern: string;
+  /** A regular expression for a line in front of the first one. */
+  readonly before?: string | undefined;
   readonly timeoutMs: number;
   readonly maxLines: number;
   /** Infinity where only `maxEventBytes` limits it. */

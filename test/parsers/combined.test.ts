@@ -68,6 +68,25 @@ test.each([
   expect(parse(text)).toEqual(event);
 });
 
+// Symptom: `client: "www.example.com:443", user: "- -"`. Cause: the first word was the client, and all before the time the user.
+const BARE = { _time: '2000-10-10T13:55:36-07:00', method: 'GET', path: '/', protocol: 'HTTP/1.1', status: 200, bytes: 5 };
+test.each([
+  ['www.example.com:443 203.0.113.9 - -', { vhost: 'www.example.com', vhost_port: 443, client: '203.0.113.9' }],
+  ['www.example.com 2001:db8::9 - frank', { vhost: 'www.example.com', client: '2001:db8::9', user: 'frank' }],
+  ['10.0.0.5:80 203.0.113.9 - -', { vhost: '10.0.0.5', vhost_port: 80, client: '203.0.113.9' }],
+  ['[::1]:8443 client.example.com - -', { vhost: '[::1]', vhost_port: 8443, client: 'client.example.com' }],
+  ['- 203.0.113.9 - -', { client: '203.0.113.9' }],
+  ['10.0.0.2, 10.0.0.1, 127.0.0.1 - -', { client: '10.0.0.2', clients: ['10.0.0.2', '10.0.0.1', '127.0.0.1'] }],
+  ['unknown,10.0.0.1 - frank', { client: 'unknown', clients: ['unknown', '10.0.0.1'], user: 'frank' }],
+  ['shop.example.com 10.0.0.2, 2001:db8::1 - -', { vhost: 'shop.example.com', client: '10.0.0.2', clients: ['10.0.0.2', '2001:db8::1'] }],
+  ['10.1.10.51 -  - ', { client: '10.1.10.51' }],
+  ['10.1.10.51 - ""', { client: '10.1.10.51' }],
+  ['10.1.10.51 - John Smith', { client: '10.1.10.51', user: 'John Smith' }],
+  ['gateway.example.com - John Smith', { client: 'gateway.example.com', user: 'John Smith' }],
+])('combined: what stands before the time: %s', (who, event) => {
+  expect(parse(`${who} ${TIME} "GET / HTTP/1.1" 200 5`)).toEqual({ ...BARE, ...event });
+});
+
 test.each([
   '',
   'not a log line',

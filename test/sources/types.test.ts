@@ -127,3 +127,30 @@ test('docker: the container’s name comes from the file beside its log', async 
     container_name: 'web',
   });
 });
+
+test('types: escaped undoes the escapes of web servers', async () => {
+  const { events } = await make(
+    `format: regex\nregex: '^"(?<a>.*)" (?<b>.*)$'\ntypes: {a: escaped, b: escaped}`,
+    String.raw`"a \"quoted\" \x22agent\x22 \xc3\xa9 \n" -`,
+  );
+  expect(events).toEqual([{ a: 'a "quoted" "agent" é \n', _time: READ }]);
+});
+
+// Symptom: an empty line was an event with a parse_error. Cause: only lines that no parser makes events of were looked at.
+test.each(['format: logfmt', "format: regex\nregex: '^(?<a>.)=(?<b>.)$'", 'formats: [logfmt, text]'])(
+  'empty lines are skipped: %s',
+  async (format) => {
+    const { events } = await make(format, '\n\nx=1\r\n\r\n\ny=2\n\n');
+    expect(events).toHaveLength(2);
+    const { events: joined } = await make(`${format}\nmultiline: {start: '^[xy]'}`, '\n\nx=1\r\n\r\n\ny=2\n\n');
+    expect(joined).toEqual(events);
+  },
+);
+
+test('multiline: a line of `before` begins an event, which the first line goes on with', async () => {
+  const { events } = await make("format: text\nmultiline: {start: '^S', before: '^#'}", 'x\n#1\nSa\nb\nSc\n#2\n#3\nSd');
+  expect(events.map(({ message }) => message)).toEqual(['x', '#1\nSa\nb', 'Sc', '#2', '#3\nSd']);
+  expect(problemsOf(configWith({ source: "multiline: {continue: '^ ', before: '^#'}" }))).toEqual([
+    '5:33: `before` has no effect with `continue`; use `start`',
+  ]);
+});

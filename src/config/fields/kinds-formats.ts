@@ -35,10 +35,10 @@ const formatChoice: Kind<FormatChoice> = {
 // Wrong ones were reported: without problems, all of them are here.
 export const formatList = list(formatChoice, { filled: true, example: "[combined, {regex: '…'}, text]" }) as Kind<readonly FormatChoice[]>;
 
-const typeWord = choice(['int', 'float', 'bool', 'datetime', 'json', 'text']);
+const typeWord = choice(['int', 'float', 'bool', 'datetime', 'json', 'text', 'escaped']);
 
 export const namedTypes: Kind<LineConfig['types']> = {
-  type: 'mapping of names to `int`, `float`, `bool`, `datetime`, `json` or `text`',
+  type: 'mapping of names to `int`, `float`, `bool`, `datetime`, `json`, `text` or `escaped`',
   schema: { type: ['object', 'null'], additionalProperties: typeWord.schema },
   read: (node, key, reading) => {
     const entries = asMap(node, key.name, reading.report)?.entries ?? [];

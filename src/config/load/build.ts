@@ -166,9 +166,9 @@ function hostZone(): string {
 }
 
 /** Exactly one of the patterns is given (config/rules/relations). */
-function multilineOf({ start, continue: more, timeout, max_lines, max_bytes }: Values<typeof multilineTable>): MultilineConfig {
+function multilineOf({ start, continue: more, before, timeout, max_lines, max_bytes }: Values<typeof multilineTable>): MultilineConfig {
   const kind = start === undefined ? 'continue' : 'start';
-  return { kind, pattern: start ?? more ?? '', timeoutMs: timeout, maxLines: max_lines, maxBytes: max_bytes ?? Infinity };
+  return { kind, pattern: start ?? more ?? '', before, timeoutMs: timeout, maxLines: max_lines, maxBytes: max_bytes ?? Infinity };
 }
 
 interface CommonValues {

@@ -40,6 +40,8 @@ export function checkLines(source: SourceDraft, at: PathReport): void {
       hasStart ? 'keep one of them' : "add `start: '^\\d{4}-'`, or another pattern",
     );
   }
+  if (hasContinue && at.has(`${path}.multiline.before`))
+    at.atKey(`${path}.multiline.before`, '`before` has no effect with `continue`', 'use `start`');
   if (format === 'csv')
     at.atKey(
       `${path}.multiline`,

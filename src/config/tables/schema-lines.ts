@@ -19,6 +19,7 @@ export const onOversize = field(choice(['truncate', 'split', 'dead_letter']), {
 export const multilineTable = {
   start: field(pattern, { example: "'^\\d{4}-'", doc: 'a line that matches begins an event; this or `continue`' }),
   continue: field(pattern, { example: "'^\\s'", doc: 'a line that matches belongs to the event before it' }),
+  before: field(pattern, { example: "'^# Time:'", doc: 'a line in front of that of `start` which belongs to the same event' }),
   timeout: field(duration('10ms', '1h'), { default: '5s', doc: 'lines are sent when none has followed them for so long' }),
   max_lines: field(integer(2, 100_000), { default: '1000', doc: 'of one event; the next line begins another' }),
   max_bytes: field(size('1KiB', '10MiB'), {
@@ -68,7 +69,7 @@ export const lineFields = {
   types: field(namedTypes, {
     default: '{}',
     example: '{status: int, rt: float}',
-    doc: 'of named values, in JSON too (a dot for each level); `-` and empty text are absent, what does not convert stays and is counted; text: only that',
+    doc: 'of named values, in JSON too (a dot for each level); `-` and empty text are absent, what does not convert stays and is counted; text: only that; escaped: text whose escapes are undone',
   }),
   parse_json: field(flag, {
     default: 'false',

@@ -84,19 +84,23 @@ function leadingOf(text: string, context: TimeContext): EventTime | undefined {
 
 /** The time that is the whole of a value: text, or a count of s, ms, µs or ns since 1970 by its magnitude. */
 export function wholeTime(text: string, context: TimeContext): EventTime | undefined {
-  const time = anyWholeTime(text, context);
+  const time = countOrText(text, context, 'value');
   return time && isTaken(time, context) ? time : undefined;
 }
 
-/** The same from whatever year. */
+/** The same from whatever year, where it was asked for: also in forms that elsewhere need a certain beginning of the line. */
 export function anyWholeTime(text: string, context: TimeContext): EventTime | undefined {
+  return countOrText(text, context, 'asked for');
+}
+
+function countOrText(text: string, context: TimeContext, place: FormPlace): EventTime | undefined {
   const counted = readCount(text, 0);
-  return counted?.end === text.length ? counted.time : wholeText(text, context);
+  return counted?.end === text.length ? counted.time : wholeText(text, context, place);
 }
 
 /** The same of a date and clock alone. */
-function wholeText(text: string, context: TimeContext): EventTime | undefined {
-  const found = readForm(text, 0, context, 'value');
+function wholeText(text: string, context: TimeContext, place: FormPlace = 'value'): EventTime | undefined {
+  const found = readForm(text, 0, context, place);
   return found !== 'no form' && found?.end === text.length ? found.time : undefined;
 }
 
@@ -131,10 +135,13 @@ function readCount(text: string, from: number): Found | undefined {
   return { time: { second: Number(whole.slice(0, at)), fraction: (whole.slice(at) + more).slice(0, 9) }, end: from + all.length };
 }
 
+type FormPlace = 'line' | 'value' | 'asked for' | 'slow log';
+
 /** Undefined where a form is there whose time is none. */
-function readForm(text: string, from: number, context: TimeContext, place: 'line' | 'value' | 'slow log'): Found | 'no form' | undefined {
+function readForm(text: string, from: number, context: TimeContext, place: FormPlace): Found | 'no form' | undefined {
   for (const { form, pattern } of FORMS) {
-    if ((form.behind !== undefined && place !== 'slow log') || (form.needs === 'level' && place === 'value')) continue;
+    if (form.behind !== undefined && (place === 'line' || place === 'value')) continue;
+    if (form.needs === 'level' && (place === 'value' || place === 'asked for')) continue;
     const match = matchAt(pattern, text, from);
     const wall = match && wallOf(match.groups!);
     if (wall) return finish(text, from + match[0].length, form, wall, context);

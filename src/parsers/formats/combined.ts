@@ -1,13 +1,15 @@
 /**
- * The access log formats `common` and `combined` of Apache and nginx. A `-` is absent; status and size are numbers; the
- * request line is taken apart where it has three words.
+ * The access log formats `common` and `combined` of Apache and nginx, also with the virtual host, or the list of a proxy's clients, in front.
+ * A `-` is absent; status, size and port are numbers; the request line is taken apart where it has three words.
  */
+import { isIP } from 'node:net';
 import type { FormatParser } from './line-parser.ts';
 import { type EventFields, unparsed } from '../values/fields.ts';
-import { closingQuote, unescapeQuoted } from './quoted.ts';
+import { closingQuote, unescapeBytes } from '../values/quoted.ts';
 
-/** Up to the request's opening quote. */
-const HEAD = /^(\S+) (\S+) ([^"]+?) \[(\d\d\/[A-Z][a-z]{2}\/\d{4}:\d\d:\d\d:\d\d [+-]\d{4})\] "/;
+/** Up to the request's opening quote. Apache writes a name that is empty as two quotes. */
+const HEAD = /^([^"]+?)(?: "")? \[(\d\d\/[A-Z][a-z]{2}\/\d{4}:\d\d:\d\d:\d\d [+-]\d{4})\] "/;
+const PORT = /^(.+):(\d{1,5})$/;
 /** Behind its closing quote. */
 const RESULT = /^ (\d{3}) (\d{1,15}|-)(?= |$)/;
 const TIME = /^(\d{2})\/([A-Z][a-z]{2})\/(\d{4}):(\d{2}:\d{2}:\d{2}) ([+-]\d{2})(\d{2})$/;
@@ -21,15 +23,20 @@ export const combinedParser: FormatParser = {
 };
 
 function parseLine(text: string): EventFields | undefined {
-  const [head = '', client, ident, user, written = ''] = HEAD.exec(text.slice(0, MAX_HEAD)) ?? [];
+  const [head = '', before = '', written = ''] = HEAD.exec(text.slice(0, MAX_HEAD)) ?? [];
   const time = readTime(written);
+  const who =
+    head === ''
+      ? undefined
+      : readWho(
+          before.split(' ').filter((word) => word !== ''),
+          head.includes(' "" ['),
+        );
   const requestEnd = time === undefined ? -1 : closingQuote(text, head.length);
-  if (time === undefined || client === undefined || requestEnd === -1) return undefined;
+  if (time === undefined || who === undefined || requestEnd === -1) return undefined;
   const [result, status, size] = RESULT.exec(text.slice(requestEnd + 1, requestEnd + 32)) ?? [];
   if (result === undefined) return undefined;
-  const event: EventFields = { _time: time, client };
-  addText(event, 'ident', ident);
-  addText(event, 'user', user);
+  const event: EventFields = { _time: time, ...who };
   const request = unescapeBytes(text.slice(head.length, requestEnd));
   const [, method, path, protocol] = REQUEST.exec(request) ?? [];
   if (protocol === undefined) addText(event, 'request', request);
@@ -38,6 +45,33 @@ function parseLine(text: string): EventFields | undefined {
   if (size !== '-') event['bytes'] = Number(size);
   addText(event, 'extra', text.slice(addQuoted(event, text, requestEnd + 1 + result.length)).trim());
   return event;
+}
+
+/** Of the words before the time: a virtual host, the client or several by commas, ident and user, which may hold blanks. */
+function readWho(words: readonly string[], isUserEmpty: boolean): EventFields | undefined {
+  const rest = isUserEmpty ? [...words, '-'] : [...words];
+  const who: EventFields = {};
+  if (hasHost(rest)) {
+    const host = rest.shift()!;
+    const [, name = host, port] = PORT.exec(host) ?? [];
+    addText(who, 'vhost', name);
+    if (port !== undefined) who['vhost_port'] = Number(port);
+  }
+  let list = rest.shift() ?? '';
+  while (list.endsWith(',') && rest.length > 0) list += rest.shift();
+  const [client = '', ...more] = list.split(',').filter((each) => each !== '');
+  if (client === '' || rest.length < 2) return undefined;
+  who['client'] = client;
+  if (more.length > 0) who['clients'] = [client, ...more];
+  addText(who, 'ident', rest[0]);
+  if (rest.slice(1).some((word) => word !== '-')) addText(who, 'user', rest.slice(1).join(' '));
+  return who;
+}
+
+/** A word in front of the client, by what follows: an address, or the dash of the ident where the first word is no address. */
+function hasHost([first = '', second = '', third, ...more]: readonly string[]): boolean {
+  if (first.endsWith(',') || second === '-' || third === undefined || more.length === 0) return false;
+  return second.endsWith(',') || isIP(second) !== 0 || (isIP(first) === 0 && third === '-');
 }
 
 /** Referer and user agent, where they are there; returns where they end. */
@@ -61,10 +95,4 @@ function readTime(text: string): string | undefined {
   const month = MONTHS.indexOf(name) + 1;
   const time = `${year}-${String(month).padStart(2, '0')}-${day}T${clock}${hours}:${minutes}`;
   return month === 0 || Number.isNaN(Date.parse(time)) ? undefined : time;
-}
-
-/** Both write a byte beyond ASCII as `\xHH`: such bytes are put together as UTF-8. */
-function unescapeBytes(text: string): string {
-  const plain = unescapeQuoted(text);
-  return /\\x[89a-fA-F]/.test(text) && /^[\0-\x7f]*$/.test(text) ? Buffer.from(plain, 'latin1').toString('utf8') : plain;
 }

@@ -16,7 +16,7 @@ export function createFirstFormat(parsers: readonly FormatParser[]): FormatParse
   };
 }
 
-export const textParser: FormatParser = { parse: (text) => [{ message: text }] };
+export const textParser: FormatParser = { parse: (text) => [{ message: text.replaceAll('\r\n', '\n') }] };
 
 export const jsonParser: FormatParser = {
   parse(text) {

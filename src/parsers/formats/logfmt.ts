@@ -1,7 +1,7 @@
 /** logfmt: `key=value key="quoted value" flag`. Values stay text, a key without one is true, a repeated one gets a list. */
 import type { FormatParser } from './line-parser.ts';
 import { addField, emptyFields, type EventFields, unparsed } from '../values/fields.ts';
-import { closingQuote, unescapeQuoted } from './quoted.ts';
+import { closingQuote, unescapeQuoted } from '../values/quoted.ts';
 
 const SPACES = /\s*/y;
 const KEY = /[^\s="]+/y;

@@ -6,7 +6,9 @@ import type { GroupPattern } from '../text/pattern.ts';
 export function createRegexParser(pattern: GroupPattern): FormatParser {
   return {
     parse(text) {
-      return [pattern.groups(text) ?? unparsed(text, 'does not match `regex`')];
+      // Joined lines of Windows.
+      const lines = text.replaceAll('\r\n', '\n');
+      return [pattern.groups(lines) ?? unparsed(lines, 'does not match `regex`')];
     },
   };
 }

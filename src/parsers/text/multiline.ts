@@ -5,6 +5,8 @@ import type { Pattern } from './pattern.ts';
 export interface MultilineRule {
   readonly kind: 'start' | 'continue';
   readonly pattern: Pattern;
+  /** Of a line in front of the first one that belongs to the same event. */
+  readonly before?: Pattern | undefined;
 }
 
 /** True for the text of a line that begins an event. */
@@ -13,12 +15,20 @@ export function beginsEvent({ kind, pattern }: MultilineRule, bytes: Buffer, sta
 }
 
 export function createMultiline(rule: MultilineRule, limits: GroupingLimits): Grouping {
+  const { before } = rule;
+  let isBehind = false;
   return {
     ...limits,
-    begins: (bytes, start, end) => beginsEvent(rule, bytes, start, end),
-    mayContinue: (bytes, start, end) => !beginsEvent(rule, bytes, start, end),
+    begins(bytes, start, end) {
+      const wasBehind = isBehind;
+      isBehind = before !== undefined && before.test(bytes, start, end);
+      return isBehind || (!wasBehind && beginsEvent(rule, bytes, start, end));
+    },
+    mayContinue: (bytes, start, end) => !beginsEvent(rule, bytes, start, end) && !before?.test(bytes, start, end),
     // The next line decides.
     isWhole: () => false,
-    reset() {},
+    reset() {
+      isBehind = false;
+    },
   };
 }

@@ -3,8 +3,9 @@ import type { JsonValue } from '../../core/block.ts';
 import { isRawNumber, parseExactly, rawNumber } from '../../json/numbers.ts';
 import type { EventFields } from './fields.ts';
 import { placeOf } from './place.ts';
+import { unescapeBytes } from './quoted.ts';
 
-export type ValueType = 'int' | 'float' | 'bool' | 'datetime' | 'json' | 'text';
+export type ValueType = 'int' | 'float' | 'bool' | 'datetime' | 'json' | 'text' | 'escaped';
 
 /** RFC 3339 of a time, undefined where it is none. */
 export type ReadTime = (text: string, readAtMs: number) => string | undefined;
@@ -58,6 +59,8 @@ function convert(value: JsonValue, type: ValueType, readTime: ReadTime, readAtMs
       return readTime(value, readAtMs);
     case 'json':
       return parseExactly(value);
+    case 'escaped':
+      return unescapeBytes(value);
   }
 }
 

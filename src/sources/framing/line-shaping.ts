@@ -108,7 +108,11 @@ async function loadTimes(config: LineConfig): Promise<TimeStep | undefined> {
 /** Throws `TailraceError` `E_PATTERN` for a pattern that cannot be used. */
 export async function loadShaping(config: LineConfig): Promise<LineShaping> {
   const { format, charset, multiline, csv, regex } = config;
-  const rule = multiline && { kind: multiline.kind, pattern: await compilePattern(multiline.pattern) };
+  const rule = multiline && {
+    kind: multiline.kind,
+    pattern: await compilePattern(multiline.pattern),
+    before: multiline.before === undefined ? undefined : await compilePattern(multiline.before),
+  };
   const { parser: formatParser, grouping, readHead } = await loadFormat(config, rule);
   const pathFields = await loadPathFields(config);
   const parser = await loadParser(config, formatParser, pathFields.names);
@@ -135,6 +139,7 @@ export async function loadShaping(config: LineConfig): Promise<LineShaping> {
           config.formats,
           config.types,
           config.parseJson,
+          ...(multiline?.before === undefined ? [] : [multiline.before]),
         ]),
     fieldsOf: (path) => pathFields.fieldsOf(path),
     objects: objectRules(config, rule, readHead),

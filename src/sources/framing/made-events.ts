@@ -7,6 +7,7 @@ import type { SourceStats } from '../../core/source.ts';
 import { type Encoding, utf8 } from '../../parsers/text/encoding.ts';
 import type { LineParser } from '../../parsers/formats/line-parser.ts';
 import { type EventFields, unparsed } from '../../parsers/values/fields.ts';
+import { trimEndOf } from '../../core/text/trim-end.ts';
 import type { WindowBlock } from './byte-window.ts';
 
 export interface MadeEventsOptions {
@@ -24,6 +25,9 @@ export interface Made {
   /** Behind the last byte that was used up. */
   readonly next: number;
 }
+
+/** Without the empty lines at both ends of joined lines. */
+const withoutEmptyEnds = (text: string): string => trimEndOf(text.replace(/^[\r\n]+/, ''), '\r\n');
 
 const NEWLINE = 10;
 const REPLACEMENT = '\ufffd';
@@ -103,7 +107,8 @@ export class MadeEvents {
   #add(text: string, used: number, isUnread: boolean): boolean {
     const { parser, stats } = this.#options;
     if (!parser) return this.#addText(text, used, isUnread);
-    const events = parser.parse(text, this.#readAtMs);
+    const whole = withoutEmptyEnds(text);
+    const events = whole === '' ? [] : parser.parse(whole, this.#readAtMs);
     const isFirst = this.#ends.length === 0;
     const begun = { end: this.#end, count: this.#ends.length, unread: this.#unread.length };
     // Nothing is used up before the last of them: until then all of them are made again.
