@@ -6,6 +6,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { renderEnginePackages } from './engine-packages.ts';
 import { PRESET_ROWS, renderPresetRows, replacePresets } from './presets.ts';
+import { replaceHeaderForms } from './syslog-headers.ts';
 import { replaceTimeForms } from './time-forms.ts';
 import { topicLists } from './topic-lists.ts';
 
@@ -27,6 +28,7 @@ const generated: readonly (readonly [path: string, render: (current: string) => 
   ['docs/config.schema.json', renderJsonSchema],
   ['docs/configuration.md', replaceTables],
   ['docs/formats.md', (page) => replacePresets(replaceTimeForms(page), root)],
+  ['docs/syslog.md', replaceHeaderForms],
   ['docs/query.md', replaceReference],
   ['docs/query-examples.md', replaceExamples],
   ...lists,

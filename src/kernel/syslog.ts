@@ -4,6 +4,7 @@
  */
 import type { Region } from '../core/block.ts';
 import { FACILITIES, SEVERITIES } from '../core/syslog-priority.ts';
+import { ENTRY_BYTES, type MessageTable } from './message-table.ts';
 import { timeText } from './reference.ts';
 import { checkRange } from './range.ts';
 
@@ -42,6 +43,11 @@ export interface SyslogLoops {
   ): SyslogResult;
   /** The same for the entries of a table from `start` on. The byte after each message must be writable. */
   table(table: MessageTable, start: number, output: Region, at: number, limit: number): SyslogResult;
+  /**
+   * The header of a message that is the caller's to read, in the kernel's memory: of the whole, or behind a time that the caller read, which stands in front of
+   * host and tag (`rest`) or of the tag alone. The byte after it must be writable.
+   */
+  header(message: Buffer, part?: 'whole' | 'rest' | 'tag'): SyslogHeader;
   /** The last message that was read, without its framing; valid until the next call. */
   message(): Buffer;
   /** The suffix that held for it. */
@@ -52,37 +58,43 @@ export interface SyslogLoops {
   learnTime(value: string | undefined): void;
 }
 
-/** Messages that lie anywhere in the kernel's memory, in their order, and the suffixes of their events. */
-export interface MessageTable {
-  readonly region: Region;
-  /** Entries so far. */
-  readonly count: number;
-  readonly isFull: boolean;
-  clear(): void;
-  /** `address` is the kernel's. A datagram that begins with an octet count that fits is taken without it. */
-  addDatagram(address: number, length: number): void;
-  /** A message of a stream. */
-  addFramed(address: number, length: number): void;
-  /** The end of the events of the messages after it. */
-  addSuffix(address: number, length: number): void;
+/** What the kernel finds in a header; what is not there is undefined. */
+export interface SyslogHeader {
+  /**
+   * `slow`: no header that it knows; `time`: see `learnTime`, then ask again; `data`: structured data of RFC 5424 stands at `messageAt` that
+   * it leaves to JavaScript, or nothing that is any.
+   */
+  readonly found: 'read' | 'slow' | 'time' | 'data';
+  readonly priority: number;
+  /** RFC 3339 with the digits it was sent with; in RFC 5424 a time that is none, or not taken, is odd. */
+  readonly time: string | undefined;
+  readonly isTimeOdd: boolean;
+  readonly host: string | undefined;
+  readonly appname: string | undefined;
+  readonly procid: string | undefined;
+  readonly msgid: string | undefined;
+  /** JSON. */
+  readonly structuredData: string | undefined;
+  /** Offset in the message. */
+  readonly messageAt: number;
 }
 
-const ENTRY_BYTES = 8;
-const SUFFIX_MARK = 0x8000_0000;
-const FRAMED_MARK = 0x4000_0000;
 /** Bytes of a suffix, at most. */
 export const MAX_SUFFIX_BYTES = 1024;
 
 /** What kernel.wasm exports for it; assembly/syslog/syslog.ts says what each does. */
 export interface SyslogExports {
   setUpSyslog(results: number, words: number, priorities: number, scratch: number): void;
-  useSyslogSource(times: number, now: number, nowSecond: number, longest: number, json: number, charset: number): void;
+  useSyslogSource(times: number, now: number, heads: number, nowSecond: number, longest: number, json: number, charset: number): void;
   useSyslogSuffix(at: number, length: number): void;
+  syslogHeader(p: number, end: number, part: number, at: number): number;
   syslogStream(p: number, end: number, to: number, most: number, counting: number): void;
   syslogTable(p: number, end: number, to: number, most: number): void;
 }
 
 const JSON_MODES = ['none', 'cee', 'all'];
+const PARTS = ['whole', 'rest', 'tag'];
+const FOUND = ['read', 'slow', 'time', 'data'] as const;
 const STOPS = ['input', 'slow', 'output', 'time'] as const;
 /** In the order of assembly/syslog/words.ts; each but the first and the last closes the value before it. */
 const WORDS = ['{"_time":"', '","message":"', '","host":"', '","appname":"', '","procid":"', '","msgid":"', ',"structured_data":'];
@@ -92,16 +104,24 @@ const PRIORITIES = 192;
 /** assembly/syslog/data.ts: the JSON of 4 KiB of structured data, and two tables of names. */
 const SCRATCH_BYTES = 8 * 4096 + 16 * 32;
 const WORDS_BYTES = WORDS.length * WORD_BYTES + PRIORITIES * PRIORITY_BYTES;
+const HEADER_BYTES = 64;
 const TIMES = 64;
 const TIME_BYTES = 64;
 const TIME_ANSWER = 32;
 const NOW_BYTES = 32;
+const MAX_HEADS = 32;
+const HEADS_BYTES = 8 * (MAX_HEADS + 1);
 
 /**
  * Makes the loops of one source. Messages of more than `longest` bytes are slow, those that may be JSON which is wanted, and those that
- * are no UTF-8 where they are in another charset then (`hasCharset`).
+ * are no UTF-8 where they are in another charset then (`hasCharset`), and those that begin as one of `heads` does behind their priority.
  */
-export type SyslogFactory = (longest: number, json?: 'none' | 'cee' | 'all', hasCharset?: boolean) => SyslogLoops;
+export type SyslogFactory = (
+  longest: number,
+  json?: 'none' | 'cee' | 'all',
+  hasCharset?: boolean,
+  heads?: readonly string[],
+) => SyslogLoops;
 
 /** `memory` is the whole of the kernel's, `resultsAt` twelve u32 of it. */
 export function createSyslogFactory(
@@ -111,26 +131,34 @@ export function createSyslogFactory(
   reserve: (bytes: number) => Region,
 ): SyslogFactory {
   const results = new Uint32Array(memory.buffer, memory.byteOffset + resultsAt, 12);
-  let isSetUp = false;
+  let header: Uint32Array | undefined;
   /** Whose times are loaded. */
   let loaded: object | undefined;
 
   function setUp(): void {
-    isSetUp = true;
-    const { at, bytes } = reserve(WORDS_BYTES + SCRATCH_BYTES);
-    WORDS.forEach((word, index) => putEntry(bytes, index * WORD_BYTES, WORD_BYTES, word));
-    const prioritiesAt = WORDS.length * WORD_BYTES;
+    const { at, bytes } = reserve(HEADER_BYTES + WORDS_BYTES + SCRATCH_BYTES);
+    header = new Uint32Array(memory.buffer, bytes.byteOffset, HEADER_BYTES / 4);
+    const [wordsAt, prioritiesAt] = [HEADER_BYTES, HEADER_BYTES + WORDS.length * WORD_BYTES];
+    WORDS.forEach((word, index) => putEntry(bytes, wordsAt + index * WORD_BYTES, WORD_BYTES, word));
     for (let priority = 0; priority < PRIORITIES; priority += 1)
       putEntry(bytes, prioritiesAt + priority * PRIORITY_BYTES, PRIORITY_BYTES, membersOf(priority));
-    exports.setUpSyslog(resultsAt, at, at + prioritiesAt, at + WORDS_BYTES);
+    exports.setUpSyslog(resultsAt, at + wordsAt, at + prioritiesAt, at + HEADER_BYTES + WORDS_BYTES);
   }
 
-  return (longest, json = 'none', hasCharset = false) => {
-    if (!isSetUp) setUp();
-    const { at: timesAt, bytes: own } = reserve(TIMES * TIME_BYTES + NOW_BYTES + MAX_SUFFIX_BYTES);
+  /** A range of the header. */
+  function textAt(n: number): string | undefined {
+    const from = header![n]!;
+    return from === 0 ? undefined : memory.toString('utf8', from, header![n + 1]);
+  }
+
+  return (longest, json = 'none', hasCharset = false, heads = []) => {
+    if (header === undefined) setUp();
+    const { at: timesAt, bytes: own } = reserve(TIMES * TIME_BYTES + NOW_BYTES + HEADS_BYTES + MAX_SUFFIX_BYTES);
     const times = own.subarray(0, TIMES * TIME_BYTES);
     const now = times.length;
-    const ownSuffix = now + NOW_BYTES;
+    const headsAt = now + NOW_BYTES;
+    const ownSuffix = headsAt + HEADS_BYTES;
+    putHeads(own.subarray(headsAt, ownSuffix), heads);
     const result: SyslogResult = { at: 0, written: 0, events: 0, stop: 'input' };
     let receivedAtMs = Number.NaN;
     /** Whole seconds of it. */
@@ -139,9 +167,13 @@ export function createSyslogFactory(
 
     function prepare(output: Region, at: number, limit: number): void {
       checkRange(output, at, limit);
+      load();
+    }
+
+    function load(): void {
       if (loaded === result) return;
       loaded = result;
-      exports.useSyslogSource(timesAt, timesAt + now, second, longest, JSON_MODES.indexOf(json), hasCharset ? 1 : 0);
+      exports.useSyslogSource(timesAt, timesAt + now, timesAt + headsAt, second, longest, JSON_MODES.indexOf(json), hasCharset ? 1 : 0);
     }
 
     function read(to: number): SyslogResult {
@@ -186,6 +218,27 @@ export function createSyslogFactory(
         return read(output.at + at);
       },
 
+      header(message, part = 'whole') {
+        const at = message.byteOffset - memory.byteOffset;
+        if (message.buffer !== memory.buffer || at < 0) throw new RangeError('kernel: a message outside of its memory');
+        load();
+        const found = FOUND[exports.syslogHeader(at, at + message.length, PARTS.indexOf(part), header!.byteOffset - memory.byteOffset)]!;
+        const isTimeOdd = header![4] === 1;
+        const [clock, fraction] = [textAt(2), isTimeOdd ? undefined : textAt(4)];
+        return {
+          found,
+          priority: header![0]!,
+          time: fraction === undefined ? clock : `${clock}${fraction && `.${fraction.slice(1)}`}Z`,
+          isTimeOdd,
+          host: textAt(6),
+          appname: textAt(8),
+          procid: textAt(10),
+          msgid: textAt(12),
+          structuredData: textAt(14),
+          messageAt: header![1]! - at,
+        };
+      },
+
       message: () => memory.subarray(results[4], results[5]),
       suffix: () => memory.subarray(results[7], results[7]! + results[8]!),
       unknownTime: () => memory.toString('latin1', results[9], results[9]! + results[10]!),
@@ -201,37 +254,14 @@ export function createSyslogFactory(
   };
 }
 
-/** A table of as many entries as fit the region. */
-export function createMessageTable(region: Region): MessageTable {
-  const { bytes } = region;
-  const capacity = Math.floor(bytes.length / ENTRY_BYTES);
-  let count = 0;
-  function add(address: number, length: number): void {
-    if (count === capacity) throw new RangeError(`kernel: a table of ${capacity} entries is full`);
-    bytes.writeUInt32LE(address, count * ENTRY_BYTES);
-    bytes.writeUInt32LE(length, count * ENTRY_BYTES + 4);
-    count += 1;
-  }
-  return {
-    region,
-    get count() {
-      return count;
-    },
-    get isFull() {
-      return count === capacity;
-    },
-    clear() {
-      count = 0;
-    },
-    addDatagram: add,
-    addFramed: (address, length) => add(address, length + FRAMED_MARK),
-    addSuffix: (address, length) => add(address, length + SUFFIX_MARK),
-  };
-}
-
-/** Bytes of a table. */
-export function tableBytes(entries: number): number {
-  return entries * ENTRY_BYTES;
+/** Of each beginning its first four characters, and a mask of them. */
+function putHeads(table: Buffer, heads: readonly string[]): void {
+  if (heads.length > MAX_HEADS) throw new RangeError(`kernel: ${heads.length} beginnings of headers`);
+  table.fill(0);
+  heads.forEach((head, index) => {
+    table.write(head.slice(0, 4), index * 8, 'latin1');
+    table.fill(0xff, index * 8 + 4, index * 8 + 4 + Math.min(4, head.length));
+  });
 }
 
 /** Writes an entry of the fixed words: the text, and its length in the last byte. */

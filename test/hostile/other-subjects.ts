@@ -14,7 +14,9 @@ import { readProxyHeader } from '../../src/sources/syslog/listen/proxy-protocol.
 import { cutFrame } from '../../src/sources/syslog/message/frame.ts';
 import type { ParseJson } from '../../src/sources/syslog/message/message-json.ts';
 import { encodeEvent } from '../../src/sources/syslog/message/parse.ts';
-import { readLocalTime } from '../../src/sources/syslog/message/rfc3164.ts';
+import { createHeaderReader, HEADS as HANDED_OVER } from '../../src/sources/syslog/message/header.ts';
+import { readLocalTime } from '../../src/sources/syslog/message/sent-time.ts';
+import { systemClock } from '../../src/core/time/clock.ts';
 import { suffixOf } from '../../src/sources/syslog/message/sender.ts';
 import { Framer } from '../../src/sources/syslog/receive/framing.ts';
 import { hideSecrets } from '../../src/telemetry/hide-secrets.ts';
@@ -32,13 +34,17 @@ const zone = createZone(TIMEZONE);
 const receivedAtMs = Date.parse(RECEIVED_AT);
 const suffix = suffixOf(ORIGIN);
 
-/** In JavaScript alone. */
+const clock = { ...systemClock, now: () => receivedAtMs };
+
+/** In JavaScript, which asks the kernel for headers. */
 function messageSubjects(): Subject[] {
+  const kernel = createKernel(2 * MOST);
+  const readHeader = createHeaderReader(kernel.syslog(MOST, 'none', false, HANDED_OVER), kernel.reserve(MOST + 64), zone, clock);
   return PARSE_JSON.flatMap((parseJson) =>
     HEADS.map((head) => ({
       name: `syslog message behind ${JSON.stringify(head)}, parse_json ${parseJson}`,
       run: (text: string) =>
-        encodeEvent(cutFrame(Buffer.from(head + text), MOST), { receivedAtMs, ending: ORIGIN, zone, parseJson }, MOST, MOST),
+        encodeEvent(cutFrame(Buffer.from(head + text), MOST), { receivedAtMs, ending: ORIGIN, zone, parseJson, readHeader }, MOST, MOST),
     })),
   );
 }
@@ -48,7 +54,8 @@ function loopSubjects(): Subject[] {
   const kernel = createKernel(40 * 1024 * 1024);
   const [input, output] = [kernel.reserve(MOST), kernel.reserve(4 * MOST)];
   return PARSE_JSON.filter((parseJson) => parseJson !== 'fields').flatMap((parseJson) => {
-    const loops = kernel.syslog(MOST / 2, parseJson, false);
+    const loops = kernel.syslog(MOST / 2, parseJson, false, HANDED_OVER);
+    const readHeader = createHeaderReader(loops, input, zone, clock);
     return ['', '100000 ', ...HEADS].map((head) => ({
       name: `syslog stream behind ${JSON.stringify(head)}, parse_json ${parseJson}`,
       run: (text: string) => {
@@ -61,7 +68,7 @@ function loopSubjects(): Subject[] {
           if (result.stop === 'input') break;
           if (result.stop === 'time') loops.learnTime(readLocalTime(loops.unknownTime(), receivedAtMs, zone));
           else if (result.stop === 'slow')
-            encodeEvent(cutFrame(loops.message(), MOST), { receivedAtMs, ending: ORIGIN, zone, parseJson }, MOST, MOST);
+            encodeEvent(cutFrame(loops.message(), MOST), { receivedAtMs, ending: ORIGIN, zone, parseJson, readHeader }, MOST, MOST);
         }
       },
     }));

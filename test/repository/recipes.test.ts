@@ -13,6 +13,7 @@ const COPIED = [
   'test/service/hostile',
   'test/support',
   'docs',
+  'presets',
   'config.example.yaml',
   'package-lock.json',
   'package.json',

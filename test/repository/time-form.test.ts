@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { makeTree } from '../support/temp-tree.ts';
 
 const root = join(import.meta.dirname, '../..');
-const COPIED = ['src', 'scripts', 'docs', 'config.example.yaml', 'package-lock.json', 'package.json', 'tsconfig.json'];
+const COPIED = ['src', 'scripts', 'docs', 'presets', 'config.example.yaml', 'package-lock.json', 'package.json', 'tsconfig.json'];
 const ROW = "{ layout: '02~Jan~2006@15:04:05', example: '[30~Dec~2025@10:15:00] x', writer: 'a toy' }";
 /** Both readers on a line of the new form. */
 const TRY = `import { leadingTime } from './src/core/time/own-time.ts';

@@ -19,6 +19,8 @@ export interface TimeContext {
   readonly zone: Zone;
   /** Wall clock of the read. */
   readonly readAtMs: number;
+  /** Without a year a time is at most so far ahead of it: a day, unless another is given. */
+  readonly mostAheadMs?: number;
   /** Gets the name of a zone that cannot be told, in front of which a time is not taken. */
   readonly unknownZone?: ((name: string) => void) | undefined;
 }
@@ -110,6 +112,12 @@ export function wholeTextTime(text: string, context: TimeContext): EventTime | u
   return time && isTaken(time, context) ? time : undefined;
 }
 
+/** The time at a place of a text, from whatever year; undefined where there is none. */
+export function timeAt(text: string, at: number, context: TimeContext): Found | undefined {
+  const found = readForm(text, at, context, 'value');
+  return found === 'no form' ? undefined : found;
+}
+
 /** A time before 2000, or more than a day ahead of the read, is likely none. */
 export function isTaken({ second }: EventTime, { readAtMs }: TimeContext): boolean {
   return second >= EARLIEST_S && second <= Math.floor(readAtMs / 1000) + DAY_S;
@@ -121,7 +129,7 @@ export function formatEventTime({ second, fraction }: EventTime): string {
   return fraction === '' ? `${whole}Z` : `${whole}.${fraction}Z`;
 }
 
-interface Found {
+export interface Found {
   readonly time: EventTime;
   /** Behind the time. */
   readonly end: number;
@@ -200,8 +208,8 @@ function finish(text: string, from: number, form: TimeForm, clock: WallTime, con
   const wall = { ...clock, year, hour };
   const instant =
     typeof written === 'number'
-      ? context.zone.toInstant(wall, context.readAtMs, written * 1000)
-      : written.toInstant(wall, context.readAtMs);
+      ? context.zone.toInstant(wall, context.readAtMs, written * 1000, context.mostAheadMs)
+      : written.toInstant(wall, context.readAtMs, undefined, context.mostAheadMs);
   return instant === undefined ? undefined : { time: { second: instant / 1000, fraction: digits.slice(0, 9) }, end };
 }
 

@@ -289,4 +289,4 @@ export function count(p: usize, end: usize): u32 {
 
 export { forgetShapes } from './shapes';
 export { setRead, setUpTimes } from './time-set-up';
-export { setUpSyslog, syslogStream, syslogTable, useSyslogSource, useSyslogSuffix } from './syslog/syslog';
+export { setUpSyslog, syslogHeader, syslogStream, syslogTable, useSyslogSource, useSyslogSuffix } from './syslog/syslog';

@@ -1,13 +1,21 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { encodeEvent, parseMessage } from '../../../src/sources/syslog/message/parse.ts';
+import { createHeaderReader, HEADS } from '../../../src/sources/syslog/message/header.ts';
+import { createKernel } from '../../../src/kernel/kernel.ts';
+import { systemClock } from '../../../src/core/time/clock.ts';
 import { createZone } from '../../../src/core/time/zone.ts';
 
 const receivedAt = '2026-07-10T08:00:00.000Z';
+const kernel = createKernel(1024 * 1024);
+const region = kernel.reserve(64 * 1024);
+const zone = createZone('Europe/Athens');
+const clock = { ...systemClock, now: () => Date.parse(receivedAt) };
 const receipt = {
   receivedAtMs: Date.parse(receivedAt),
   ending: { peer: '192.0.2.1:514' },
-  zone: createZone('Europe/Athens'),
+  zone,
+  readHeader: createHeaderReader(kernel.syslog(10_000, 'none', false, HEADS), region, zone, clock),
   parseJson: 'none' as const,
 };
 
@@ -71,7 +79,7 @@ test('parsing takes any text to an event with its keys, and loses no text it can
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 12 }), (pieces) => {
       const text = pieces.join('').toWellFormed();
-      const result = parseMessage(text, receipt);
+      const result = parseMessage(Buffer.from(text), receipt);
       expect(Number.isNaN(Date.parse(result['_time'] as string))).toBe(false);
       expect(result['peer']).toBe('192.0.2.1:514');
       if (result['parse_error'] === undefined) expect(text.endsWith(result['message'] as string)).toBe(true);

@@ -4,7 +4,7 @@ import { type Clock, systemClock } from '../../../src/core/time/clock.ts';
 import { newStats } from '../../../src/core/source.ts';
 import type { SourceStats } from '../../../src/core/source.ts';
 import { createKernel } from '../../../src/kernel/kernel.ts';
-import { createMessageTable, type MessageTable, tableBytes } from '../../../src/kernel/syslog.ts';
+import { createMessageTable, type MessageTable, tableBytes } from '../../../src/kernel/message-table.ts';
 import { Collector, collectorBytes } from '../../../src/sources/syslog/intake/collector.ts';
 import type { Cursor } from '../../../src/sources/syslog/intake/collector.ts';
 import { cutFrame } from '../../../src/sources/syslog/message/frame.ts';
@@ -18,10 +18,12 @@ import { suffixOf } from '../../../src/sources/syslog/message/sender.ts';
 import { createZone } from '../../../src/core/time/zone.ts';
 import { LaneDouble } from '../lane-double.ts';
 import { ORIGIN, RECEIVED_AT, TIMEZONE } from './receipt.ts';
+import { createReference } from './reference.ts';
 
 const suffix = suffixOf(ORIGIN);
 const zone = createZone(TIMEZONE);
 const receipt = { receivedAtMs: Date.parse(RECEIVED_AT), ending: ORIGIN, zone, parseJson: 'none' as ParseJson };
+const reference = createReference(() => receipt.receivedAtMs);
 const outOfStep = (): void => {};
 const clock = { ...systemClock, now: () => receipt.receivedAtMs };
 
@@ -143,7 +145,8 @@ export function createRig(
 
 /** The event of one message. */
 export function eventOf(frame: Frame, maxEventBytes = 10_000, parseJson: ParseJson = 'none', decode?: (bytes: Buffer) => string): string {
-  return encodeEvent(frame, { ...receipt, parseJson, decode }, maxEventBytes, maxEventBytes + 128 * 1024 - 1).json;
+  const own = { ...receipt, parseJson, readHeader: reference, decode: decode ?? ((bytes: Buffer) => bytes.toString()) };
+  return encodeEvent(frame, own, maxEventBytes, maxEventBytes + 128 * 1024 - 1).json;
 }
 
 /** What `take` must give. */

@@ -1,20 +1,40 @@
 /**
- * Parses headers: RFC 5424, and of RFC 3164 the shapes that most senders write. JavaScript (sources/syslog/message/parse.ts) parses all others.
- * Its answer is the reference: where these loops answer, they answer the same.
+ * The parser of headers: RFC 5424, and of RFC 3164 the time as most senders write it, host and tag. What may stand before and behind other times is a table of
+ * JavaScript's (sources/syslog/message/header-forms.ts), which has the rest of such a header read here.
  */
 import { monthOf } from '../calendar';
+import { isDigit } from '../digits';
+import { fourDigits } from '../time/forms';
+import {
+  characters,
+  HOST_HIGH,
+  HOST_LOW,
+  isOf,
+  isSpace,
+  isWideSpace,
+  MAX_NAME,
+  PID_HIGH,
+  PID_LOW,
+  TAG_HIGH,
+  TAG_LOW,
+  wordEnd,
+} from './characters';
 import { readData, dataEnd } from './data';
+import { isHandedOver } from './heads';
 import { ANSWER, fractionEnd, isBsdForm, isIsoForm, isKnown, timeEntry, timestampEnd } from './time';
 
-/** The result for a message: everything below is set; JavaScript must parse it; JavaScript must first resolve its time. */
+/** The result for a message: everything below is set; JavaScript must find its time; must first resolve it; must read structured data, which begins at `messageAt`. */
 export const READ: u32 = 0;
 export const SLOW: u32 = 1;
 export const TIME_UNKNOWN: u32 = 2;
+export const SLOW_DATA: u32 = 3;
 
 export let priority: u32 = 0;
 /** The time's bytes; without one the caller takes the time of receipt (0). */
 export let timeAt: usize = 0;
 export let timeEnd: usize = 0;
+/** The time of RFC 5424 is none, or not taken: JavaScript must tell. */
+export let hasOddTime: bool = false;
 /** A time without a zone: the 19 bytes for it stand at `timeAt`, and its fraction, with its point, at `[fractionAt, timeEnd)`. */
 export let fractionAt: usize = 0;
 /** Values begin at their `…At`, and are absent where that is 0. */
@@ -36,25 +56,10 @@ export let unknownEntry: usize = 0;
 /** Of a message that begins with its time. */
 const DEFAULT_PRIORITY: u32 = 13;
 
-/** A bit for each character, for those below 64 and those from 64 to 127. */
-const HOST_LOW: u64 = 0x07ff_6000_0000_0000;
-const HOST_HIGH: u64 = 0x07ff_fffe_87ff_fffe;
-/** Everything but white space and `[]:"'{}=,;<>|\`. */
-const TAG_LOW: u64 = 0x83ff_ef7a_ffff_c1ff;
-const TAG_HIGH: u64 = 0xc7ff_ffff_c7ff_ffff;
-
-function isOf(c: u32, low: u64, high: u64): bool {
-  return c < 128 && ((c < 64 ? low : high) >> <u64>(c & 63)) & 1 ? true : false;
-}
-
-function isSpace(c: u32): bool {
-  return c == 0x20 || c - 9 < 5;
-}
-
 /** Reads the message `[p, end)`. */
 export function readHeader(p: usize, end: usize): u32 {
   timeAt = fractionAt = hostAt = appAt = pidAt = msgidAt = 0;
-  hasData = false;
+  hasData = hasOddTime = false;
   if (load<u8>(p) != 0x3c) {
     priority = DEFAULT_PRIORITY;
     return end - p > 15 && monthOf(p) ? readBsd(p, end) : SLOW;
@@ -73,7 +78,7 @@ export function readHeader(p: usize, end: usize): u32 {
   // What may stand before a time.
   if (first == 0x20 || first == 0x2a || first == 0x2e) return SLOW;
   if (end - p > 15 && monthOf(p)) return readBsd(p, end);
-  if (end - p < 3 || !monthOf(p)) return readTag(p, end, true);
+  if (end - p < 3 || !monthOf(p)) return isHandedOver(p) ? SLOW : readTag(p, end, true);
   return SLOW;
 }
 
@@ -100,7 +105,8 @@ function readRfc5424(p: usize, end: usize): u32 {
   let to = fieldEnd(p, end);
   if (to == 0) return SLOW;
   if (!isNil(p, to)) {
-    if (timestampEnd(p, to) != to) return SLOW;
+    hasOddTime = timestampEnd(p, to) != to;
+    if (hasOddTime && (fourDigits(p) > 9999 || load<u8>(p, 4) != 0x2d || !isDigit(p + 5))) return SLOW;
     timeAt = p;
     timeEnd = to;
   }
@@ -133,17 +139,18 @@ function readRfc5424(p: usize, end: usize): u32 {
     msgidEnd = to;
   }
   p = to + 1;
-  if (p >= end) return SLOW;
+  messageAt = p;
+  if (p >= end) return SLOW_DATA;
   const c = <u32>load<u8>(p);
   if (c == 0x2d) {
     p++;
   } else {
-    if (c != 0x5b || !readData(p, end)) return SLOW;
+    if (c != 0x5b || !readData(p, end)) return SLOW_DATA;
     hasData = true;
     p = dataEnd;
   }
   if (p < end) {
-    if (load<u8>(p) != 0x20) return SLOW;
+    if (load<u8>(p) != 0x20) return SLOW_DATA;
     p++;
     if (end - p >= 3 && (load<u32>(p) & 0xffffff) == 0xbfbbef) p += 3;
   }
@@ -183,13 +190,26 @@ function readBsd(p: usize, end: usize): u32 {
   return mayBeZone(p, end) ? SLOW : readHost(p, end);
 }
 
-/** Whether the word at `p`, behind a clock, may be AM, PM or the name of a zone. */
+function isUpper(c: u32): bool {
+  return c - 0x41 < 26;
+}
+
+/** Whether what stands at `p`, behind a clock, may be AM, PM, an offset or the name of a zone. */
 function mayBeZone(p: usize, end: usize): bool {
+  if (p + 1 >= end) return false;
+  const first = <u32>load<u8>(p);
+  const second = <u32>load<u8>(p, 1);
+  const isSigned = second == 0x2b || second == 0x2d;
+  if (first == 0x2b || first == 0x2d) return isDigit(p + 1);
+  if (first == 0x28 || first == 0x5b) return isSigned || isUpper(second);
   let at = p;
-  while (at < end && at - p < 6 && <u32>load<u8>(at) - 0x41 < 26) at++;
+  while (at < end && at - p < 6 && isUpper(load<u8>(at))) at++;
   if (at == p || at == end) return false;
   const c = <u32>load<u8>(at);
-  return c == 0x3a || (c == 0x20 && at - p < 6) || (c == 0x2e && at - p == 2 && load<u8>(p, 1) == 0x4d);
+  if (c == 0x3a || (c == 0x20 && at - p < 6) || (c == 0x2e && at - p == 2 && second == 0x4d)) return true;
+  // `Europe/Berlin`.
+  while (at < end && (load<u8>(at) | 0x20) - 0x61 < 26) at++;
+  return at < end && load<u8>(at) == 0x2f;
 }
 
 /** The time of `length` bytes at `p` from the table, and its fraction, up to a space. */
@@ -212,7 +232,10 @@ function lookUp(p: usize, length: usize, end: usize): u32 {
   return READ;
 }
 
-function readHost(p: usize, end: usize): u32 {
+/** What follows a time: host and tag, each of which may be missing. */
+export function readHost(p: usize, end: usize): u32 {
+  // `time : %FTD-6-…`: no host.
+  if (p + 1 < end && load<u16>(p) == 0x203a) return readTag(p + 2, end, false);
   const first = <u32>load<u8>(p);
   if (p < end && first != 0x2d && first != 0x2e) {
     let at = p;
@@ -229,26 +252,16 @@ function readHost(p: usize, end: usize): u32 {
 }
 
 /** `name:`, `name[12]:` or `name[12]`, or no tag at all. `mayHaveTime`: a time may stand behind the name. */
-function readTag(p: usize, end: usize, mayHaveTime: bool): u32 {
+export function readTag(p: usize, end: usize, mayHaveTime: bool): u32 {
   messageAt = p;
-  let at = p;
-  while (at < end && isOf(load<u8>(at), TAG_LOW, TAG_HIGH)) at++;
-  if (at == end) return READ;
-  let c = <u32>load<u8>(at);
-  // Beyond ASCII some characters are white space; names have a longest length.
-  if (c > 0x7f || at - p > 128) return SLOW;
-  if (at == p) return READ;
+  let at = wordEnd(p, end, TAG_LOW, TAG_HIGH);
+  if (at == p || at == end || characters > MAX_NAME) return mayHaveTime && characters > MAX_NAME ? SLOW : READ;
   const nameEnd = at;
+  const c = <u32>load<u8>(at++);
   if (c == 0x5b) {
-    at++;
     const pid = at;
-    while (at < end) {
-      c = load<u8>(at);
-      if (c > 0x7f) return SLOW;
-      if (c == 0x5d || c == 0x5b || isSpace(c)) break;
-      at++;
-    }
-    if (at == end || c != 0x5d || at - pid > 128) return READ;
+    at = wordEnd(at, end, PID_LOW, PID_HIGH);
+    if (at == end || load<u8>(at) != 0x5d || characters > MAX_NAME) return READ;
     if (at > pid) {
       pidAt = pid;
       pidEnd = at;
@@ -256,16 +269,10 @@ function readTag(p: usize, end: usize, mayHaveTime: bool): u32 {
     at++;
     if (at < end && load<u8>(at) == 0x3a) at++;
   } else {
-    if (c != 0x3a) return READ;
-    at++;
-    if (at < end) {
-      c = load<u8>(at);
-      if (c > 0x7f) return SLOW;
-      if (!isSpace(c)) return READ;
-      if (mayHaveTime && c == 0x20 && at + 3 < end) {
-        const next = <u32>load<u8>(at, 1);
-        if (next == 0x2a || next == 0x2e || monthOf(at + 1)) return SLOW;
-      }
+    if (c != 0x3a || (at < end && !isSpace(load<u8>(at)) && !isWideSpace(at, end))) return READ;
+    if (mayHaveTime && at + 3 < end && load<u8>(at) == 0x20) {
+      const next = <u32>load<u8>(at, 1);
+      if (next == 0x2a || next == 0x2e || monthOf(at + 1)) return SLOW;
     }
   }
   appAt = p;
@@ -273,4 +280,12 @@ function readTag(p: usize, end: usize, mayHaveTime: bool): u32 {
   if (at < end && load<u8>(at) == 0x20) at++;
   messageAt = at;
   return READ;
+}
+
+/** Reads the rest `[p, end)` of a header, behind a time that JavaScript read. */
+export function readRest(p: usize, end: usize, mayHaveHost: bool): void {
+  timeAt = fractionAt = hostAt = appAt = pidAt = msgidAt = 0;
+  hasData = hasOddTime = false;
+  if (mayHaveHost) readHost(p, end);
+  else readTag(p, end, false);
 }

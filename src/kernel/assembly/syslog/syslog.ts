@@ -7,6 +7,7 @@ import { copyOver } from '../utf8';
 import { dataAt, dataLength, setUpData } from './data';
 import { behindFrame, datagramFrame, frameAt, frameEnd, isCounting, nextFrame, setCounting, setFrame, skipTrailers } from './frame';
 import * as header from './header';
+import { useHeads } from './heads';
 import { clearRepaired, putText, repaired } from './text';
 import { setReceipt, useTimes } from './time';
 import { APPNAME, HOST, MESSAGE, MSGID, PROCID, STRUCTURED_DATA, TIME, putPriority, putWord, setUpWords } from './words';
@@ -50,11 +51,20 @@ export function setUpSyslog(resultsAt: usize, wordsAt: usize, prioritiesAt: usiz
 }
 
 /**
- * The times and the time of receipt of a source, as text and in seconds since 1970. Messages of more than `longest` bytes are left to JavaScript, and those that may be
+ * The times and the time of receipt of a source, as text and in seconds since 1970, and the beginnings of headers that are JavaScript's. Messages of more than `longest` bytes are left to JavaScript, and those that may be
  * JSON behind a cookie (`json` 1) or with and without it (2), and with a `charset` those that are no UTF-8.
  */
-export function useSyslogSource(timesAt: usize, nowAt: usize, nowSecond: f64, longest: usize, json: u32, charset: bool): void {
+export function useSyslogSource(
+  timesAt: usize,
+  nowAt: usize,
+  headsAt: usize,
+  nowSecond: f64,
+  longest: usize,
+  json: u32,
+  charset: bool,
+): void {
   useTimes(timesAt);
+  useHeads(headsAt);
   setReceipt(nowAt, <i64>nowSecond);
   jsonMode = json;
   hasCharset = charset;
@@ -132,6 +142,33 @@ function tell(p: usize, stop: u32): void {
   store<u32>(results, <u32>header.unknownEntry, 44);
 }
 
+/**
+ * Reads the header of the message `[p, end)` for JavaScript, or of one whose time JavaScript read the host and tag behind it (`part` 1) or the tag alone (2). Results,
+ * u32 each, at `at`: priority, where the message begins, then from and to of the time, of its fraction, of host, appname, procid, msgid and the JSON of
+ * structured data. Absent is 0. A time that is none, or not taken, is as it was sent, and the fraction says 1.
+ */
+export function syslogHeader(p: usize, end: usize, part: u32, at: usize): u32 {
+  let found = header.READ;
+  if (part) header.readRest(p, end, part == 1);
+  else found = header.readHeader(p, end);
+  if (found == header.TIME_UNKNOWN) tell(p, STOP_TIME);
+  store<u32>(at, header.priority);
+  store<u32>(at, <u32>header.messageAt, 4);
+  putRange(at + 8, header.timeAt, header.fractionAt ? header.timeAt + 19 : header.timeEnd);
+  putRange(at + 16, header.hasOddTime ? 1 : header.fractionAt, header.timeEnd);
+  putRange(at + 24, header.hostAt, header.hostEnd);
+  putRange(at + 32, header.appAt, header.appEnd);
+  putRange(at + 40, header.pidAt, header.pidEnd);
+  putRange(at + 48, header.msgidAt, header.msgidEnd);
+  putRange(at + 56, header.hasData ? dataAt() : 0, dataAt() + dataLength);
+  return found;
+}
+
+function putRange(at: usize, from: usize, to: usize): void {
+  store<u32>(at, <u32>from);
+  store<u32>(at, <u32>to, 4);
+}
+
 /** Writes the event of the frame, unless something else must happen first. An empty frame is no event. */
 function putEvent(): u32 {
   const length = frameEnd - frameAt;
@@ -141,7 +178,7 @@ function putEvent(): u32 {
   clearRepaired();
   const found = header.readHeader(frameAt, frameEnd);
   if (found == header.TIME_UNKNOWN) return STOP_TIME;
-  if (found == header.SLOW) return STOP_SLOW;
+  if (found != header.READ || header.hasOddTime) return STOP_SLOW;
   if (jsonMode && mayBeJson(header.messageAt, frameEnd)) return STOP_SLOW;
   let o = putTime(putWord(out, TIME));
   o = putWord(o, MESSAGE);

@@ -7,13 +7,15 @@ import type { Clock } from '../../../core/time/clock.ts';
 import { SYSLOG_SINGLE_BYTES } from '../limits.ts';
 import type { SourceStats } from '../../../core/source.ts';
 import type { Kernel } from '../../../kernel/kernel.ts';
-import { createMessageTable, type MessageTable, type SyslogLoops, type SyslogResult, tableBytes } from '../../../kernel/syslog.ts';
+import { createMessageTable, type MessageTable, tableBytes } from '../../../kernel/message-table.ts';
+import type { SyslogLoops, SyslogResult } from '../../../kernel/syslog.ts';
 import type { Collector, Cursor } from './collector.ts';
 import { cutFrame, splitFrame } from '../message/frame.ts';
 import type { Frame } from '../message/frame.ts';
 import type { ParseJson } from '../message/message-json.ts';
 import { encodeEvent } from '../message/parse.ts';
-import { readLocalTime } from '../message/rfc3164.ts';
+import { createHeaderReader, HEADS, type HeaderReader } from '../message/header.ts';
+import { readLocalTime } from '../message/sent-time.ts';
 import { endingOf } from '../message/sender.ts';
 import { hasObjectLine } from '../../../core/bytes/object-text.ts';
 import type { Zone } from '../../../core/time/zone.ts';
@@ -46,17 +48,20 @@ export class Intake {
   /** Where a single message is put for the kernel, and its table. */
   readonly #single: Region;
   readonly #table: MessageTable;
+  readonly #readHeader: HeaderReader;
 
   constructor(options: IntakeOptions) {
-    const { kernel, collector, maxEventBytes, parseJson, decode, reserve } = options;
+    const { kernel, collector, maxEventBytes, parseJson, decode, reserve, zone, clock } = options;
     this.#options = options;
     this.#loops = kernel.syslog(
       Math.min(maxEventBytes, collector.longestMessage),
       parseJson === 'fields' ? 'all' : parseJson,
       decode !== undefined,
+      HEADS,
     );
     this.#single = reserve(SYSLOG_SINGLE_BYTES);
     this.#table = createMessageTable(reserve(tableBytes(2)));
+    this.#readHeader = createHeaderReader(this.#loops, this.#single, zone, clock);
   }
 
   /** True when the collector takes nothing now: then nothing below may be called. */
@@ -127,7 +132,8 @@ export class Intake {
 
   #takeSlow(cursor: Cursor, suffix: Buffer, frame: Frame): void {
     const { collector, maxEventBytes, onOversize, clock, zone, parseJson, fieldNames, decode, stats } = this.#options;
-    const receipt = { receivedAtMs: clock.now(), ending: endingOf(suffix), zone, parseJson, ...(fieldNames && { fieldNames }), decode };
+    const own = { receivedAtMs: clock.now(), ending: endingOf(suffix), readHeader: this.#readHeader };
+    const receipt = { ...own, zone, parseJson, ...(fieldNames && { fieldNames }), decode };
     const event = encodeEvent(frame, receipt, maxEventBytes, collector.longestEvent);
     stats.slowPathEvents += 1;
     if (event.hasTimeError && (frame.part?.number ?? 1) === 1) stats.timeErrors = (stats.timeErrors ?? 0) + 1;

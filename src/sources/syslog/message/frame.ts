@@ -1,6 +1,9 @@
 /** One message as it was framed: whole, its beginning, or one of its parts. */
 import { utf8Cut } from '../../../parsers/text/encoding.ts';
-import type { EventFields } from './message.ts';
+import type { JsonValue } from '../../../core/block.ts';
+import type { StructuredData } from './structured-data.ts';
+
+export type EventFields = Record<string, JsonValue | StructuredData | undefined>;
 
 /** The bytes are not written to again. */
 export interface Frame {

@@ -1,17 +1,15 @@
 /**
- * One message's bytes to the event's JSON, for messages that the kernel leaves to JavaScript. Both must agree.
+ * One message's bytes to the event's JSON, for messages that the kernel leaves to JavaScript.
  * Promises: always an event; what cannot be parsed is whole in `message` with `parse_error`; the JSON is never longer than the caller's limit and `message` never longer than `maxEventBytes`.
  */
 import { isUtf8 } from 'node:buffer';
 import { utf8Cut } from '../../../parsers/text/encoding.ts';
 import { rawMembers } from '../../../json/edit.ts';
-import type { Frame, Part } from './frame.ts';
-import type { EventFields } from './message.ts';
-import { DEFAULT_PRIORITY, readPriority } from './message.ts';
+import type { EventFields, Frame, Part } from './frame.ts';
+import { type HeaderReader, parseHeader } from './header.ts';
 import { jsonOf, type ParseJson } from './message-json.ts';
-import { parseRfc3164, parseWithoutPriority } from './rfc3164.ts';
-import { looksLikeRfc5424, parseRfc5424 } from './rfc5424.ts';
 import type { Ending } from './sender.ts';
+import { FACILITIES, SEVERITIES } from '../../../core/syslog-priority.ts';
 import type { Zone } from '../../../core/time/zone.ts';
 
 /** Facts that are not in the message itself. */
@@ -25,6 +23,7 @@ export interface Receipt {
   readonly fieldNames?: ReadonlySet<string>;
   /** Reads messages that are no UTF-8; undefined: invalid bytes become U+FFFD. */
   readonly decode?: ((bytes: Buffer) => string) | undefined;
+  readonly readHeader: HeaderReader;
 }
 
 export interface EncodedEvent {
@@ -48,14 +47,14 @@ export function encodeEvent(frame: Frame, receipt: Receipt, maxEventBytes: numbe
   if (3 * json.length <= maxJsonBytes || Buffer.byteLength(json) <= maxJsonBytes)
     return { json, isTruncated: event['truncated'] === true, isCutOff, hasTimeError: event['time_error'] !== undefined };
   // Characters that JSON writes as six bytes, by the megabyte: the beginning is kept.
-  const kept = text.slice(0, Math.floor((maxJsonBytes - 2048) / 6));
+  const kept = text.toString().slice(0, Math.floor((maxJsonBytes - 2048) / 6));
   const smaller = unparsed(kept, 'too large once written as JSON', receipt);
   markTruncated(smaller, frame.originalBytes ?? frame.bytes.length);
   return { json: JSON.stringify(smaller), isTruncated: true, isCutOff: false, hasTimeError: false };
 }
 
-function textOf(bytes: Buffer, { decode }: Receipt): string {
-  return decode === undefined || isUtf8(bytes) ? bytes.toString() : decode(bytes);
+function textOf(bytes: Buffer, { decode }: Receipt): Buffer {
+  return decode === undefined || isUtf8(bytes) ? bytes : Buffer.from(decode(bytes));
 }
 
 /** The event's JSON, with its message as an object where that is wanted and fits. */
@@ -83,18 +82,10 @@ function withMembers(
 }
 
 /** The fields of the event. A key whose value is undefined is absent. */
-export function parseMessage(text: string, receipt: Receipt): EventFields {
-  const { receivedAtMs, zone } = receipt;
-  const written = readPriority(text);
-  const at = written?.length ?? 0;
-  const parsed =
-    written === undefined
-      ? parseWithoutPriority(text, receivedAtMs, zone)
-      : looksLikeRfc5424(text, at)
-        ? parseRfc5424(text, at, receivedAtMs)
-        : parseRfc3164(text, at, receivedAtMs, zone);
-  const priority = written ?? DEFAULT_PRIORITY;
-  if (typeof parsed === 'string') return unparsed(text, parsed, receipt);
+export function parseMessage(text: Buffer, receipt: Receipt): EventFields {
+  const parsed = parseHeader(text, receipt.readHeader, receipt.receivedAtMs, receipt.zone);
+  if (typeof parsed === 'string') return unparsed(text.toString(), parsed, receipt);
+  const [facility, severity] = [parsed.priority >> 3, parsed.priority & 7];
   return {
     _time: parsed.time ?? receiptTime(receipt),
     message: parsed.message,
@@ -102,27 +93,27 @@ export function parseMessage(text: string, receipt: Receipt): EventFields {
     appname: parsed.appname,
     procid: parsed.procid,
     msgid: parsed.msgid,
-    facility: priority.facility,
-    severity: priority.severity,
-    facility_code: priority.facilityCode,
-    severity_code: priority.severityCode,
+    facility: FACILITIES[facility]!,
+    severity: SEVERITIES[severity]!,
+    facility_code: facility,
+    severity_code: severity,
     structured_data: parsed.structuredData,
     time_error: parsed.timeError,
     ...receipt.ending,
   };
 }
 
-function eventOf(text: string, { part, isOutOfStep }: Frame, receipt: Receipt): EventFields {
+function eventOf(text: Buffer, { part, isOutOfStep }: Frame, receipt: Receipt): EventFields {
   const parse = (): EventFields =>
-    isOutOfStep ? unparsed(text, 'the octet count before it is wrong', receipt) : parseMessage(text, receipt);
+    isOutOfStep ? unparsed(text.toString(), 'the octet count before it is wrong', receipt) : parseMessage(text, receipt);
   return part === undefined ? parse() : withPart(text, part, parse);
 }
 
 /** A part of a message: the first one's header holds for all. */
-function withPart(text: string, { number, isLast, message }: Part, parse: () => EventFields): EventFields {
+function withPart(text: Buffer, { number, isLast, message }: Part, parse: () => EventFields): EventFields {
   message.head ??= parse();
   const marks = { part: number, ...(isLast && { part_last: true }) };
-  return { ...message.head, ...(number > 1 && { message: text }), ...marks };
+  return { ...message.head, ...(number > 1 && { message: text.toString() }), ...marks };
 }
 
 function unparsed(text: string, reason: string, receipt: Receipt): EventFields {

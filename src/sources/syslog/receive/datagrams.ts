@@ -5,7 +5,8 @@
  */
 import type { Region } from '../../../core/block.ts';
 import { MAX_SYSLOG_SENDERS } from '../limits.ts';
-import { createMessageTable, MAX_SUFFIX_BYTES, type MessageTable, tableBytes } from '../../../kernel/syslog.ts';
+import { createMessageTable, type MessageTable, tableBytes } from '../../../kernel/message-table.ts';
+import { MAX_SUFFIX_BYTES } from '../../../kernel/syslog.ts';
 import { utf8Cut } from '../../../parsers/text/encoding.ts';
 import type { Cursor } from '../intake/collector.ts';
 import type { Reader } from '../intake/flow.ts';

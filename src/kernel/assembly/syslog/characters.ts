@@ -1,0 +1,54 @@
+/** Which characters hosts and tags are made of, and where a word of them ends. */
+import { sequence } from '../utf8';
+
+/** A bit for each character, for those below 64 and those from 64 to 127. */
+export const HOST_LOW: u64 = 0x07ff_6000_0000_0000;
+export const HOST_HIGH: u64 = 0x07ff_fffe_87ff_fffe;
+/** Everything but white space and `[]:"'{}=,;<>|\`. */
+export const TAG_LOW: u64 = 0x83ff_ef7a_ffff_c1ff;
+export const TAG_HIGH: u64 = 0xc7ff_ffff_c7ff_ffff;
+
+/** Everything but white space and `[]`. */
+export const PID_LOW: u64 = 0xffff_fffe_ffff_c1ff;
+export const PID_HIGH: u64 = 0xffff_ffff_d7ff_ffff;
+
+export function isOf(c: u32, low: u64, high: u64): bool {
+  return c < 128 && ((c < 64 ? low : high) >> <u64>(c & 63)) & 1 ? true : false;
+}
+
+export function isSpace(c: u32): bool {
+  return c == 0x20 || c - 9 < 5;
+}
+
+/** A name of a tag, or a process id, has at most so many characters, counted as JavaScript does. */
+export const MAX_NAME: usize = 128;
+export let characters: usize = 0;
+
+/** Whether white space beyond ASCII stands at `p`: what `\s` of a regular expression takes. */
+export function isWideSpace(p: usize, end: usize): bool {
+  const three = load<u32>(p) & 0xffffff;
+  if ((three & 0xffff) == 0xa0c2) return p + 2 <= end;
+  if (p + 3 > end) return false;
+  if (three == 0x809ae1 || three == 0x8080e3 || three == 0xbfbbef || three == 0x9f81e2) return true;
+  const last = three >> 16;
+  return (three & 0xffff) == 0x80e2 && (last - 0x80 < 11 || last == 0xa8 || last == 0xa9 || last == 0xaf);
+}
+
+/** Behind the characters at `p` that are of these below 128, and no white space beyond. Sets `characters`. */
+export function wordEnd(p: usize, end: usize, low: u64, high: u64): usize {
+  characters = 0;
+  while (p < end) {
+    const c = <u32>load<u8>(p);
+    if (c < 128) {
+      if (!isOf(c, low, high)) break;
+      p++;
+      characters++;
+    } else {
+      if (isWideSpace(p, end)) break;
+      const n = sequence(p);
+      p += abs(n);
+      characters += n == 4 ? 2 : 1;
+    }
+  }
+  return min(p, end);
+}

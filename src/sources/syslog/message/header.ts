@@ -1,0 +1,116 @@
+/**
+ * The header of a message that the kernel handed over: read by the kernel all the same, or by the table of forms (header-forms.ts) where its time is of
+ * another form. Nothing after a valid priority is an error unless it claims to be RFC 5424: unrecognised parts stay in the message.
+ */
+import type { Region } from '../../../core/block.ts';
+import type { Clock } from '../../../core/time/clock.ts';
+import { LEVELS } from '../../../core/time/line-start.ts';
+import type { Zone } from '../../../core/time/zone.ts';
+import type { SyslogHeader, SyslogLoops } from '../../../kernel/syslog.ts';
+import { HEADER_FORMS } from './header-forms.ts';
+import { readLocalTime, readSentTime, type SentTime, TEXT_END } from './sent-time.ts';
+import { readStructuredData, type StructuredData } from './structured-data.ts';
+
+/** The parts of a message; a missing one is undefined. */
+export interface Parsed {
+  readonly priority: number;
+  /** RFC 3339. Undefined: take the time of receipt. */
+  readonly time?: string | undefined;
+  /** The time as it was sent, where it cannot be. */
+  readonly timeError?: string | undefined;
+  readonly host?: string | undefined;
+  readonly appname?: string | undefined;
+  readonly procid?: string | undefined;
+  readonly msgid?: string | undefined;
+  readonly structuredData?: StructuredData | undefined;
+  readonly message: string;
+}
+
+/** Asks the kernel, and tells it times. */
+export type HeaderReader = (bytes: Buffer, part?: 'whole' | 'rest' | 'tag') => SyslogHeader;
+
+/** Bytes of a header that is looked for in the table of forms. */
+const MAX_HEAD_BYTES = 1024;
+const PRIORITY = /^<(?:\d\d?|0\d\d|1[0-8]\d|19[01])>/;
+const LOOKS_LIKE_RFC5424 = /^\d{1,3} (?:- |\d{4}-\d)/;
+const FORMS = HEADER_FORMS.flatMap(({ read }) => (read ? [read] : []));
+/** Beginnings of headers that the kernel is to hand over. */
+export const HEADS: readonly string[] = FORMS.flatMap(({ begins }) => begins ?? []);
+const ISO_DATE = /^ *\d{4}-/;
+/** What programs write, too, needs a host, which a level is not. */
+const ISO_DATE_AND_HOST = new RegExp(`^ *[\\d-]{10}T\\S+ (?!(?:${LEVELS})\\b)`, 'i');
+const NO_PRIORITY = 'no <PRI> from 0 to 191 at the beginning';
+
+/** `place` takes what is not in the kernel's memory, or its beginning. */
+export function createHeaderReader(loops: SyslogLoops, place: Region, zone: Zone, clock: Clock): HeaderReader {
+  return (bytes, part) => {
+    const own = place.bytes;
+    const message = bytes.buffer === own.buffer ? bytes : own.subarray(0, bytes.copy(own, 0, 0, own.length - 1));
+    loops.receive(clock.now());
+    const header = loops.header(message, part);
+    if (header.found !== 'time') return header;
+    loops.learnTime(readLocalTime(loops.unknownTime(), clock.now(), zone));
+    return loops.header(message, part);
+  };
+}
+
+/** Parses a message in UTF-8; a string says why it is none. */
+export function parseHeader(bytes: Buffer, read: HeaderReader, receivedAtMs: number, zone: Zone): Parsed | string {
+  const header = read(bytes);
+  if (header.found !== 'slow') return withData(header, bytes.toString('utf8', header.messageAt), receivedAtMs, zone);
+  const head = bytes.toString('latin1', 0, MAX_HEAD_BYTES);
+  const at = PRIORITY.exec(head)?.[0].length ?? 0;
+  if (at > 0 && LOOKS_LIKE_RFC5424.test(head.slice(at, at + 16))) return whyNotRfc5424(bytes.toString('latin1', at));
+  const sent = readForm(head, at, receivedAtMs, zone);
+  if (sent === undefined && at === 0) return NO_PRIORITY;
+  const restAt = sent?.end ?? at;
+  const rest = read(bytes.subarray(restAt), sent?.mayHaveHost ? 'rest' : 'tag');
+  const host = sent?.host ?? rest.host;
+  if (at === 0 && ISO_DATE.test(head) && (host === undefined || !ISO_DATE_AND_HOST.test(head))) return NO_PRIORITY;
+  return { ...rest, ...sent, host, structuredData: undefined, message: bytes.toString('utf8', restAt + rest.messageAt) };
+}
+
+interface FormHeader extends SentTime {
+  readonly host: string | undefined;
+  readonly mayHaveHost: boolean;
+}
+
+function readForm(text: string, at: number, receivedAtMs: number, zone: Zone): FormHeader | undefined {
+  for (const { before, behind } of FORMS) {
+    before.lastIndex = at;
+    const match = before.exec(text);
+    const sent = match && readSentTime(text, before.lastIndex, behind, receivedAtMs, zone);
+    if (!sent) continue;
+    behind.lastIndex = sent.end;
+    const rest = behind.exec(text)!;
+    const host = match.groups?.['host'];
+    return { ...sent, host, mayHaveHost: host === undefined && rest.groups?.['colon'] === undefined, end: behind.lastIndex };
+  }
+  return undefined;
+}
+
+function withData(header: SyslogHeader, text: string, receivedAtMs: number, zone: Zone): Parsed | string {
+  const { time, isTimeOdd, structuredData } = header;
+  const sent = isTimeOdd ? readSentTime(time!, 0, TEXT_END, receivedAtMs, zone) : { time, end: time?.length };
+  if (sent?.end !== time?.length) return 'RFC 5424 timestamp is not valid';
+  const own = { ...header, time: undefined, ...sent };
+  if (header.found === 'read')
+    return {
+      ...own,
+      structuredData: structuredData === undefined ? undefined : (JSON.parse(structuredData) as StructuredData),
+      message: text,
+    };
+  const data = readStructuredData(text, 0);
+  return typeof data === 'string' ? data : { ...own, structuredData: data.elements, message: text.slice(data.end) };
+}
+
+function whyNotRfc5424(text: string): string {
+  for (let n = 0, from = 0; n < 6; n += 1) {
+    const end = text.indexOf(' ', from);
+    if (end === -1) return 'RFC 5424 header ends early';
+    if (end === from) return 'RFC 5424 header has an empty field';
+    from = end + 1;
+  }
+  const version = text.slice(0, text.indexOf(' '));
+  return `RFC 5424 version ${version} is not known`;
+}

@@ -1,0 +1,41 @@
+/** The recipe of CONTRIBUTING.md for a syslog header, followed in a copy of the tree. */
+import { spawnSync } from 'node:child_process';
+import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { makeTree } from '../support/temp-tree.ts';
+
+const root = join(import.meta.dirname, '../..');
+const COPIED = ['src', 'scripts', 'docs', 'presets', 'config.example.yaml', 'package-lock.json', 'package.json', 'tsconfig.json'];
+const ROW = `{
+    sender: 'a toy',
+    example: '<13>toy=7 at Jul 10 10:59:59 on gw app: x',
+    event: { _time: '2026-07-10T07:59:59Z', host: 'gw', appname: 'app', message: 'x' },
+    read: { begins: 'toy=', before: new RegExp(String.raw\`toy=\\d{1,5} at \${MONTH}\`, 'y'), behind: / on /y },
+  },`;
+const TRY = `import { systemClock } from './src/core/time/clock.ts';
+import { createZone } from './src/core/time/zone.ts';
+import { createKernel } from './src/kernel/kernel.ts';
+import { createHeaderReader, HEADS, parseHeader } from './src/sources/syslog/message/header.ts';
+const now = Date.parse('2026-07-10T08:00:00Z');
+const zone = createZone('Europe/Athens');
+const kernel = createKernel(1024 * 1024);
+const read = createHeaderReader(kernel.syslog(1024, 'none', false, HEADS), kernel.reserve(4096), zone, { ...systemClock, now: () => now });
+const { time, host, appname, message } = parseHeader(Buffer.from('<13>toy=12345 at Jul 10 10:59:58 on gw app: x'), read, now, zone);
+console.log(time, host, appname, message);
+`;
+
+test('a syslog header is one row', () => {
+  const copy = makeTree({ 'try.ts': TRY });
+  for (const path of COPIED) cpSync(join(root, path), join(copy, path), { recursive: true, filter: (from) => !/node_modules|dist/.test(from) });
+  symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
+  const table = join(copy, 'src/sources/syslog/message/header-forms.ts');
+  writeFileSync(table, readFileSync(table, 'utf8').replace('\n]; // prettier-ignore', `\n  ${ROW}\n]; // prettier-ignore`));
+  const run = (path: string): string => {
+    const { stdout, stderr } = spawnSync(process.execPath, [path], { cwd: copy, encoding: 'utf8' });
+    return `${stdout}${stderr}`.trim();
+  };
+  expect(run('scripts/generate.ts')).toContain('docs/syslog.md');
+  expect(readFileSync(join(copy, 'docs/syslog.md'), 'utf8')).toContain('| a toy | `<13>toy=7 at Jul 10 10:59:59 on gw app: x` |');
+  expect(run('try.ts')).toBe('2026-07-10T07:59:58Z gw app x');
+}); // prettier-ignore
