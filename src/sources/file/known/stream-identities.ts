@@ -40,6 +40,8 @@ export class StreamIdentities {
     const { id, createdMs } = streams.mint(source, file.stream.firstPath, file.stream.identity, file.stream.offset);
     file.stream.id = id;
     if (kept) streams.begin(id, kept.from, file.stream.tail, kept.points);
+    // Else its NUL gap would count as unread text, and as lost once the file is gone.
+    else this.#options.gaps.pass(file);
     file.stream.createdMs = createdMs;
     file.nextBornMs ??= createdMs;
     if (isGone(file)) this.#options.rescue?.keep(id);

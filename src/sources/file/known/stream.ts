@@ -110,6 +110,12 @@ export class Stream {
     return size > to ? size : Math.min(size, Math.max(from, this.#offset));
   }
 
+  /** Text was read up to `to`: what the lane did not accept of it yet is no NULs that the file ended in before. */
+  noteText(to: number): void {
+    const { last } = this.nuls;
+    if (to > last.from && last.to > 0) this.nuls.last = { ...last, from: to };
+  }
+
   /** What is known of its content, including what the lane is taking. */
   get read(): ReadContent {
     const { identity, startAt, offset, tail, inHand, tailInHand } = this;

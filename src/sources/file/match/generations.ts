@@ -158,7 +158,7 @@ export class Generations {
     next.disk.seenMtimeMs = stat.mtimeMs;
     next.disk.changedAtMs = file.disk.leftAtMs = this.now;
     // Truncated again, it may have a copy already, which needs a stream to be compared with.
-    if (next.size > 0 && rotatedFrom(next.disk.path) === undefined && this.name(next)) this.passGap(next);
+    if (next.size > 0 && rotatedFrom(next.disk.path) === undefined) this.name(next);
     if (file.stream.id === undefined) this.holdings.remove(file);
     else this.copies.seek([file]);
     // What was read of it, and not delivered, is in no file that was found yet.

@@ -140,6 +140,7 @@ async function readPart({ lines, fileSystem, generations }: ReadOnOptions, file:
       const taken = findNulRun(into.subarray(0, count), position, lines.encoding.unitBytes);
       lines.commit(taken);
       position += taken;
+      stream.noteText(position);
       const eventLength = lines.measureEvent(false);
       if (taken < into.length || eventLength !== undefined) return { part: { file, mark, length: position - begin }, eventLength };
     }

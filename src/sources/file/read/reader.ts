@@ -172,6 +172,7 @@ export class Reader {
       const taken = known + findNulRun(bytes.subarray(known), position + known, unitBytes);
       lines.commit(taken);
       position += taken;
+      file.stream.noteText(position);
       isAtEnd = count < into.length && taken === count;
       for (let block = lines.next(); block; block = lines.next()) {
         await this.#offer(file, block, isLate, taken < into.length);
