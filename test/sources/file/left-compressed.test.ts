@@ -60,9 +60,11 @@ test('a stop ends the look at a compressed file that is left out, and waits unti
 });
 
 test.each([
-  { made: 'after its stream', createdMs: Date.now() - 60_000, lost: 0 },
-  { made: 'before its stream', createdMs: Date.now() + 60_000, lost: 2000 },
-])('compressed file that begins as an unread file did, made $made, leaves $lost bytes lost', async ({ createdMs, lost }) => {
+  { made: 'after its stream', agoMs: 60_000, lost: 0 },
+  { made: 'before its stream', agoMs: -60_000, lost: 2000 },
+])('compressed file that begins as an unread file did, made $made, leaves $lost bytes lost', async ({ agoMs, lost }) => {
+  // Not in the table: on a busy machine its rows are made long before.
+  const createdMs = Date.now() - agoMs;
   const path = join(makeTree({}), 'app.log');
   const content = Buffer.alloc(2000, 'line\n');
   writeFileSync(`${path}.1.gz`, gzipSync(content));
