@@ -196,7 +196,7 @@ const ways: Readonly<Record<string, Way>> = {
     options: { sources: {} },
     steps: async (stage) => {
       const compressed = gzipSync(Buffer.from(MANY));
-      compressed.fill(255, compressed.length / 2, compressed.length / 2 + 1000);
+      compressed.fill(255, 200_000, 201_000);
       writeFileSync(`${stage.log}.gz`, compressed);
       utimesSync(`${stage.log}.gz`, 0, 0);
       const sources = { app: `{type: file, include: ["${stage.site.folder}/logs/*.gz"], read_compressed: true, scan_interval: 100ms}` };
