@@ -14,6 +14,8 @@ export const FORBIDDEN_APART_MS = 60_000;
 export const PARKED_BYTES = 4096;
 /** At a stop without possible loss, do not wait for a service that refuses and stored nothing for this long. */
 export const HOPELESS_AFTER_MS = 5000;
+/** How long it is remembered in which encoding an address stores bodies. */
+export const ENCODINGS_KNOWN_MS = 86_400_000;
 /** Batches that a sink's disk buffer writes at a time: half of the thread pool, since each may wait for a slow disk. */
 export const MAX_SPOOL_WRITES = 2;
 /** The log says this often at most that a disk buffer is full. */

@@ -206,7 +206,7 @@ interface CommonSinkConfig extends BodyForm {
   /** Of the events that go to this sink. */
   readonly transform?: TransformConfig | undefined;
   readonly dataset: string;
-  readonly compression: 'gzip' | 'zstd' | 'none';
+  readonly compression: 'auto' | 'gzip' | 'zstd' | 'none';
   /** `closesEarly`: `max_age` is not written, so an idle sink gets its batch earlier. */
   readonly batch: { readonly maxBytes: number; readonly maxEvents: number; readonly maxAgeMs: number; readonly closesEarly: boolean };
   readonly concurrency: number;

@@ -53,6 +53,9 @@ export interface Parcel {
 
 export type Encoding = 'gzip' | 'zstd' | 'identity';
 
+/** How bodies are to be compressed. `auto`: by zstd where the service stores it, else by gzip, else not. */
+export type CompressionSetting = 'auto' | 'gzip' | 'zstd' | 'none';
+
 /**
  * What an answer means (docs/delivery.md).
  *
@@ -61,8 +64,7 @@ export type Encoding = 'gzip' | 'zstd' | 'identity';
  * - `retry`: try again after a backoff, or after `afterMs` where the service asked for it; `fix`: what a person can do, where that is known (`detail` ends with it).
  * - `pause`: send nothing of this dataset until a probe succeeds; `isFinal`: none will, as long as this process lives.
  * - `halve`: the request is too large; its halves may not be.
- * - `uncompress`: the service does not take this compression.
- * - `bisect`: something in the request is refused; halves find out what.
+ * - `bisect`: something in the request, or (415) its encoding, is refused; halves find out what.
  */
 export type Outcome =
   | { readonly kind: 'delivered'; readonly result: IngestResult }
@@ -73,9 +75,11 @@ export type Outcome =
       readonly detail: string;
       readonly afterMs?: number;
       readonly fix?: string | undefined;
+      /** The service says that it stored none of the events. */
+      readonly isUnstored?: boolean;
     }
   | { readonly kind: 'pause'; readonly reason: PauseReason; readonly detail: string; readonly fix: string; readonly isFinal?: boolean }
-  | { readonly kind: 'halve' | 'uncompress' | 'bisect'; readonly detail: string };
+  | { readonly kind: 'halve' | 'bisect'; readonly detail: string };
 
 /** `token_changed` and `dataset_created`: resend at once, the token or dataset is available now. */
 type RetryReason = 'rate_limited' | 'timeout' | 'server_error' | 'network' | 'bad_answer' | 'token_changed' | 'dataset_created';
@@ -94,6 +98,8 @@ export interface SendResult {
 
 export interface Sink {
   readonly id: string;
+  /** Where its requests go, and the way there, for what is known of that; never shown. */
+  readonly address?: string | undefined;
   /** Sends once. Rejects only when `signal` aborts. */
   send(parcel: Parcel, signal: AbortSignal): Promise<SendResult>;
   /** Resolves when the token file changed since the last request, or when `signal` aborts. Absent where the token is in no file. */

@@ -1,6 +1,7 @@
 /** A sink whose service is away and whose memory is as full of files' batches as it gets, with the real parts from lane to disk. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { AddressEncodings } from '../../src/batcher/encoding/address-encodings.ts';
 import { memoryOf, createSinkPipeline } from '../../src/agent/build/sink-pipeline.ts';
 import { Accounting } from '../../src/batcher/accounting.ts';
 import { type LaneOptions, SourceLane } from '../../src/batcher/fill/lane.ts';
@@ -67,6 +68,7 @@ export function openFullMemory(folder: string, sizes: SinkSizes) {
   const accounting = new Accounting('app');
   const pipeline = createSinkPipeline({
     folder,
+    encodings: new AddressEncodings(),
     config,
     sink: { id: 'store', send: () => Promise.resolve(AWAY), close: () => Promise.resolve() },
     kernel,

@@ -32,7 +32,7 @@ test('run delivers every line of standard input once, and ends with 0', async ({
   expect(events.map(({ message, level }) => message ?? level)).toEqual(['plain text with "quotes"', 'info', '  ', 'ünïcode']);
   for (const event of events) expect(Date.parse(String(event['_time']))).not.toBeNaN();
   expect(events[0]).toHaveProperty('host');
-  expect(service.requests.every(({ headers }) => headers['content-encoding'] === 'gzip')).toBe(true);
+  expect(service.requests.every(({ headers }) => headers['content-encoding'] === 'zstd')).toBe(true);
 });
 
 test('run balances its accounting at every scrape under fire, and counts what was sent', async ({ service }) => {

@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { AddressEncodings } from '../../src/batcher/encoding/address-encodings.ts';
 import { createSinkPipeline, drainSink } from '../../src/agent/build/sink-pipeline.ts';
 import { Accounting } from '../../src/batcher/accounting.ts';
 import { systemClock } from '../../src/core/time/clock.ts';
@@ -33,6 +34,7 @@ async function pipelineOnFullDisk() {
   const sent: string[] = [];
   const pipeline = createSinkPipeline({
     folder,
+    encodings: new AddressEncodings(),
     config: sinkConfig('http://127.0.0.1:9'),
     sink: {
       id: 'store',

@@ -10,7 +10,7 @@ import { SinkRig } from './sink-rig.ts';
 
 export interface RigOptions {
   readonly concurrency?: number;
-  readonly compression?: 'gzip' | 'zstd' | 'none';
+  readonly compression?: 'auto' | 'gzip' | 'zstd' | 'none';
   readonly maxElapsedMs?: number;
   readonly random?: () => number;
   readonly commitEveryMs?: number;

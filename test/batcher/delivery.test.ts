@@ -500,21 +500,6 @@ test('delivery takes the service’s word for single failures only when it names
   }
 });
 
-test('delivery goes on without compression once the service refuses it', async () => {
-  const rig = new DeliveryRig({ compression: 'zstd' });
-  rig.seal('a', 2);
-  const first = await rig.next();
-  expect(first.parcel.encoding).toBe('zstd');
-  await first.answer({ kind: 'uncompress', detail: 'HTTP 415' }, 415);
-  const again = await rig.next();
-  expect([again.parcel.encoding, again.parcel.key]).toEqual(['identity', first.parcel.key]);
-  expect(again.events).toEqual(first.events);
-  await again.answer(delivered(2));
-  rig.seal('b');
-  expect((await rig.next()).parcel.encoding).toBe('identity');
-  expect(rig.log.find('warn', 'compression')).toHaveLength(1);
-});
-
 test('delivery holds a batch whose body is gone where its files are not, drops any other, and goes on with the rest', async ({ rig }) => {
   rig.respond = stores;
   rig.isBroken = true;

@@ -16,7 +16,7 @@ export interface DiskRigOptions {
   readonly maxBytes?: number;
   readonly whenFull?: 'block' | 'drop_newest' | 'drop_oldest';
   readonly concurrency?: number;
-  readonly compression?: 'gzip' | 'zstd' | 'none';
+  readonly compression?: 'auto' | 'gzip' | 'zstd' | 'none';
   /** Keeps dead letters; by default they are counted. */
   readonly deadLetter?: (name: string, letters: readonly DeadLetter[]) => 'kept' | 'dropped';
   /** Slots that are free. */

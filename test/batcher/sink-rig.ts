@@ -1,4 +1,5 @@
 /** A sink whose requests wait for the test's answer, a delivery before it, and a clock that stands still. */
+import { AddressEncodings } from '../../src/batcher/encoding/address-encodings.ts';
 import { Delivery } from '../../src/batcher/send/delivery.ts';
 import type { DeliveryOptions } from '../../src/batcher/send/delivery-options.ts';
 import { decode } from '../../src/batcher/events.ts';
@@ -60,6 +61,7 @@ export class SinkRig {
       sink,
       concurrency: 1,
       compression: 'none' as const,
+      encodings: new AddressEncodings(),
       retry: retrying,
       clock,
       log,

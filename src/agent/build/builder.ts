@@ -1,4 +1,5 @@
 /** Makes the sinks and sources of a running agent from what they share: kernel memory, transforms, state and clock. */
+import { AddressEncodings } from '../../batcher/encoding/address-encodings.ts';
 import type { Config, SinkConfig, SourceConfig } from '../../config/model.ts';
 import type { Region } from '../../core/block.ts';
 import { messageOf } from '../../core/errors.ts';
@@ -39,6 +40,7 @@ export class Builder {
   /** Where events are made before they are shaped. */
   readonly #shapingScratch: Region | undefined;
   readonly #privateFiles: PrivateFiles;
+  readonly #encodings = new AddressEncodings();
   /** Those in force; absent where nothing is shaped. */
   #shapers: Shapers | undefined;
 
@@ -106,6 +108,7 @@ export class Builder {
       ...shared,
       config,
       kernel: this.#kernel,
+      encodings: this.#encodings,
       shapingScratch: this.#shapingScratch,
       folder: inForce.config.dataDir,
       accountingOf: (source) => components.accountingOf(source),

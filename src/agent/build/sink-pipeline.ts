@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { Batcher } from '../../batcher/fill/batcher.ts';
 import type { Batch } from '../../batcher/batch.ts';
 import type { Accounting } from '../../batcher/accounting.ts';
+import type { AddressEncodings } from '../../batcher/encoding/address-encodings.ts';
 import { Delivery } from '../../batcher/send/delivery.ts';
 import { BatchKeeper } from '../../batcher/keep/batch-keeper.ts';
 import { DiskBuffer } from '../../batcher/keep/disk-buffer.ts';
@@ -60,6 +61,8 @@ export interface SinkPipelineOptions {
   /** In place of the one that the configuration describes; a test gives its own. */
   readonly sink?: Sink;
   readonly kernel: Kernel;
+  /** Shared by all sinks of the process. */
+  readonly encodings: AddressEncodings;
   /** Where events are made before they are shaped; undefined where none are. */
   readonly shapingScratch?: Region | undefined;
   readonly state: State;
@@ -102,6 +105,7 @@ export function createSinkPipeline(options: SinkPipelineOptions): SinkPipeline {
       budget,
       concurrency: memoryOf(config).requests,
       compression: config.compression,
+      encodings: options.encodings,
       form: bodyFormOf(config),
       encoderOf,
       retry,

@@ -24,6 +24,9 @@ export function createSwappableSink(first: Sink): SwappableSink {
 
   return {
     id: first.id,
+    get address() {
+      return current.sink.address;
+    },
     async send(parcel, signal) {
       const use = current;
       use.requests += 1;

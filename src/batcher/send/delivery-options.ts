@@ -1,18 +1,19 @@
 /** What the delivery of one sink is given, and what it tells about itself. */
 import type { Clock } from '../../core/time/clock.ts';
 import type { Log } from '../../core/log.ts';
-import type { BodyForm, DeadLetter, Sink } from '../../core/sink.ts';
+import type { BodyForm, CompressionSetting, DeadLetter, Sink } from '../../core/sink.ts';
 import type { BackoffOptions } from '../../core/time/backoff.ts';
+import type { AddressEncodings } from '../encoding/address-encodings.ts';
 import type { Keeper } from '../keeper.ts';
 import type { MemoryBudget } from '../fill/memory-budget.ts';
-
-export type Compression = 'gzip' | 'zstd' | 'none';
 
 export interface DeliveryOptions {
   readonly sink: Sink;
   readonly budget: MemoryBudget;
   readonly concurrency: number;
-  readonly compression: Compression;
+  readonly compression: CompressionSetting;
+  /** Shared by all sinks of the process. */
+  readonly encodings: AddressEncodings;
   /** The form of batches that have none yet. */
   readonly form?: BodyForm | undefined;
   /** What turns NDJSON into a body of the form, before compression; undefined sends it as it is. Pure. */

@@ -2,9 +2,9 @@
  * The queue of one sink's closed batches. Each goes through preparation.ts and dispatch.ts, where it is refused through refusals.ts
  * (splits, dead letters), and leaves only when it is settled.
  */
-import type { BodyForm } from '../../core/sink.ts';
+import type { BodyForm, CompressionSetting } from '../../core/sink.ts';
 import { type Batch, keyOf } from '../batch.ts';
-import { type Compression, type DeliveryObserver, type DeliveryOptions, newDeliveryStats, type Persist } from './delivery-options.ts';
+import { type DeliveryObserver, type DeliveryOptions, newDeliveryStats, type Persist } from './delivery-options.ts';
 import { type Dropped, persist } from '../keeper.ts';
 import { PARKED_BYTES } from '../limits.ts';
 import { Dispatch, type LastFailure } from './dispatch.ts';
@@ -102,9 +102,9 @@ export class Delivery {
   }
 
   /** From now on. Batches that are closed keep their form, and requests under way end; fewer are begun where the maximum is lower. */
-  reconfigure({ compression, concurrency, form }: { compression: Compression; concurrency: number; form: BodyForm }): void {
+  reconfigure({ compression, concurrency, form }: { compression: CompressionSetting; concurrency: number; form: BodyForm }): void {
     this.#options = { ...this.#options, concurrency, form };
-    this.#dispatch.compression = compression;
+    this.#dispatch.encoding.setting = compression;
     this.#workers.maximum = concurrency;
     this.#dispatch.limitTo(concurrency);
     this.#workers.startAll();
@@ -281,7 +281,7 @@ export class Delivery {
   /** Only whole NDJSON batches: a re-encoded one keeps its NDJSON for splitting and for the disk buffer. */
   async #compress(batch: Batch): Promise<void> {
     const isEncoded = batch.payload.form !== undefined && this.#options.encoderOf?.(batch.payload.form) !== undefined;
-    if (!isEncoded && !this.#shipments.has(batch)) await compressBatch(batch, this.#dispatch.compression);
+    if (!isEncoded && !this.#shipments.has(batch)) await compressBatch(batch, this.#dispatch.encoding.preferred);
   }
 
   /** Releases a settled batch. */

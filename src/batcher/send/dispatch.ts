@@ -1,14 +1,15 @@
 /**
  * Sends the parts of batches and acts on each outcome by the table of docs/delivery.md. All workers share the wait, the number of
- * requests and the compression that the service asked of one of them.
+ * requests and the encoding that the service asked of one of them.
  */
 import { randomUUID } from 'node:crypto';
 import { MAX_RETRY_AFTER_MS } from '../limits.ts';
-import type { IngestResult, Outcome, Parcel, SendResult } from '../../core/sink.ts';
+import type { Encoding, IngestResult, Outcome, Parcel, SendResult } from '../../core/sink.ts';
 import { nextBackoffMs } from '../../core/time/backoff.ts';
 import type { Batch } from '../batch.ts';
+import { EncodingChoice, saysNothingStored } from '../encoding/encoding-choice.ts';
 import { Concurrency } from './concurrency.ts';
-import { addTo, type Compression, type DeliveryObserver, type DeliveryOptions, type DeliveryStats } from './delivery-options.ts';
+import { addTo, type DeliveryObserver, type DeliveryOptions, type DeliveryStats } from './delivery-options.ts';
 import { Forbidden, type TokenState } from './forbidden.ts';
 import type { Pause } from './pauses.ts';
 import { finishPart, type PartsOptions } from './parts.ts';
@@ -31,7 +32,10 @@ export interface LastFailure {
 export interface DispatchOptions
   extends
     PartsOptions,
-    Pick<DeliveryOptions, 'sink' | 'budget' | 'log' | 'clock' | 'retry' | 'random' | 'concurrency' | 'compression' | 'encoderOf'> {
+    Pick<
+      DeliveryOptions,
+      'sink' | 'budget' | 'log' | 'clock' | 'retry' | 'random' | 'concurrency' | 'compression' | 'encodings' | 'encoderOf'
+    > {
   readonly stats: DeliveryStats;
   readonly observer: DeliveryObserver;
   readonly refusals: Refusals;
@@ -50,8 +54,7 @@ export interface DispatchOptions
 export class Dispatch {
   readonly #options: DispatchOptions;
   readonly #concurrency: Concurrency;
-  /** Compression of the bodies sent from now on. */
-  compression: Compression;
+  readonly encoding: EncodingChoice;
   /** Monotonic; no worker sends earlier. */
   #notBeforeMs = 0;
   /** Consecutive, by dataset. */
@@ -72,7 +75,7 @@ export class Dispatch {
   constructor(options: DispatchOptions) {
     this.#options = options;
     this.#concurrency = new Concurrency(options.concurrency);
-    this.compression = options.compression;
+    this.encoding = new EncodingChoice(options);
     this.#forbidden = new Forbidden({
       ...options,
       storedAtMs: (dataset) => this.#storedAtMs.get(dataset),
@@ -105,7 +108,7 @@ export class Dispatch {
     const { clock, budget, signal, encoderOf, refusals } = this.#options;
     const { refusal, payload } = shipment.batch;
     if (refusal !== undefined) return refusals.refuse(shipment, part, { reason: 'too_large', detail: refusal, status: 0 });
-    const parcel = await shipment.parcelOf(part, this.compression, payload.form && encoderOf?.(payload.form));
+    const parcel = await shipment.parcelOf(part, this.encoding.next(shipment.tries, part), payload.form && encoderOf?.(payload.form));
     shipment.batch.attempts += 1;
     shipment.firstSentMs ??= clock.monotonic();
     // A part or a re-encoded body takes extra memory while it is in flight.
@@ -122,7 +125,16 @@ export class Dispatch {
       this.underWay -= 1;
       budget.release(ownBytes, undefined);
     }
-    return this.#act(shipment, part, sent);
+    const isUnstored = saysNothingStored(sent.outcome);
+    // It may repeat the answer to an earlier request in another encoding.
+    const isRepeated = isUnstored && parcel.key === part.key && this.encoding.setting === 'auto' && shipment.mayBeStored.has(part.key);
+    const meant = isRepeated ? undefined : this.encoding.judge(shipment.tries, part, parcel.encoding, sent);
+    if (meant) return this.#act(shipment, part, meant, parcel.encoding);
+    this.failedAtMs = clock.monotonic();
+    shipment.batch.attempts -= 1;
+    if (isUnstored) shipment.tries.renewKey(part);
+    else if (sent.outcome.kind === 'retry') shipment.mayBeStored.add(part.key);
+    return true;
   }
 
   async #request(parcel: Parcel): Promise<SendResult> {
@@ -154,15 +166,17 @@ export class Dispatch {
     }
   }
 
-  async #act(shipment: Shipment, part: Part, sent: SendResult): Promise<boolean> {
+  async #act(shipment: Shipment, part: Part, sent: SendResult, encoding: Encoding): Promise<boolean> {
     const { outcome, status, elapsedMs } = sent;
-    const { clock, sink, log, refusals, stats } = this.#options;
+    const { clock, refusals, stats } = this.#options;
     const { batch } = shipment;
     const isStored = outcome.kind === 'delivered' || outcome.kind === 'partial';
     if (isStored) {
       this.storedAtMs = clock.monotonic();
       stats.lastStoredMs = clock.now();
       this.lastFailure = undefined;
+      const isFirst = !shipment.mayBeStored.has(part.key);
+      if (!saysNothingStored(outcome)) this.encoding.noteStored(shipment.tries, part, encoding, isFirst);
     } else this.failedAtMs = clock.monotonic();
     if (outcome.kind === 'retry') {
       if (sent.unsent === undefined && MAY_HIDE_A_STORE.has(outcome.reason)) shipment.mayBeStored.add(part.key);
@@ -184,13 +198,6 @@ export class Dispatch {
         if (status === 403) return this.#forbidden.handle(shipment, part, outcome);
         this.#options.pause(batch.dataset, outcome);
         return false;
-      case 'uncompress':
-        log.warn(
-          { sink: sink.id, answer: outcome.detail },
-          'the service does not take this compression; sending uncompressed from now on (compression: none says so from the start)',
-        );
-        this.compression = 'none';
-        return true;
       case 'halve':
         return refusals.halve(shipment, part, outcome.detail, status);
       case 'bisect':

@@ -4,8 +4,9 @@
  */
 import { messageOf } from '../../core/errors.ts';
 import type { Batch } from '../batch.ts';
-import { compressInPlace } from './compress.ts';
-import type { Compression, DeliveryOptions, Persist } from './delivery-options.ts';
+import type { Encoding } from '../../core/sink.ts';
+import { compressInPlace } from '../encoding/compress.ts';
+import type { DeliveryOptions, Persist } from './delivery-options.ts';
 
 export interface PreparationOptions extends Pick<DeliveryOptions, 'sink' | 'log' | 'clock' | 'commitEveryMs' | 'keeper'> {
   readonly persist: Persist;
@@ -68,20 +69,20 @@ const compressing = new WeakMap<Batch, Promise<void>>();
  * Compresses a whole batch that is not compressed yet, within its own memory; one that does not shrink stays as it is. Who asks
  * for it meanwhile (a worker, and the disk buffer) waits for the same work: it overwrites what it reads.
  */
-export async function compressBatch(batch: Batch, compression: Compression): Promise<void> {
+export async function compressBatch(batch: Batch, encoding: Encoding): Promise<void> {
   const underWay = compressing.get(batch);
   if (underWay) return underWay;
-  if (compression === 'none') return;
-  const work = compressNow(batch, compression).finally(() => compressing.delete(batch));
+  if (encoding === 'identity') return;
+  const work = compressNow(batch, encoding).finally(() => compressing.delete(batch));
   compressing.set(batch, work);
   return work;
 }
 
-async function compressNow(batch: Batch, compression: Exclude<Compression, 'none'>): Promise<void> {
+async function compressNow(batch: Batch, encoding: Exclude<Encoding, 'identity'>): Promise<void> {
   if (batch.payload.encoding !== 'identity' || batch.payload.isDense || batch.events === 0 || batch.key === '') return;
-  const body = await compressInPlace(batch.payload.body, compression);
+  const body = await compressInPlace(batch.payload.body, encoding);
   batch.payload.isDense = body === undefined;
   if (!body) return;
   batch.payload.body = body;
-  batch.payload.encoding = compression;
+  batch.payload.encoding = encoding;
 }

@@ -6,7 +6,8 @@ import { MAX_EXTRA_REQUESTS } from '../limits.ts';
 import type { DeadLetter, DeadLetterReason, Encoding, Parcel } from '../../core/sink.ts';
 import { originsOf, originsOfWithheld, settleEvents } from '../accepted-events.ts';
 import { type Batch, keyFrom } from '../batch.ts';
-import { compress } from './compress.ts';
+import { compress } from '../encoding/compress.ts';
+import { Tries } from '../encoding/tries.ts';
 import type { Wait } from './parked.ts';
 import { decode, sliceEvents, splitEvents } from '../events.ts';
 
@@ -49,6 +50,7 @@ export class Shipment {
   readonly #resting = new Map<string, { readonly sinceMs: number; readonly notBeforeMs: number }>();
   /** First halves of refused parts, each with its second half. */
   readonly #twins = new WeakMap<Part, Part>();
+  readonly tries = new Tries();
   #plain: Buffer | undefined;
 
   /** Keys of parts of which a request ended without an answer that tells whether it was stored. */
@@ -87,16 +89,19 @@ export class Shipment {
     return sliceEvents(this.plain(), part.first, part.count);
   }
 
-  /** What is sent for the part, encoded and compressed as wanted. */
-  async parcelOf(part: Part, compression: 'gzip' | 'zstd' | 'none', encode?: (ndjson: Buffer) => Uint8Array): Promise<Parcel> {
-    const wanted: Encoding = compression === 'none' ? 'identity' : compression;
+  /** What is sent for the part, as wanted; `isStrict`: also where compression makes it larger. */
+  async parcelOf(
+    part: Part,
+    { encoding: wanted, isStrict }: { readonly encoding: Encoding; readonly isStrict: boolean },
+    encode?: (ndjson: Buffer) => Uint8Array,
+  ): Promise<Parcel> {
     const { dataset, events, payload } = this.batch;
     const { body: whole, encoding, isDense, form } = payload;
-    if (!encode && part.count === events && (encoding === wanted || (isDense && encoding === 'identity')))
-      return { key: part.key, dataset, events, body: whole, encoding, form };
+    if (!encode && part.count === events && (encoding === wanted || (isDense && encoding === 'identity' && !isStrict)))
+      return { key: this.tries.keyOf(part, encoding), dataset, events, body: whole, encoding, form };
     const plain = encode ? encode(this.plainOf(part)) : this.plainOf(part);
     const body = wanted === 'identity' ? plain : await compress(plain, wanted);
-    return { key: part.key, dataset, events: part.count, body, encoding: wanted, form };
+    return { key: this.tries.keyOf(part, wanted), dataset, events: part.count, body, encoding: wanted, form };
   }
 
   /** True when no more requests may be spent on finding the events at fault. */

@@ -129,7 +129,10 @@ export const ingestTable = {
     doc: 'how that time is written, sent as timestamp-format',
   }),
   labels: field(staticFields, { default: '{}', example: '{team: core}', doc: 'added to every event by the service, sent once a request' }),
-  compression: field(choice(['gzip', 'zstd', 'none']), { default: 'gzip', doc: 'of request bodies' }),
+  compression: field(choice(['auto', 'gzip', 'zstd', 'none']), {
+    default: 'auto',
+    doc: 'of request bodies; auto: zstd where the service stores it, else gzip, else none',
+  }),
   batch: field(group(batchTable), { default: '{}', doc: 'when a batch is full' }),
   concurrency: field(integer(1, MAX_CONCURRENCY), {
     default: '4',

@@ -18,7 +18,7 @@ const PLAIN_TO_TLS =
 const PLAIN_FIX = 'write https:// in url';
 
 /** The outcome of an answer to a request with `events` events. `nowMs` is the wall clock, for dates in headers. */
-export function classify(answer: Answer, events: number, compressed: boolean, nowMs: number): Outcome {
+export function classify(answer: Answer, events: number, nowMs: number): Outcome {
   if (answer.kind === 'failure') {
     const timeout = answer.code === 'E_TIMEOUT' || answer.code.endsWith('_TIMEOUT') || answer.code === 'ETIMEDOUT';
     const code = answer.code || 'no code';
@@ -40,7 +40,6 @@ export function classify(answer: Answer, events: number, compressed: boolean, no
   if (status === 400 && PLAIN_TO_TLS.test(answer.body.slice(0, 1000)))
     return { kind: 'retry', reason: 'bad_answer', detail: `${detail}: ${PLAIN_FIX}`, fix: PLAIN_FIX };
   if (status === 413) return { kind: 'halve', detail };
-  if (status === 415 && compressed) return { kind: 'uncompress', detail };
   if (status >= 400) return { kind: 'bisect', detail };
   return { kind: 'retry', reason: 'bad_answer', detail };
 }
@@ -53,6 +52,7 @@ function classifyResult(body: string, events: number, detail: string): Outcome {
       kind: 'retry',
       reason: 'bad_answer',
       detail: `${detail}: ${result.ingested} ingested and ${result.failed} failed, but ${events} events were sent`,
+      isUnstored: result.ingested === 0,
     };
   }
   if (result.failed === 0) return { kind: 'delivered', result };

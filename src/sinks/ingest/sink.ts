@@ -56,7 +56,7 @@ export function createIngestSink(config: IngestSinkConfig, clock: Clock, log: Lo
     const { answer, started: isSent, mayBeStored } = await transport.post(request, signal);
     const status = answer.kind === 'answer' ? answer.status : 0;
     const elapsedMs = clock.monotonic() - started;
-    let outcome = classify(answer, parcel.events, parcel.encoding !== 'identity', clock.now());
+    let outcome = classify(answer, parcel.events, clock.now());
     if (status === 401 || status === 403) outcome = afterRefusal(outcome, token, secret);
     if (status === 404 && config.createDataset)
       outcome = await creator.handle({ dataset: parcel.dataset, sentAtMs: started, secret }, outcome, signal);
@@ -65,6 +65,7 @@ export function createIngestSink(config: IngestSinkConfig, clock: Clock, log: Lo
 
   return {
     id,
+    address: `${url} ${proxy ?? ''}`,
     async send(parcel, signal): Promise<SendResult> {
       const result = await sendOnce(parcel, signal);
       return { ...result, outcome: hideSecretsOf(result.outcome, secrets()) };

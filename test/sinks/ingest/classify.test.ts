@@ -21,31 +21,28 @@ const result = (ingested: number, failed: number, more: object = {}) => ({
 });
 
 /** Every row of the contract's table "Delivery promise". */
-const rows: [name: string, answer: Answer, compressed: boolean, expected: object][] = [
+const rows: [name: string, answer: Answer, expected: object][] = [
   [
     '200 with all ingested',
     answer(200, result(3, 0)),
-    true,
     { kind: 'delivered', result: { ingested: 3, failed: 0, processedBytes: 100, blocksCreated: 1, walLength: 2 } },
   ],
   [
     '200 with failures',
     answer(200, result(2, 1, { failures: [{ timestamp: '2026-01-01T00:00:00Z', error: 'no', index: 1 }] })),
-    true,
     { kind: 'partial', result: { ingested: 2, failed: 1 }, failures: [{ index: 1, timestamp: '2026-01-01T00:00:00Z', error: 'no' }] },
   ],
-  ['200 with all failed', answer(200, result(0, 3)), true, { kind: 'partial', result: { failed: 3 }, failures: [] }],
-  ['430, a quota', answer(430, { code: 430, message: 'quota' }), true, { kind: 'retry', reason: 'rate_limited' }],
-  ['429', answer(429, { code: 429, message: 'slow down' }), true, { kind: 'retry', reason: 'rate_limited' }],
-  ['408', answer(408), true, { kind: 'retry', reason: 'timeout' }],
-  ['500', answer(500), true, { kind: 'retry', reason: 'server_error' }],
-  ['502', answer(502, '<html>bad gateway</html>'), true, { kind: 'retry', reason: 'server_error' }],
-  ['503', answer(503), true, { kind: 'retry', reason: 'server_error' }],
-  ['599', answer(599), true, { kind: 'retry', reason: 'server_error' }],
+  ['200 with all failed', answer(200, result(0, 3)), { kind: 'partial', result: { failed: 3 }, failures: [] }],
+  ['430, a quota', answer(430, { code: 430, message: 'quota' }), { kind: 'retry', reason: 'rate_limited' }],
+  ['429', answer(429, { code: 429, message: 'slow down' }), { kind: 'retry', reason: 'rate_limited' }],
+  ['408', answer(408), { kind: 'retry', reason: 'timeout' }],
+  ['500', answer(500), { kind: 'retry', reason: 'server_error' }],
+  ['502', answer(502, '<html>bad gateway</html>'), { kind: 'retry', reason: 'server_error' }],
+  ['503', answer(503), { kind: 'retry', reason: 'server_error' }],
+  ['599', answer(599), { kind: 'retry', reason: 'server_error' }],
   [
     'a refused connection',
     { kind: 'failure', code: 'ECONNREFUSED', message: 'connect ECONNREFUSED' },
-    true,
     {
       kind: 'retry',
       reason: 'network',
@@ -56,48 +53,35 @@ const rows: [name: string, answer: Answer, compressed: boolean, expected: object
   [
     'a reset connection',
     { kind: 'failure', code: 'UND_ERR_SOCKET', message: 'other side closed' },
-    true,
     { kind: 'retry', reason: 'network', detail: 'other side closed (UND_ERR_SOCKET)' },
   ],
-  ['an unknown failure', { kind: 'failure', code: '', message: 'odd' }, true, { kind: 'retry', reason: 'network' }],
-  ['the own timeout', { kind: 'failure', code: 'E_TIMEOUT', message: 'none' }, true, { kind: 'retry', reason: 'timeout' }],
-  [
-    'undici’s connect timeout',
-    { kind: 'failure', code: 'UND_ERR_CONNECT_TIMEOUT', message: '' },
-    true,
-    { kind: 'retry', reason: 'timeout' },
-  ],
-  ['the system’s timeout', { kind: 'failure', code: 'ETIMEDOUT', message: '' }, true, { kind: 'retry', reason: 'timeout' }],
-  ['401', answer(401), true, { kind: 'pause', reason: 'unauthorized' }],
-  ['403', answer(403), true, { kind: 'pause', reason: 'unauthorized' }],
-  ['404', answer(404), true, { kind: 'pause', reason: 'not_found' }],
+  ['an unknown failure', { kind: 'failure', code: '', message: 'odd' }, { kind: 'retry', reason: 'network' }],
+  ['the own timeout', { kind: 'failure', code: 'E_TIMEOUT', message: 'none' }, { kind: 'retry', reason: 'timeout' }],
+  ['undici’s connect timeout', { kind: 'failure', code: 'UND_ERR_CONNECT_TIMEOUT', message: '' }, { kind: 'retry', reason: 'timeout' }],
+  ['the system’s timeout', { kind: 'failure', code: 'ETIMEDOUT', message: '' }, { kind: 'retry', reason: 'timeout' }],
+  ['401', answer(401), { kind: 'pause', reason: 'unauthorized' }],
+  ['403', answer(403), { kind: 'pause', reason: 'unauthorized' }],
+  ['404', answer(404), { kind: 'pause', reason: 'not_found' }],
   [
     '400 of nginx to a plain request on a port for TLS',
     answer(400, '<html><head><title>400 The plain HTTP request was sent to HTTPS port</title></head></html>'),
-    true,
     { kind: 'retry', reason: 'bad_answer', fix: 'write https:// in url' },
   ],
-  [
-    '400 of Go to the same',
-    answer(400, 'Client sent an HTTP request to an HTTPS server.\n'),
-    true,
-    { kind: 'retry', reason: 'bad_answer' },
-  ],
-  ['413', answer(413), true, { kind: 'halve' }],
-  ['415 with compression on', answer(415), true, { kind: 'uncompress' }],
-  ['415 without compression', answer(415), false, { kind: 'bisect' }],
-  ['301', answer(301, '', { location: 'http://elsewhere/' }), true, { kind: 'retry', reason: 'bad_answer' }],
-  ['307', answer(307), true, { kind: 'retry', reason: 'bad_answer' }],
-  ['201', answer(201, result(3, 0)), true, { kind: 'retry', reason: 'bad_answer' }],
-  ['202', answer(202), true, { kind: 'retry', reason: 'bad_answer' }],
-  ['204', answer(204), true, { kind: 'retry', reason: 'bad_answer' }],
-  ['400', answer(400, { message: 'broken JSON' }), true, { kind: 'bisect' }],
-  ['422', answer(422), true, { kind: 'bisect' }],
-  ['409', answer(409), true, { kind: 'bisect' }],
+  ['400 of Go to the same', answer(400, 'Client sent an HTTP request to an HTTPS server.\n'), { kind: 'retry', reason: 'bad_answer' }],
+  ['413', answer(413), { kind: 'halve' }],
+  ['415', answer(415), { kind: 'bisect' }],
+  ['301', answer(301, '', { location: 'http://elsewhere/' }), { kind: 'retry', reason: 'bad_answer' }],
+  ['307', answer(307), { kind: 'retry', reason: 'bad_answer' }],
+  ['201', answer(201, result(3, 0)), { kind: 'retry', reason: 'bad_answer' }],
+  ['202', answer(202), { kind: 'retry', reason: 'bad_answer' }],
+  ['204', answer(204), { kind: 'retry', reason: 'bad_answer' }],
+  ['400', answer(400, { message: 'broken JSON' }), { kind: 'bisect' }],
+  ['422', answer(422), { kind: 'bisect' }],
+  ['409', answer(409), { kind: 'bisect' }],
 ];
 
-test.for(rows)('classify of %s is what the contract says', ([, given, compressed, expected]) => {
-  expect(classify(given, 3, compressed, NOW)).toMatchObject(expected);
+test.for(rows)('classify of %s is what the contract says', ([, given, expected]) => {
+  expect(classify(given, 3, NOW)).toMatchObject(expected);
 });
 
 const noResults: [name: string, body: unknown][] = [
@@ -123,12 +107,12 @@ const noResults: [name: string, body: unknown][] = [
 ];
 
 test.for(noResults)('classify of 200 with %s never counts as delivered', ([, body]) => {
-  expect(classify(answer(200, body), 3, true, NOW)).toMatchObject({ kind: 'retry', reason: 'bad_answer' });
+  expect(classify(answer(200, body), 3, NOW)).toMatchObject({ kind: 'retry', reason: 'bad_answer' });
 });
 
 test('classify takes odd numbers beside the counts as zero', () => {
   const body = `{"ingested":3,"failed":0,"processedBytes":1e300,"blocksCreated":"many","walLength":-5}`;
-  expect(classify(answer(200, body), 3, true, NOW)).toEqual({
+  expect(classify(answer(200, body), 3, NOW)).toEqual({
     kind: 'delivered',
     result: expect.objectContaining({ processedBytes: 0, blocksCreated: 0, walLength: 0 }),
   });
@@ -136,7 +120,7 @@ test('classify takes odd numbers beside the counts as zero', () => {
 
 test('classify keeps only what can be read of named failures', () => {
   const failures = [null, 7, 'x', { index: -1 }, { index: 1.5, error: 5 }, { index: 2, timestamp: 3, error: 'e'.repeat(10_000) }];
-  const outcome = classify(answer(200, result(0, 3, { failures })), 3, true, NOW);
+  const outcome = classify(answer(200, result(0, 3, { failures })), 3, NOW);
   expect(outcome).toMatchObject({
     kind: 'partial',
     failures: [
@@ -190,22 +174,22 @@ const delays: [name: string, headers: Record<string, string>, afterMs: number | 
 
 test.for(delays)('classify reads the wait from %s', ([, headers, afterMs]) => {
   for (const status of [429, 408, 503]) {
-    const outcome = classify(answer(status, '', headers), 3, true, NOW);
+    const outcome = classify(answer(status, '', headers), 3, NOW);
     expect(outcome.kind === 'retry' && outcome.afterMs).toBe(afterMs);
   }
 });
 
 test('classify of an endless number of seconds is still a wait', () => {
-  const outcome = classify(answer(429, '', { 'retry-after': '9'.repeat(400) }), 3, true, NOW);
+  const outcome = classify(answer(429, '', { 'retry-after': '9'.repeat(400) }), 3, NOW);
   expect(outcome.kind === 'retry' && outcome.afterMs).toBeGreaterThan(3_600_000);
 });
 
 test('classify quotes the service’s message, on one line and in bounds', () => {
-  const outcome = classify(answer(403, { code: 403, message: 'token\n  is   gone' }), 3, true, NOW);
+  const outcome = classify(answer(403, { code: 403, message: 'token\n  is   gone' }), 3, NOW);
   expect(outcome).toMatchObject({ detail: 'HTTP 403 token is gone' });
-  const long = classify(answer(500, 'x'.repeat(1_000_000)), 3, true, NOW);
+  const long = classify(answer(500, 'x'.repeat(1_000_000)), 3, NOW);
   expect(long.kind === 'retry' && long.detail.length).toBeLessThan(300);
-  expect(classify(answer(500, '{"message":{"a":1}}'), 3, true, NOW)).toMatchObject({ detail: 'HTTP 500' });
+  expect(classify(answer(500, '{"message":{"a":1}}'), 3, NOW)).toMatchObject({ detail: 'HTTP 500' });
 });
 
 test('classify never throws, and never says delivered but for a 200 whose counts say so', () => {
@@ -217,20 +201,13 @@ test('classify never throws, and never says delivered but for a 200 whose counts
   );
   const headers = fc.dictionary(fc.constantFrom('retry-after', 'x-ratelimit-reset', 'location'), fc.string());
   fc.assert(
-    fc.property(
-      fc.integer({ min: 100, max: 599 }),
-      bodies,
-      headers,
-      fc.boolean(),
-      fc.integer({ min: 1, max: 5 }),
-      (status, body, head, packed, n) => {
-        const outcome = classify(answer(status, body, head), n, packed, NOW);
-        if (outcome.kind === 'retry' && outcome.afterMs !== undefined) expect(outcome.afterMs).toBeGreaterThanOrEqual(0);
-        if (outcome.kind !== 'delivered') return;
-        expect(status).toBe(200);
-        expect(JSON.parse(body)).toMatchObject({ ingested: n, failed: 0 });
-      },
-    ),
+    fc.property(fc.integer({ min: 100, max: 599 }), bodies, headers, fc.integer({ min: 1, max: 5 }), (status, body, head, n) => {
+      const outcome = classify(answer(status, body, head), n, NOW);
+      if (outcome.kind === 'retry' && outcome.afterMs !== undefined) expect(outcome.afterMs).toBeGreaterThanOrEqual(0);
+      if (outcome.kind !== 'delivered') return;
+      expect(status).toBe(200);
+      expect(JSON.parse(body)).toMatchObject({ ingested: n, failed: 0 });
+    }),
     { numRuns: 1000 },
   );
 });

@@ -30,7 +30,9 @@ async function send(events: readonly string[], dataset: string, key: string, cha
   const batch = new Batch(1, 'store', dataset, 'live', { body });
   batch.events = events.length;
   const part = { first: 0, count: events.length, key };
-  return makeSink(service.url, config).send(await new Shipment(batch, [part]).parcelOf(part, config.compression, encoderOf(config)), never);
+  const encoding = changes.compression === 'gzip' || changes.compression === 'zstd' ? changes.compression : 'identity';
+  const parcel = await new Shipment(batch, [part]).parcelOf(part, { encoding, isStrict: false }, encoderOf(config));
+  return makeSink(service.url, config).send(parcel, never);
 }
 
 async function store(events: readonly string[], dataset: string, changes: Partial<IngestSinkConfig>): Promise<void> {

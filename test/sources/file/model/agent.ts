@@ -5,6 +5,7 @@
 import { fstatSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
+import { AddressEncodings } from '../../../../src/batcher/encoding/address-encodings.ts';
 import { observeSources } from '../../../../src/agent/control/observe.ts';
 import { restoreSinks } from '../../../../src/agent/build/restore-sinks.ts';
 import { Components } from '../../../../src/agent/build/components.ts';
@@ -210,6 +211,7 @@ export class ModelAgent {
     const sinkRoom = createSinkPipeline({
       ...common,
       folder,
+      encodings: new AddressEncodings(),
       config,
       sink: this.#whileAlive(store.sink(() => this.#call())),
       histograms: { requestSeconds: new Histograms([]), batchEvents: new Histograms([]), batchBytes: new Histograms([]) },

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { compress, compressInPlace } from '../../src/batcher/send/compress.ts';
-import { lineMaker } from '../../bench/inputs.ts';
+import { compress, compressInPlace } from '../../../src/batcher/encoding/compress.ts';
+import { lineMaker } from '../../../bench/inputs.ts';
 
 const DECOMPRESS = { gzip: gunzipSync, zstd: zstdDecompressSync };
 const ENCODINGS = ['gzip', 'zstd'] as const;

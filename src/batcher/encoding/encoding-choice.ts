@@ -1,0 +1,127 @@
+/**
+ * In which encoding the bodies of one sink are sent. Under `auto` until a body in an encoding was stored at the address, a refusal of one says nothing
+ * about its events: it is sent in the next encoding. What was stored then is remembered; a body refused in every encoding is at fault itself.
+ */
+import type { CompressionSetting, Encoding, SendResult, Sink } from '../../core/sink.ts';
+import type { Log } from '../../core/log.ts';
+import type { Clock } from '../../core/time/clock.ts';
+import type { AddressEncodings, KnownEncodings } from './address-encodings.ts';
+import type { EventRange, Tries } from './tries.ts';
+
+/** From the cheapest on. A 415 leads from each to the next. */
+const ALLOWED: Readonly<Record<CompressionSetting, readonly Encoding[]>> = {
+  auto: ['zstd', 'gzip', 'identity'],
+  zstd: ['zstd', 'gzip', 'identity'],
+  gzip: ['gzip', 'identity'],
+  none: ['identity'],
+};
+
+/** Whose answer counts for a body that was refused in every encoding, where several say as much: any service takes gzip. */
+const MEANT: readonly Encoding[] = ['gzip', 'identity', 'zstd'];
+
+/** Statuses that services give to a body which they cannot read. */
+const UNREADABLE: ReadonlySet<number> = new Set([400, 406, 415, 422]);
+
+export interface EncodingChoiceOptions {
+  readonly sink: Pick<Sink, 'id' | 'address'>;
+  readonly encodings: AddressEncodings;
+  readonly compression: CompressionSetting;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export class EncodingChoice {
+  readonly #options: EncodingChoiceOptions;
+  /** From now on. */
+  setting: CompressionSetting;
+
+  constructor(options: EncodingChoiceOptions) {
+    this.#options = options;
+    this.setting = options.compression;
+  }
+
+  /** Of bodies that were not sent yet. */
+  get preferred(): Encoding {
+    const { refused } = this.#known;
+    return this.#allowed.find((encoding) => !refused.has(encoding)) ?? 'identity';
+  }
+
+  /** Of the part's next request. `isStrict`: also where compression makes it larger. */
+  next(tries: Tries, part: EventRange): { readonly encoding: Encoding; readonly isStrict: boolean } {
+    const { refused } = this.#known;
+    const tried = tries.of(part);
+    const untried = this.#allowed.filter((each) => !tried.has(each));
+    const likely = untried.filter((each) => !refused.has(each));
+    const encoding = likely.find((each) => each === tries.first) ?? likely[0] ?? untried[0] ?? tries.first ?? 'identity';
+    return { encoding, isStrict: tried.size > 0 || tries.first !== undefined || refused.has('identity') };
+  }
+
+  /** The answer that says something about the part's events; undefined where it is to be sent in the next encoding. */
+  judge(tries: Tries, part: EventRange, encoding: Encoding, sent: SendResult): SendResult | undefined {
+    const isUnsupported = sent.status === 415 && encoding !== 'identity';
+    const isOpen = this.setting === 'auto' && !this.#known.stored.has(encoding) && mayBeForEncoding(sent);
+    if (!(isUnsupported || isOpen) || this.#isExhausted(tries, part)) return sent;
+    tries.add(part, encoding, sent);
+    if (!this.#isExhausted(tries, part)) return undefined;
+    const tried = tries.of(part);
+    const answered = MEANT.flatMap((each) => (tried.has(each) ? { encoding: each, sent: tried.get(each)! } : []));
+    const meant = answered.toSorted((a, b) => weightOf(b.sent) - weightOf(a.sent))[0]!;
+    tries.first = meant.encoding;
+    return meant.sent;
+  }
+
+  /** `isFirst`: no earlier request under this key may have stored it, whose answer the service repeats whatever the encoding. */
+  noteStored(tries: Tries, part: EventRange, encoding: Encoding, isFirst: boolean): void {
+    const { stored, refused } = this.#known;
+    if (isFirst) {
+      stored.add(encoding);
+      refused.delete(encoding);
+    }
+    if (this.#isExhausted(tries, part)) return;
+    for (const [tried, { outcome, status }] of tries.of(part)) {
+      if (tried === encoding || refused.has(tried) || (stored.has(tried) && status !== 415)) continue;
+      refused.add(tried);
+      stored.delete(tried);
+      const { sink, log } = this.#options;
+      log.warn(
+        { sink: sink.id, refused: tried, sent: encoding, answer: 'detail' in outcome ? outcome.detail : '' },
+        'the service does not take this compression; bodies are sent in another encoding, and it is asked again in a day',
+      );
+    }
+  }
+
+  get #allowed(): readonly Encoding[] {
+    return ALLOWED[this.setting];
+  }
+
+  #isExhausted(tries: Tries, part: EventRange): boolean {
+    const tried = tries.of(part);
+    return this.#allowed.every((each) => tried.has(each));
+  }
+
+  get #known(): KnownEncodings {
+    const { encodings, sink, clock } = this.#options;
+    return encodings.of(`${this.setting} ${sink.address ?? sink.id}`, clock.monotonic());
+  }
+}
+
+/**
+ * How much an answer tells of the events of a body that was refused in every encoding. One that condemns them all counts only where all
+ * do: it may be about the encoding.
+ */
+function weightOf({ outcome, status }: SendResult): number {
+  if (status === 415) return 0;
+  if (outcome.kind === 'partial') return 1;
+  return outcome.kind === 'retry' ? 2 : 3;
+}
+
+function mayBeForEncoding({ outcome, status }: SendResult): boolean {
+  if (outcome.kind === 'bisect') return UNREADABLE.has(status);
+  return saysNothingStored(outcome) || (outcome.kind === 'retry' && outcome.reason === 'bad_answer');
+}
+
+/** The service says that it stored none of the events, and may repeat that to every request with the key. */
+export function saysNothingStored(outcome: SendResult['outcome']): boolean {
+  if (outcome.kind === 'retry') return outcome.isUnstored === true;
+  return outcome.kind === 'partial' && outcome.result.ingested === 0;
+}
