@@ -3,9 +3,15 @@ import { findSecrets } from '../../agent/preview/find-secrets.ts';
 
 const SECRET_NAME =
   /(?:^|[-_.])(?:password|passwd|pwd|passphrase|secret|client[-_]?secret|authorization|cookie|set-cookie|api[-_]?key|private[-_]?key|(?:access|refresh|auth|id|session|csrf)[-_]?token|token)$/i;
-/** `password=…` in a text, as a pattern for `redact`. */
-const PAIR = String.raw`(?i)\b(?:password|passwd|pwd|secret|token|api[_-]?key)[=:] ?[^\s&"',;]+`;
-const PAIR_PATTERN = /\b(?:password|passwd|pwd|secret|token|api[_-]?key)[=:] ?[^\s&"',;]/i;
+const END = String.raw`\s&"',;()`;
+/** Not `yes` and `no`, as in `(using password: YES)`. RE2 has no look-ahead. */
+const valueFrom = (others: string): string =>
+  `(?:[^${END}ny${others}][^${END}]*|n(?:[^${END}o][^${END}]*|o[^${END}]+)|y(?:[^${END}e][^${END}]*|e(?:[^${END}s][^${END}]*|s[^${END}]+)))`;
+/** `password=…` in a text, as a pattern for `redact`; `PWD=/home` is a folder. */
+const PAIR = `(?i)\\b(?:(?:password|passwd|secret|token|api[_-]?key)[=:] ?${valueFrom('')}|pwd[=:] ?${valueFrom('/')})`;
+/** The same, and no object that is printed (`token=Token{a64f992`). */
+const PAIR_PATTERN =
+  /\b(?:(?:password|passwd|secret|token|api[_-]?key)[=:] ?|pwd[=:] ?(?!\/))(?!(?:yes|no)(?![^\s&"',;()])|[\w.$]{1,64}\{)[^\s&"',;()]/i;
 const OWN_FIELDS = new Set(['_time', 'host', 'file']);
 const MAX_FIELDS = 50;
 const MAX_DEPTH = 8;

@@ -1,6 +1,6 @@
 /** Detectors of what names a person or a machine: mail addresses, phone numbers, cards, accounts, network addresses. */
 import { isIPv6 } from 'node:net';
-import { either, matching, type Detector, type Span } from './detector.ts';
+import { either, matching, type Detector } from './detector.ts';
 
 const LETTER = /\p{L}/uy;
 const ALPHANUMERIC = /[\p{L}\p{N}]/uy;
@@ -31,13 +31,16 @@ function isLocal(text: string, at: number): boolean {
   return (code < 0xd8_00 || code >= 0xe0_00) && behindAlphanumeric(text, at) > 0;
 }
 
+/** Names that look like addresses: algorithms and requests of SSH, units of systemd. */
+const NO_MAIL = /^(?:openssh\.com|libssh\.org|tinyssh\.org|lysator\.liu\.se|.*\.(?:service|socket|slice|timer|mount|scope|device))$/is;
+
 /** From each @ to both sides. */
 export const email: Detector = function* emails(text) {
   for (let at = text.indexOf('@'); at >= 0; at = text.indexOf('@', at + 1)) {
     let start = at;
     while (start > 0 && at - start < MAX_LOCAL && isLocal(text, start - 1)) start--;
     const end = start < at ? domainEnd(text, at + 1) : 0;
-    if (end > 0) yield { start, end };
+    if (end > 0 && !NO_MAIL.test(text.slice(at + 1, end))) yield { start, end };
   }
 };
 
@@ -73,58 +76,46 @@ function topLevelEnd(text: string, at: number): number {
   return letters < LEAST_TOP_LEVEL ? 0 : at;
 }
 
-function luhnValue(digit: number, isDoubled: boolean): number {
-  const value = isDoubled ? digit * 2 : digit;
-  return value > 9 ? value - 9 : value;
-}
+/** Where a number may begin: beside no letter, and no sign that makes it a part of another word, number or phone number. */
+const NUMBER_START = /(?<![\p{L}\p{N}_.+-])\d/gu;
+const NUMBER_END = String.raw`(?![\p{L}\p{N}_-]|\.\d)`;
+/** The longer ones first. */
+const CARD_SHAPES = [
+  String.raw`\d{13,19}`,
+  String.raw`\d{4}(?: \d{4}){3} \d{3}`,
+  String.raw`\d{4}(?:-\d{4}){3}-\d{3}`,
+  String.raw`\d{4}(?: \d{4}){3}`,
+  String.raw`\d{4}(?:-\d{4}){3}`,
+  String.raw`\d{4} \d{6} \d{4,5}`,
+  String.raw`\d{4}-\d{6}-\d{4,5}`,
+].map((shape) => new RegExp(shape + NUMBER_END, 'uy'));
+/** Prefixes of issuers and the lengths of their numbers: Visa, Mastercard, American Express, Diners, Discover, JCB, UnionPay, Maestro, Mir. */
+const ISSUERS =
+  /^(?:4(?:\d{12}|\d{15}|\d{18})|5[1-5]\d{14}|2(?:22[1-9]|2[3-9]\d|[3-6]\d\d|7[01]\d|720)\d{12}|3[47]\d{13}|3(?:0[0-5]|[689]\d)\d{11}|(?:6011|64[4-9]\d|65\d\d|62\d\d|352[89]|35[3-8]\d|220[0-4])\d{12,15}|(?:5018|5020|5038|5893|6304|6759|676[1-3])\d{9,15})$/;
 
-const DIGITS = /(?<![\d.])\d+(?:[ -]\d+)*/g;
-const [LEAST_CARD, MOST_CARD] = [13, 19];
-
-/** Digits, in groups or not, whose checksum is right: the longest that begin and end with a group. */
+/** Numbers in the shapes of cards, of an issuer, whose checksum is right. */
 export const creditCard: Detector = function* cards(text) {
-  for (let from = 0; ;) {
-    DIGITS.lastIndex = from;
-    const match = DIGITS.exec(text);
-    if (!match) return;
-    from = match.index + match[0].length;
-    if (match[0].length >= LEAST_CARD) yield* cardsIn(match[0], match.index);
+  for (const { index } of text.matchAll(NUMBER_START)) {
+    for (const shape of CARD_SHAPES) {
+      shape.lastIndex = index;
+      const [match] = shape.exec(text) ?? [];
+      if (match === undefined || !isCard(match.replaceAll(/[ -]/g, ''))) continue;
+      yield { start: index, end: index + match.length };
+      break;
+    }
   }
 };
 
-/** Sums of the digits before each, of which every second one is doubled, let each candidate be checked at once. */
-function cardsIn(run: string, index: number): Span[] {
-  const ends: number[] = [];
-  const [evenDoubled, oddDoubled] = [[0], [0]];
-  /** Of each group, the number of its first digit. */
-  const groups: number[] = [];
-  for (let at = 0; at < run.length; at++) {
-    const digit = run.charCodeAt(at) - 0x30;
-    if (digit < 0) continue;
-    const n = ends.length;
-    if (n === 0 || ends[n - 1] !== at) groups.push(n);
-    ends.push(at + 1);
-    evenDoubled.push(evenDoubled[n]! + luhnValue(digit, n % 2 === 0));
-    oddDoubled.push(oddDoubled[n]! + luhnValue(digit, n % 2 === 1));
+/** The digits doubled from the second last on, 9 taken off where that gives two, add up to a multiple of 10. */
+function isCard(digits: string): boolean {
+  if (!ISSUERS.test(digits)) return false;
+  let sum = 0;
+  for (let n = 0; n < digits.length; n++) {
+    const digit = digits.charCodeAt(n) - 0x30;
+    const value = (digits.length - n) % 2 === 0 ? digit * 2 : digit;
+    sum += value > 9 ? value - 9 : value;
   }
-  groups.push(ends.length);
-  const found: Span[] = [];
-  for (let first = 0; first < groups.length - 1; first++) {
-    const from = groups[first]!;
-    const opening = run.charCodeAt(ends[from]! - 1);
-    if (opening < 0x32 || opening > 0x36) continue;
-    let last = -1;
-    for (let next = first + 1; next < groups.length && groups[next]! - from <= MOST_CARD; next++) {
-      const to = groups[next]!;
-      // The last digit is not doubled.
-      const sums = to % 2 === 0 ? evenDoubled : oddDoubled;
-      if (to - from >= LEAST_CARD && (sums[to]! - sums[from]!) % 10 === 0) last = next;
-    }
-    if (last < 0) continue;
-    found.push({ start: index + ends[from]! - 1, end: index + ends[groups[last]! - 1]! });
-    first = last - 1;
-  }
-  return found;
+  return sum % 10 === 0;
 }
 
 /** Letters count as 10 to 35; the number, turned by four places, leaves 1 when it is divided by 97. */

@@ -29,20 +29,38 @@ function isLuhn(digits: string): boolean {
   return values.reduce((sum, value) => sum + value, 0) % 10 === 0;
 }
 
+/** The first four digits of issuers, from and to, and how many digits their numbers have. */
+// prettier-ignore
+const ISSUED: readonly (readonly [from: number, to: number, ...lengths: number[]])[] = [
+  [4000, 4999, 13, 16, 19], [5100, 5599, 16], [2221, 2720, 16], [3400, 3499, 15], [3700, 3799, 15], [3000, 3059, 14], [3600, 3699, 14], [3800, 3999, 14],
+  ...[[6011, 6011], [6440, 6599], [6200, 6299], [3528, 3589], [2200, 2204]].map(([from, to]) => [from!, to!, 16, 17, 18, 19] as const),
+  ...[5018, 5020, 5038, 5893, 6304, 6759, 6761, 6762, 6763].map((prefix) => [prefix, prefix, 13, 14, 15, 16, 17, 18, 19] as const),
+]; // prettier-ignore
+const SHAPE = /^(?:\d{13,19}|\d{4}(?: \d{4}){3}(?: \d{3})?|\d{4}(?:-\d{4}){3}(?:-\d{3})?|\d{4}([ -])\d{6}\1\d{4,5})$/;
+
 function* simpleCards(text: string): Generator<{ start: number; end: number }> {
-  for (const { 0: run, index } of text.matchAll(/(?<![\d.])\d+(?:[ -]\d+)*/g)) {
-    const groups = [...run.matchAll(/\d+/g)];
-    for (let first = 0; first < groups.length; first++) {
-      const ends = groups.map((_, n) => n).slice(first);
-      const last = ends.findLast((n) => {
-        const digits = groups.slice(first, n + 1).map(([each]) => each).join(''); // prettier-ignore
-        return digits.length >= 13 && digits.length <= 19 && /^[2-6]/.test(digits) && isLuhn(digits);
-      });
-      if (last === undefined) continue;
-      yield { start: index + groups[first]!.index, end: index + groups[last]!.index + groups[last]![0].length };
-      first = last;
-    }
+  for (let start = 0; start < text.length; start++) {
+    const end =
+      start > 0 && /[\p{L}\p{N}_.+-]/u.test(text[start - 1]!)
+        ? undefined
+        : ends(text, start).findLast((each) => isCard(text.slice(start, each)));
+    if (end !== undefined) yield { start, end };
   }
+}
+
+const ends = (text: string, start: number): number[] =>
+  Array.from({ length: 23 }, (_, n) => start + n + 1).filter(
+    (end) => end <= text.length && !/^(?:[\p{L}\p{N}_-]|\.\d)/u.test(text.slice(end)),
+  );
+
+function isCard(text: string): boolean {
+  const digits = text.replaceAll(/[ -]/g, '');
+  const first = Number(digits.slice(0, 4));
+  return (
+    SHAPE.test(text) &&
+    isLuhn(digits) &&
+    ISSUED.some(([from, to, ...lengths]) => first >= from && first <= to && lengths.includes(digits.length))
+  );
 }
 
 test('email and credit_card find what their patterns say', () => {
