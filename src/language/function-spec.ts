@@ -44,6 +44,8 @@ export interface FunctionSpec {
   readonly hides?: true;
   /** Its first argument may be `*`: every field of the event. */
   readonly everything?: boolean;
+  /** An argument may be `*`: all columns; in queries alone. */
+  readonly columns?: true;
   /** For aggregations: the name in results (`agg.name`), where it differs. */
   readonly wire?: string;
 }

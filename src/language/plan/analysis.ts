@@ -5,13 +5,13 @@ import { commonType } from '../result-types.ts';
 import type { ArgType, NamedFunction } from '../function-spec.ts';
 import { AplError } from '../syntax/apl-error.ts';
 import { readDatetime } from '../syntax/literals.ts';
-import { TYPE_NAMES } from '../syntax/expressions.ts';
+import { TYPE_NAMES } from '../syntax/words.ts';
 import { nameOf, reachingNameOf, type Expression, type Pipeline } from '../syntax/tree.ts';
 import { isNumeric, TYPE_WORDS, type Type } from '../types.ts';
-import { boundedNode, type LetFunction, type Lets } from './lets.ts';
+import { boundedNode, boundedTree, type Bound, type LetFunction, type Lets, type LetText } from './lets.ts';
 import { closed, typeOf } from './scope.ts';
 import type { Scope } from './tree.ts';
-import { constantNode, type DatasetName, type Node, type Tree } from './tree.ts';
+import { ALL_COLUMNS, constantNode, isColumns, type DatasetName, type Node, type Tree } from './tree.ts';
 
 /** Where names may reach into lists. */
 export const REACHING_FIX =
@@ -46,7 +46,7 @@ export function analyze(expression: Expression, names: Names): Node {
     case 'named':
       throw new AplError('syntax', expression.at, 'a name with = cannot stand here', 'to compare, write ==');
     case 'star':
-      throw new AplError('meaning', expression.at, '* cannot stand here', 'wanted a field');
+      throw new AplError('meaning', expression.at, '* cannot stand here', 'name the fields');
     case 'query':
       if (!expression.scalar)
         throw new AplError('meaning', expression.at, 'a query cannot stand here', 'for one value of it, write toscalar(…)');
@@ -85,7 +85,7 @@ function callLet(called: LetFunction, { name, args, at }: Expression & { readonl
 }
 
 /** What a function's body knows: what was there before it, and its arguments. */
-export function argumentsOf({ parameters, lets }: LetFunction, name: string, args: readonly Expression[], at: number, names: Names): Lets {
+export function argumentsOf({ parameters, inner, lets }: LetFunction, name: string, args: readonly Expression[], at: number, names: Names): Lets {
   const least = parameters.filter(({ fallback }) => fallback === undefined).length;
   if (args.length < least || args.length > parameters.length)
     throw new AplError('meaning', at, `${name} takes ${parameters.length} argument${parameters.length === 1 ? '' : 's'}, not ${args.length}`);
@@ -96,8 +96,36 @@ export function argumentsOf({ parameters, lets }: LetFunction, name: string, arg
     if (!fits) throw wrongType(arg.at, TYPE_WORDS[parameter.type], node.type, name);
     return [parameter.name, node] as const;
   });
-  return new Map([...lets, ...given]);
+  return bindLets(inner, new Map<string, Bound>([...lets, ...given]), names.plan);
 } // prettier-ignore
+
+/** What the names stand for; those that come later may use those before, and go before `given`. */
+export function bindLets(texts: readonly LetText[], given: Lets, plan: Names['plan']): ReadonlyMap<string, Bound> {
+  const lets = new Map<string, Bound>(given);
+  for (const text of texts) if (text.kind !== 'parameter' || !given.has(text.name)) lets.set(text.name, boundOf(text, lets, plan));
+  return lets;
+}
+
+function boundOf(text: LetText, lets: ReadonlyMap<string, Bound>, plan: Names['plan']): Bound {
+  switch (text.kind) {
+    case 'value':
+      return boundedNode(analyze(text.value, { scope: closed([]), lets, ...(plan && { plan }) }), text.value.at);
+    case 'parameter':
+      if (!text.fallback)
+        throw new AplError(
+          'meaning',
+          text.at,
+          `the parameter ${JSON.stringify(text.name)} has no value`,
+          'send it in "variables", or give it a default: name: type = value',
+        );
+      return boundedNode(analyze(text.fallback, { scope: closed([]), lets, ...(plan && { plan }) }), text.fallback.at);
+    case 'table':
+      if (!plan) throw new AplError('meaning', text.pipeline.at, 'tables are for queries');
+      return { kind: 'table', tree: boundedTree(plan(text.pipeline, lets), text.pipeline.at) };
+    case 'function':
+      return { ...text, lets: new Map(lets) };
+  }
+}
 
 function resolve(name: string, at: number, { scope, lets }: Names): Node {
   const bound = scope.columns.has(name) ? undefined : lets.get(name);
@@ -155,9 +183,17 @@ function call(expression: Expression & { readonly kind: 'call' }, names: Names):
   }
   if (spec.name === 'column_ifexists' || spec.name === 'ensure_field') return columnIfExists(spec, expression, names);
   const args = expression.args.map((arg, n) =>
-    arg.kind === 'star' && n === 0 && spec.everything === true ? EVERYTHING : analyze(arg, names),
+    arg.kind === 'star' && n === 0 && spec.everything === true ? EVERYTHING : (columnsOperand(spec, arg, names) ?? analyze(arg, names)),
   );
+  if (args.some(isColumns)) return { kind: 'apply', type: 'dynamic', spec, args, at, places: expression.args.map((arg) => arg.at) };
   return applied(spec, args, at, expression.args.map((arg) => arg.at)); // prettier-ignore
+}
+
+/** `*` for all columns. */
+export function columnsOperand(spec: NamedFunction, arg: Expression, { plan }: Names): Node | undefined {
+  if (arg.kind !== 'star' || spec.columns !== true) return undefined;
+  if (!plan) throw new AplError('meaning', arg.at, '* for all fields works in queries only', 'name the fields');
+  return ALL_COLUMNS;
 }
 
 /** `typeof(long)`: null of that type. */

@@ -13,12 +13,28 @@ export interface LetTable {
 export interface LetFunction {
   readonly kind: 'function';
   readonly parameters: readonly { readonly name: string; readonly type: Type; readonly fallback: Expression | undefined }[];
+  /** Statements of `let` before its value. */
+  readonly inner: readonly LetText[];
   readonly body: { readonly value: Expression } | { readonly pipeline: Pipeline };
   /** A search of everything looks through it, too. */
   readonly isView: boolean;
   /** What its body may use: what was there before it. */
   readonly lets: Lets;
 }
+
+/** A statement as it was read. */
+export type LetText =
+  | { readonly kind: 'value'; readonly name: string; readonly value: Expression }
+  | { readonly kind: 'parameter'; readonly name: string; readonly at: number; readonly fallback: Expression | undefined }
+  | { readonly kind: 'table'; readonly name: string; readonly pipeline: Pipeline }
+  | {
+      readonly kind: 'function';
+      readonly name: string;
+      readonly isView: boolean;
+      readonly parameters: LetFunction['parameters'];
+      readonly inner: readonly LetText[];
+      readonly body: LetFunction['body'];
+    };
 
 export type Bound = Node | LetTable | LetFunction;
 export type Lets = ReadonlyMap<string, Bound>;

@@ -12,6 +12,8 @@ export type Node =
   | { readonly kind: 'column'; readonly type: Type; readonly name: string; readonly otherwise?: Node }
   /** The text of all fields of an event. */
   | { readonly kind: 'everything'; readonly type: 'string' }
+  /** All columns, in place of arguments or keys. */
+  | { readonly kind: 'columns'; readonly type: 'dynamic' }
   | { readonly kind: 'item'; readonly type: 'dynamic'; readonly object: Node; readonly key: string | bigint | Node }
   | {
       readonly kind: 'apply';
@@ -227,6 +229,8 @@ export type Stage =
   /** How the result wants to be drawn. */
   | { readonly kind: 'render'; readonly chart: string; readonly properties: Readonly<Record<string, string>> }
   | { readonly kind: 'summarize'; readonly aggregations: readonly Aggregation[]; readonly keys: readonly Key[] }
+  /** The same of the items of each row in mv-apply: what comes out are rows, no groups. */
+  | { readonly kind: 'fold'; readonly aggregations: readonly Aggregation[]; readonly keys: readonly Key[] }
   | { readonly kind: 'sort'; readonly keys: readonly SortKey[] }
   /** Of a series by time `count` are the groups, unless `exactly` that many rows are wanted. */
   | { readonly kind: 'limit'; readonly count: number; readonly exactly: boolean };
@@ -246,6 +250,8 @@ export interface NamePattern {
 
 export const matchesPattern = ({ text, prefix }: NamePattern, name: string): boolean => (prefix ? name.startsWith(text) : name === text);
 
+export const ALL_COLUMNS: Node = { kind: 'columns', type: 'dynamic' };
+export const isColumns = ({ kind }: Node): boolean => kind === 'columns';
 export const constantNode = (constant: Constant): Node => ({ kind: 'constant', type: constant.type, constant });
 
 /** The expressions that an expression is made of. */
@@ -261,6 +267,13 @@ export function nodeName(node: Node): string | undefined {
   const [inner] = partsOf(node);
   const name = inner && nodeName(inner);
   return name !== undefined && node.kind === 'item' && typeof node.key !== 'object' ? `${name}.${node.key}` : name;
+}
+
+/** The expression with each call in it as `change` makes it, inner ones first. */
+export function mapCalls(node: Node, change: (call: Node & { readonly kind: 'apply' }) => Node): Node {
+  if (node.kind === 'apply') return change({ ...node, args: node.args.map((arg) => mapCalls(arg, change)) });
+  if (node.kind === 'item') return { ...node, object: mapCalls(node.object, change) };
+  return node;
 }
 
 /** The expression itself, then all inside it. */

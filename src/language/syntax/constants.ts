@@ -47,12 +47,18 @@ function jsonOperand(parser: Parser): { readonly json: string } | string | bigin
   throw new AplError('syntax', token.at, 'wanted JSON in dynamic(…)');
 }
 
-function jsonEntry(parser: Parser): string {
+/** `"key":`. */
+export function readKey(parser: Parser): string {
   const { token } = parser;
   if (token.kind !== 'string') throw parser.unexpected('a key in quotes');
   parser.take();
   parser.expect(':', 'after the key');
-  return `${JSON.stringify(token.value)}:${readJson(parser)}`;
+  return token.value;
+}
+
+function jsonEntry(parser: Parser): string {
+  const key = readKey(parser);
+  return `${JSON.stringify(key)}:${readJson(parser)}`;
 }
 
 function readJson(parser: Parser): string {

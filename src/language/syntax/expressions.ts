@@ -1,35 +1,11 @@
 /** Expressions, by recursive descent; infix operators by their precedence (Pratt). Throw an `AplError`. */
 import type { Constant, Type } from '../types.ts';
 import { AplError } from './apl-error.ts';
-import { readDynamic, readLeastInteger, readWritten } from './constants.ts';
+import { readDynamic, readKey, readLeastInteger, readWritten } from './constants.ts';
 import { tooLarge } from './lexer.ts';
 import type { Parser } from './parser.ts';
 import { nameOf, reachingNameOf, type Assignment, type Expression } from './tree.ts';
-
-/** Infix operators by precedence; the higher binds tighter. */
-const INFIX: ReadonlyMap<string, number> = new Map([
-  ['or', 1],
-  ['and', 2],
-  ...['==', '!=', '<>', '=~', '!~', '<', '<=', '>', '>='].map((sign) => [sign, 3] as const),
-  ...['contains', 'contains_cs', 'startswith', 'startswith_cs', 'endswith', 'endswith_cs', 'has', 'has_cs', 'hasprefix', 'hasprefix_cs', 'hassuffix', 'hassuffix_cs']
-    .flatMap((word) => [word, `!${word}`]).map((word) => [word, 3] as const),
-  ...['in', '!in', 'in~', '!in~', 'has_any', 'has_any_cs', 'has_all', 'between', '!between', 'matches', '!matches'].map((word) => [word, 3] as const),
-  ['+', 4],
-  ['-', 4],
-  ['*', 5],
-  ['/', 5],
-  ['%', 5],
-]); // prettier-ignore
-/** Those with a list in parentheses on their right. */
-const LISTS = new Set(['in', '!in', 'in~', '!in~', 'has_any', 'has_any_cs', 'has_all']);
-
-/** Between a field and a term of search. */
-export const FIELD_TERM = ':';
-
-export const TYPE_NAMES: ReadonlyMap<string, Type> = new Map([
-  ['bool', 'bool'], ['boolean', 'bool'], ['int', 'int'], ['long', 'int'], ['real', 'real'], ['double', 'real'], ['string', 'string'],
-  ['datetime', 'datetime'], ['date', 'datetime'], ['timespan', 'timespan'], ['time', 'timespan'], ['dynamic', 'dynamic'],
-]); // prettier-ignore
+import { FIELD_TERM, INFIX, LISTS, TYPE_NAMES } from './words.ts';
 
 /** The name of a type, as in `typeof(long)` or behind the name of a column. */
 export function readTypeName(parser: Parser): Type {
@@ -197,11 +173,9 @@ function readPrimary(parser: Parser, wanted: string): Expression {
 }
 
 function readNamed(parser: Parser, at: number, name: string, wanted: string): Expression {
-  if (INFIX.has(name)) {
-    if (name === 'and' || name === 'or') throw parser.unexpected(wanted);
-    throw new AplError('syntax', at, `found ${JSON.stringify(name)}, a word of the language`, `for a field of this name write ['${name}']`);
-  }
+  if (name === 'and' || name === 'or') throw parser.unexpected(wanted);
   parser.take();
+  if (INFIX.has(name)) return readWordAsName(parser, at, name);
   if (name === 'true' || name === 'false') return constantOf(parser, at, { type: 'bool', value: name === 'true' });
   if (name === 'null') return constantOf(parser, at, { type: 'dynamic', value: null });
   if (!parser.is('(')) return parser.node({ kind: 'name', at, name });
@@ -216,6 +190,19 @@ function readNamed(parser: Parser, at: number, name: string, wanted: string): Ex
   const args = parser.is(')') ? [] : parser.list(() => readArgument(parser));
   parser.expect(')', `after the arguments of ${name}`);
   return parser.node({ kind: 'call', at, name, args, operator: false });
+}
+
+/** An operator where a value has to be is a field of that name, unless its right side follows. */
+function readWordAsName(parser: Parser, at: number, name: string): Expression {
+  const isOperator = name.startsWith('!') || name.endsWith('~') || parser.is('(') || !['symbol', 'name', 'end'].includes(parser.token.kind);
+  if (isOperator)
+    throw new AplError(
+      'syntax',
+      at,
+      `found ${JSON.stringify(name)} without a value before it`,
+      `for a field of this name write ['${name}']`,
+    );
+  return parser.node({ kind: 'name', at, name });
 }
 
 /** A query in parentheses, of which the first is taken already. */
@@ -234,9 +221,51 @@ function readArgument(parser: Parser): Expression {
 function readTyped(parser: Parser, at: number, type: Type, name: string): Expression {
   if (type === 'datetime' || type === 'timespan') return constantOf(parser, at, readWritten(parser, type, name));
   parser.take();
-  const value = type === 'dynamic' ? readDynamic(parser) : readScalar(parser, type, name);
+  if (type === 'dynamic') return readDynamicOrFields(parser, at);
+  const value = readScalar(parser, type, name);
   parser.expect(')', `after ${name}(…`);
   return constantOf(parser, at, value);
+}
+
+/** JSON, or an array or object with other expressions in it, which is made by pack_array and bag_pack. */
+function readDynamicOrFields(parser: Parser, at: number): Expression {
+  const from = parser.token;
+  try {
+    const value = readDynamic(parser);
+    parser.expect(')', 'after dynamic(…');
+    return constantOf(parser, at, value);
+  } catch (error) {
+    if (!(error instanceof AplError) || (from.text !== '[' && from.text !== '{')) throw error;
+  }
+  parser.skipTo(from.at);
+  const made = readPacked(parser);
+  parser.expect(')', 'after dynamic(…');
+  return made;
+}
+
+/** `['name']` is a field here, as elsewhere in an expression. */
+const FIELD_IN_BRACKETS = /\[\s*(?:'[^'\n]*'|"[^"\n]*")\s*\]/y;
+
+function readPacked(parser: Parser): Expression {
+  const { token, text } = parser;
+  FIELD_IN_BRACKETS.lastIndex = token.at;
+  const isField = token.text === '[' && FIELD_IN_BRACKETS.test(text);
+  const pack = (name: string, args: readonly Expression[]): Expression =>
+    parser.node({ kind: 'call', at: token.at, name, args, operator: false });
+  if (!isField && parser.accept('[')) {
+    const items = parser.is(']') ? [] : parser.list(() => parser.nested(() => readPacked(parser)));
+    parser.expect(']', 'to close the array');
+    return items.length === 0 ? constantOf(parser, token.at, { type: 'dynamic', value: '[]' }) : pack('pack_array', items);
+  }
+  if (!parser.accept('{')) return readExpression(parser);
+  const pairs = parser.is('}')
+    ? []
+    : parser.list(() => [
+        constantOf(parser, parser.token.at, { type: 'string', value: readKey(parser) }),
+        parser.nested(() => readPacked(parser)),
+      ]);
+  parser.expect('}', 'to close the object');
+  return pairs.length === 0 ? constantOf(parser, token.at, { type: 'dynamic', value: '{}' }) : pack('bag_pack', pairs.flat());
 }
 
 function readScalar(parser: Parser, type: Type, name: string): Constant {

@@ -1,26 +1,9 @@
 /** `let name = …;`: values, tables, and functions of values. */
-import { AplError } from '../syntax/apl-error.ts';
 import { readColumnName, readExpression, readTypeName } from '../syntax/expressions.ts';
 import type { Parser } from '../syntax/parser.ts';
-import type { Expression, Pipeline } from '../syntax/tree.ts';
-import { analyze, type Names } from '../plan/analysis.ts';
-import { boundedNode, boundedTree, type Bound, type LetFunction } from '../plan/lets.ts';
-import { closed } from '../plan/scope.ts';
-import type { Node } from '../plan/tree.ts';
+import type { LetFunction, LetText } from '../plan/lets.ts';
 
 type Parameters = LetFunction['parameters'];
-
-export type LetText =
-  | { readonly kind: 'value'; readonly name: string; readonly value: Expression }
-  | { readonly kind: 'parameter'; readonly name: string; readonly at: number; readonly fallback: Expression | undefined }
-  | { readonly kind: 'table'; readonly name: string; readonly pipeline: Pipeline }
-  | {
-      readonly kind: 'function';
-      readonly name: string;
-      readonly isView: boolean;
-      readonly parameters: Parameters;
-      readonly body: LetFunction['body'];
-    };
 
 /** What is known of the names of tables while a text is read. */
 export interface TableNames {
@@ -73,12 +56,13 @@ function readFunction(parser: Parser, name: string, isView: boolean, tables: Tab
   const parameters = parser.is(')') ? [] : parser.list(() => readParameter(parser));
   parser.expect(')', 'after the parameters');
   parser.expect('{', 'before the body of the function');
+  const inner = readLets(parser, tables);
   const isTable = tables?.begins() === true;
   const body = isTable ? { pipeline: parser.subqueries!.read() } : { value: readExpression(parser) };
   parser.accept(';');
   parser.expect('}', 'after the body of the function');
   if (isTable) tables.noteTable(name);
-  return { kind: 'function', name, isView, parameters, body };
+  return { kind: 'function', name, isView, parameters, inner, body };
 }
 
 function readParameter(parser: Parser): Parameters[number] {
@@ -86,32 +70,4 @@ function readParameter(parser: Parser): Parameters[number] {
   parser.expect(':', 'and a type after the name of a parameter');
   const type = readTypeName(parser);
   return { name, type, fallback: parser.accept('=') ? readExpression(parser) : undefined };
-}
-
-/** What the names stand for; those that come later may use those before, and go before `given`. */
-export function bindLets(texts: readonly LetText[], given: ReadonlyMap<string, Node>, plan: Names['plan']): ReadonlyMap<string, Bound> {
-  const lets = new Map<string, Bound>(given);
-  for (const text of texts) if (text.kind !== 'parameter' || !given.has(text.name)) lets.set(text.name, boundOf(text, lets, plan));
-  return lets;
-}
-
-function boundOf(text: LetText, lets: ReadonlyMap<string, Bound>, plan: Names['plan']): Bound {
-  switch (text.kind) {
-    case 'value':
-      return boundedNode(analyze(text.value, { scope: closed([]), lets, ...(plan && { plan }) }), text.value.at);
-    case 'parameter':
-      if (!text.fallback)
-        throw new AplError(
-          'meaning',
-          text.at,
-          `the parameter ${JSON.stringify(text.name)} has no value`,
-          'send it in "variables", or give it a default: name: type = value',
-        );
-      return boundedNode(analyze(text.fallback, { scope: closed([]), lets, ...(plan && { plan }) }), text.fallback.at);
-    case 'table':
-      if (!plan) throw new AplError('meaning', text.pipeline.at, 'tables are for queries');
-      return { kind: 'table', tree: boundedTree(plan(text.pipeline, lets), text.pipeline.at) };
-    case 'function':
-      return { kind: 'function', isView: text.isView, parameters: text.parameters, body: text.body, lets: new Map(lets) };
-  }
 }

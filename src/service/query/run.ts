@@ -98,7 +98,7 @@ export async function runQuery(engine: Engine, request: QueryRequest, treeOf: (r
     return { program, answer: await answerOf(program, engine, environment.params.values, options, all.rows) };
   };
   // For a page of events the engine needs less memory when it compares times first: without that, wide events exceed a small limit.
-  const isPage = !stages.some(({ kind }) => kind === 'where' || kind === 'summarize' || kind === 'series' || kind === 'nested');
+  const isPage = !stages.some(({ kind }) => kind === 'where' || kind === 'summarize' || kind === 'fold' || kind === 'series' || kind === 'nested');
   const needed = isPage ? asked : neededBounds(asked, extents);
   let { program, answer } = await run(needed);
   const isLess = needed.start !== start || needed.end !== end;

@@ -23,6 +23,7 @@ export function compile(node: Node): Evaluate {
       return ({ row }) => textsOf(row.values()).join('\u0001');
     case 'item':
       return item(node);
+    case 'columns':
     case 'scalar':
     case 'among':
       throw new RangeError(`${node.kind} is for queries`);

@@ -63,6 +63,7 @@ export function compileStage(stage: Stage): CompiledStage {
     case 'route':
       return { ...propertiesOf([stage.dataset]), writes: [], run: ({ row }) => row };
     case 'summarize':
+    case 'fold':
     case 'sort':
     case 'limit':
     case 'join':

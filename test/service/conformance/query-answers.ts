@@ -6,6 +6,7 @@ import { client, dataset } from './under.ts';
 /** `D` in a text is the name of the dataset. */
 type Case = readonly [text: string, wanted: readonly (readonly unknown[])[]];
 
+const ITEMS = 'datatable(k:string, x:dynamic)["a", dynamic([3,1,2]), "b", dynamic([5,9]), "c", dynamic([])]';
 const NUMBERS = 'datatable(x:long, r:real)[1, 0.5, 2, 1.5]';
 
 const CASES: readonly (readonly [string, readonly Case[]])[] = [
@@ -114,6 +115,45 @@ const CASES: readonly (readonly [string, readonly Case[]])[] = [
     ['datatable(a:string)["2"] | lookup (datatable(b:long, c:string)[2, "two"]) on $left.a == tostring($right.b) | project a, c', [['2', 'two']]],
     ["datatable(['a.b']:long)[2] | lookup (datatable(b:long, c:string)[2, 'two']) on $left.['a.b'] == $right.b | project c", [['two']]],
   ]],
+  ['names that are words of the language', [
+    ['print x = 1 | extend matches = 1, has = 2 | where matches == 1 and has != 1 | project matches, contains = has | sort by contains desc', [[1, 2]]],
+    ['datatable(between:long, in:string)[1, "a", 2, "b"] | summarize n = count() by between | where not(between == 2) | project between, n', [[1, 1]]],
+  ]],
+  ['dynamic with fields', [
+    ['print a = 1 | project d = dynamic([a, 1h, datetime(2020-01-02), {"k": a + 1, "l": [[]]}])', [[[1, '1h0m0s', '2020-01-02T00:00:00Z', { k: 2, l: [[]] }]]]],
+    ["D | sort by _time asc | take 1 | project d = dynamic([status, ['m']]), e = dynamic({'m': m})", [[['200', 'p'], { m: 'p' }]]],
+    ['print dynamic([["a"], ["b"]]), dynamic([]), dynamic({})', [[[['a'], ['b']], [], {}]]],
+  ]],
+  ['let inside a function', [
+    ['let f = (a:long) { let b = a * 2; b + 1 }; print f(2), f(3)', [[5, 7]]],
+    ['let f = (a:long) { let b = a * 2; let g = (c:long) { let b = c + b; b }; g(b) + 1 }; print f(2)', [[9]]],
+    ['let f = (s:string) { let n = 1; D | where m == s | take n | project m }; f("q")', [['q']]],
+  ]],
+  ['all columns', [
+    ['print a = 1, b = "x" | project p = pack(*), q = pack_array(*)', [[{ a: 1, b: 'x' }, [1, 'x']]]],
+    ['D | project p = pack(*) | project p.m, p.status, bag_keys(p) | sort by p.m asc', [['p', '200', ['_time', 'm', 'status']], ['q', '404', ['_time', 'm', 'status']]]],
+    ['datatable(a:long, b:string)[1, "x", 1, "x", 2, "x"] | distinct * | sort by a asc', [[1, 'x'], [2, 'x']]],
+    ['D | project-away _time, status | distinct * | project m | sort by m asc', [['p'], ['q']]],
+    ['datatable(a:long, b:string)[1, "x", 1, "x", 2, "x"] | summarize n = count() by p = pack(*) | sort by n desc', [[{ a: 1, b: 'x' }, 2], [{ a: 2, b: 'x' }, 1]]],
+    ['D | summarize s = spotlight(status == "404", *) | mv-expand s | project d = tostring(s.dimension), n = s.delta_score | where d == "m"', [['m', 1]]],
+  ]],
+  ['numbers and sums that begin anew', [
+    ['datatable(k:string, n:long)["a", 1, "a", 2, "b", 3, "a", 4] | sort by n asc | extend r = row_number(1, k != prev(k)), s = row_cumsum(n, k != prev(k)) | project r, s', [[1, 1], [2, 3], [1, 3], [1, 4]]],
+    ['datatable(k:string, n:long)["a", 1, "a", 2, "b", 3] | sort by n asc | project k, r = row_number(0, k != prev(k)) + 10', [['a', 10], ['a', 11], ['b', 10]]],
+    ['datatable(n:long)[1, 2, 3] | sort by n asc | serialize r = row_number(5, n == 3)', [[1, 5], [2, 6], [3, 5]]],
+  ]],
+  ['mv-apply of several items', [
+    ['print x = dynamic([1, 2, 3]) | mv-apply x on (summarize s = sum(toint(x)))', [[[1, 2, 3], 6]]],
+    [`${ITEMS} | mv-apply x on (summarize s = sum(toint(x)), c = count())`, [['a', [3, 1, 2], 6, 3], ['b', [5, 9], 14, 2]]],
+    [`${ITEMS} | mv-apply x to typeof(long) on (top 1 by x)`, [['a', 3], ['b', 9]]],
+    [`${ITEMS} | mv-apply y = x to typeof(long) on (sort by y asc | take 2) | project k, y`, [['a', 1], ['a', 2], ['b', 5], ['b', 9]]],
+    [`${ITEMS} | mv-apply y = x to typeof(long) on (summarize c = count() by odd = y % 2 | where c > 1)`, [['a', [3, 1, 2], 1, 2], ['b', [5, 9], 1, 2]]],
+    [`${ITEMS} | mv-apply with_itemindex=i y = x on (where i > 0 | order by i desc | extend z = i * 10 | limit 1) | project k, i, z`, [['a', 2, 20], ['b', 1, 10]]],
+    ['D | sort by _time asc | mv-apply y = split(m, "x") on (summarize n = count()) | project m, n', [['p', 1], ['q', 1]]],
+  ]],
+  ['numbers of rows by let', [
+    ['let n = 1; D | sample n | count', [[1]]], ['let n = 1; D | sample-distinct n of m | count', [[1]]],
+  ]],
   ['events', [
     ["D | extend x = 5 | summarize arg_max(_time, *) | project x, m", [[5, 'q']]],
     ["D | extend m = 'other' | summarize arg_max(_time, *) | project m", [['other']]],
@@ -144,7 +184,10 @@ describe('answers', () => {
   });
 
   test.each([
-    ['print x = 1 | extend matches = 1', `write ['matches']`],
+    ['print x = 1 | where matches "x"', `write ['matches']`],
+    ['print x = 1 | where in ("x")', `write ['in']`],
+    ['print x = 1 | extend y = strlen(*)', 'name the fields'],
+    ['print x = dynamic([1]) | mv-apply x on (distinct x | join (print x = 1) on x)', 'write mv-expand'],
     ['declare query_parameters (x:long); print x', 'send it in "variables"'],
     ['print x = 1 | take x', 'a number of rows'],
     ['datatable(a:long)[1] | join (datatable(b:long)[1]) on $left.a + $right.b == $right.b', 'of one table'],

@@ -266,7 +266,7 @@ describe('operators over tables', () => {
     ['L | extend i = next(row_number())', 400, 'row_number cannot stand in next'],
     ['union isfuzzy=true L, R', 400, 'isfuzzy=true is not supported'],
     ['L | search kind=sideways "x"', 400, 'a kind out of default, case_insensitive, case_sensitive'],
-    ['L | mv-apply x = k on (summarize count())', 400, 'mv-apply takes where, extend, project-away and project-rename'],
+    ['L | mv-apply x = k on (join R on k)', 400, 'mv-apply takes where, extend, project-away, project-rename, summarize'],
     ['L | mv-apply x = k', 400, 'and (operators) behind the array'],
     ['L | redact k on s', 400, 'redact wants regular expressions as literals'],
     ['L | redact 5 on s', 400, 'redact wants regular expressions as literals'],

@@ -8,7 +8,7 @@ export const ARRAYS = {
   array_length: { syntax: 'array_length(array)', doc: 'Counts the items of the array.', args: ['any'], returns: 'int' },
   len: { syntax: 'len(value)', doc: 'Counts the characters of a text or the items of an array.', args: ['any'], returns: 'int' },
   isarray: { syntax: 'isarray(value)', doc: 'True if the value is an array.', args: ['any'], returns: 'bool' },
-  pack_array: { syntax: 'pack_array(a, b, …)', doc: 'Makes an array of the values.', args: ['any'], rest: 'any', returns: 'dynamic' },
+  pack_array: { syntax: 'pack_array(a, b, …)', columns: true, doc: 'Makes an array of the values, with `*` of all columns, in queries only.', args: ['any'], rest: 'any', returns: 'dynamic' },
   range: { syntax: 'range(1, 10, 2)', doc: `Makes an array of the values from the first to the second, at most ${MOST}: numbers in steps of 1, times in steps of 1h, or of the given step.`, args: ['any', 'any', 'any'], optional: 1, returns: 'dynamic' },
   array_concat: { syntax: 'array_concat(a, b, …)', doc: 'Joins arrays.', args: ['any'], rest: 'any', returns: 'dynamic' },
   array_slice: { syntax: 'array_slice(array, first, last)', doc: 'Returns the items from the first to the last position, both included; negative positions count from the end.', args: ['any', 'int', 'int'], returns: 'dynamic' },

@@ -3,7 +3,7 @@ import type { FunctionTable } from '../../function-spec.ts';
 import { pathSteps } from '../arrays/spec.ts';
 
 export const BAGS = {
-  bag_pack: { aliases: ['pack', 'pack_dictionary'], syntax: "bag_pack('key', value, …)", doc: 'Makes an object of keys and values.', args: ['constant string', 'any'], rest: 'any', returns: 'dynamic' },
+  bag_pack: { aliases: ['pack', 'pack_dictionary'], syntax: "bag_pack('key', value, …)", columns: true, doc: 'Makes an object of keys and values; `bag_pack(*)` one of all columns, in queries only.', args: ['constant string', 'any'], rest: 'any', returns: 'dynamic' },
   bag_keys: { syntax: 'bag_keys(object)', doc: 'Returns the keys of the object as an array.', args: ['any'], returns: 'dynamic' },
   bag_has_key: { syntax: "bag_has_key(object, 'key')", doc: 'True if the object has the key, or what a path such as `$.a.b` leads to.', args: ['any', 'string'], returns: 'bool' },
   bag_merge: { syntax: 'bag_merge(a, b, …)', doc: 'Merges objects; of a key that several have the first value counts.', args: ['any', 'any'], rest: 'any', returns: 'dynamic' },

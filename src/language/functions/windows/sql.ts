@@ -6,7 +6,10 @@ import type { Builders, Call } from '../../../service/query/values/call.ts';
 
 const ALL_ROWS = sql` rows between unbounded preceding and unbounded following`;
 
-const numberOf = (call: Call): Sql => sql`toInt64(row_number() over (${call.order()}))`;
+/** The rows of the part that the second argument numbers, in their order. */
+const partOf = (call: Call): Sql => (call.count > 1 ? sql`partition by ${call.int(1)}${call.order()}` : call.order());
+
+const numberOf = (call: Call): Sql => sql`toInt64(row_number() over (${partOf(call)}))`;
 
 /** The first argument, that many rows away. */
 function shifted(call: Call, direction: 'lagInFrame' | 'leadInFrame'): Value {
@@ -27,7 +30,7 @@ function shifted(call: Call, direction: 'lagInFrame' | 'leadInFrame'): Value {
 function cumulated(call: Call): Value {
   const value = call.value(0);
   const { timespan } = value.facets;
-  const over = sql` over (${call.order()} rows between unbounded preceding and current row)`;
+  const over = sql` over (${partOf(call)} rows between unbounded preceding and current row)`;
   if (timespan) return one('timespan', sql`sum(${timespan})${over}`);
   if (!value.facets.int && !value.facets.real) return NULL_VALUE;
   const { kind, sql: number } = asNumber(value);

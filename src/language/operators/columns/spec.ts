@@ -1,4 +1,5 @@
 /** Operators that choose columns and make new ones: project, project-away, extend. */
+import { withRestarts } from '../../plan/restarts.ts';
 import { closed, extended, keeping, typeOf, without } from '../../plan/scope.ts';
 import { plainOf } from '../../function-spec.ts';
 import { analyze, type Names } from '../../plan/analysis.ts';
@@ -75,6 +76,12 @@ function patternsOf(expressions: readonly Expression[], names: Names): string[] 
   });
 } // prettier-ignore
 
+/** The columns beside those that there are. */
+export function extending(made: readonly Column[], { scope }: Names): Result {
+  const { before, columns, after } = withRestarts(made);
+  return { stages: [...before, { kind: 'extend', columns }, ...after], scope: extended(scope, columns) };
+}
+
 export const COLUMNS: readonly Operator[] = [
   operator({
     names: ['project'],
@@ -85,8 +92,8 @@ export const COLUMNS: readonly Operator[] = [
       return parser.list(() => readAssignment(parser));
     },
     plan(assignments, names) {
-      const columns = columnsOf(assignments, names);
-      return { stages: [{ kind: 'project', columns }], scope: closed(columns.map(({ name, node }) => [name, node.type])) };
+      const { before, columns } = withRestarts(columnsOf(assignments, names));
+      return { stages: [...before, { kind: 'project', columns }], scope: closed(columns.map(({ name, node }) => [name, node.type])) };
     },
   }),
   operator({
@@ -157,8 +164,7 @@ export const COLUMNS: readonly Operator[] = [
       return parser.list(() => readAssignment(parser, use === 'transforms'));
     },
     plan(assignments, names) {
-      const columns = columnsOf(assignments, names);
-      return { stages: [{ kind: 'extend', columns }], scope: extended(names.scope, columns) };
+      return extending(columnsOf(assignments, names), names);
     },
   }),
 ];

@@ -1,7 +1,8 @@
 /** mv-expand: a row for each item of an array or object. */
 import { analyze, applyNamed, wrongType, type Names } from '../../plan/analysis.ts';
 import { extended } from '../../plan/scope.ts';
-import { constantNode, type Column, type Stage } from '../../plan/tree.ts';
+import type { Column, Stage } from '../../plan/tree.ts';
+import { applied } from './apply.ts';
 import { AplError } from '../../syntax/apl-error.ts';
 import { readAssignment, readColumnName, readTypeName } from '../../syntax/expressions.ts';
 import type { Parser } from '../../syntax/parser.ts';
@@ -77,25 +78,11 @@ function readExpansion(parser: Parser): Expansion {
   return { parts, index, limit, items };
 }
 
-const APPLIED: readonly Stage['kind'][] = ['where', 'extend', 'remove', 'rename'];
-
-/** Rows without an item do not come out of mv-apply. */
-function hasItems(stage: Stage, at: number): Stage {
-  const zero = constantNode({ type: 'int', value: 0n });
-  const columns = stage.kind === 'expand' ? stage.columns : [];
-  const size = (node: Column['node']): Column['node'] => applyNamed('>', at, applyNamed('array_length', at, node), zero);
-  const nodes = columns.flatMap(({ node }) => [size(node), size(applyNamed('bag_keys', at, node))]);
-  return { kind: 'where', condition: applyNamed('or', at, ...nodes) };
-}
-
 /** The operators behind `on`, applied to the items of each row. */
 function appliedTo(expansion: Expansion, inner: Pipeline, names: Names): Result {
-  const { stages, scope } = expanded(expansion, names);
-  const tree = names.plan!(inner, names.lets, scope);
-  const other = tree.stages.find(({ kind }) => !APPLIED.includes(kind));
-  if (other)
-    throw new AplError('meaning', inner.at, 'mv-apply takes where, extend, project-away and project-rename', 'to count, sum or sort items write mv-expand, then summarize by a key of the row'); // prettier-ignore
-  return { stages: [hasItems(stages[0]!, inner.at), ...stages, ...tree.stages], scope: tree.scope };
+  const rows = expanded(expansion, names);
+  const [stage] = rows.stages;
+  return applied(rows, stage?.kind === 'expand' ? stage.columns : [], names.plan!(inner, names.lets, rows.scope), inner.at, names);
 }
 
 export const EXPAND: readonly Operator[] = [
@@ -110,7 +97,7 @@ export const EXPAND: readonly Operator[] = [
     names: ['mv-apply'],
     only: 'queries',
     syntax: 'mv-apply [with_itemindex=<name>] [<name> =] <array> [to typeof(<type>)], … [limit <count>] on (<operators>)',
-    doc: 'Makes a row of each item of an array that passes the operators: where, extend, project-away and project-rename. A row without items is dropped.',
+    doc: 'Applies operators to the items of the array of each row: where, extend, project-away, project-rename, sort, top, take and summarize. What is left of the items are rows; those of summarize have the columns of their row, too. A row without items is dropped.',
     read(parser) {
       const expansion = readExpansion(parser);
       parser.expect('on', 'and (operators) behind the array');

@@ -5,6 +5,7 @@ import { readAssignment, readExpression } from '../../syntax/expressions.ts';
 import type { Parser } from '../../syntax/parser.ts';
 import type { Expression } from '../../syntax/tree.ts';
 import { operator, type Operator, type Result, type Use } from '../../plan/operator.ts';
+import { countOf, readCount, type RowCount } from '../rows/spec.ts';
 import { summarized } from '../summarize/spec.ts';
 
 const readBy = (parser: Parser): readonly Expression[] => (parser.accept('by') ? parser.list(() => readExpression(parser)) : []);
@@ -38,7 +39,7 @@ function sampleFraction(fraction: number, at: number, { scope }: Names): Result 
 
 /** A number of rows, or a fraction of them; of transforms the same events are left in each run. */
 type Sample =
-  | { readonly of: 'rows'; readonly at: number; readonly count: number }
+  | { readonly of: 'rows'; readonly at: number; readonly count: RowCount }
   | { readonly of: 'chance'; readonly at: number; readonly fraction: number }
   | { readonly of: 'events'; readonly fraction: number; readonly by: readonly Expression[] };
 
@@ -49,7 +50,7 @@ function readSample(parser: Parser, at: number, use: Use): Sample {
       parser.take();
       return { of: 'chance', at, fraction: given.value };
     }
-    return { of: 'rows', at, count: parser.count('a number of rows after sample, or a fraction of them such as 0.1') };
+    return { of: 'rows', at, count: readCount(parser, 'a number of rows after sample, or a fraction of them such as 0.1') };
   }
   const { token } = parser;
   const isFraction = (token.kind === 'real' && token.value <= 1) || (token.kind === 'int' && token.value <= 1n);
@@ -59,7 +60,7 @@ function readSample(parser: Parser, at: number, use: Use): Sample {
 }
 
 function sampled(sample: Sample, names: Names): Result {
-  if (sample.of === 'rows') return sampleRows(sample.count, sample.at, names);
+  if (sample.of === 'rows') return sampleRows(countOf(sample.count, names), sample.at, names);
   if (sample.of === 'chance') return sampleFraction(sample.fraction, sample.at, names);
   return { stages: [{ kind: 'sample', fraction: sample.fraction, by: nodesOf(sample.by, names) }], scope: names.scope };
 }
@@ -78,13 +79,13 @@ export const FLOW: readonly Operator[] = [
     syntax: 'sample-distinct <count> of <expression>',
     doc: 'Returns that many random distinct values.',
     read(parser, at) {
-      const count = parser.count('a number of values after sample-distinct');
+      const count = readCount(parser, 'a number of values after sample-distinct');
       parser.expect('of', 'after the number of values');
       return { at, count, by: readAssignment(parser) };
     },
     plan({ at, count, by }, names) {
       const distinct = summarized({ by: [by], aggregations: [] }, names);
-      const { stages, scope } = sampleRows(count, at, { ...names, scope: distinct.scope });
+      const { stages, scope } = sampleRows(countOf(count, names), at, { ...names, scope: distinct.scope });
       return { stages: [...distinct.stages, ...stages], scope };
     },
   }),

@@ -33,10 +33,11 @@ function sortKeys(orderings: readonly Ordering[], names: Names): SortKey[] {
 }
 
 /** A number, or the name of `let` that stands for one. */
-const readCount = (parser: Parser, wanted: string): number | Expression =>
+export type RowCount = number | Expression;
+export const readCount = (parser: Parser, wanted: string): RowCount =>
   parser.token.kind === 'name' ? readExpression(parser) : parser.count(wanted);
 
-function countOf(count: number | Expression, names: Names): number {
+export function countOf(count: RowCount, names: Names): number {
   if (typeof count === 'number') return count;
   const node = count.kind === 'name' && !names.lets.has(count.name) ? undefined : analyze(count, { ...names, scope: closed([]) });
   const value = node?.kind === 'constant' && node.type === 'int' ? (node.constant.value as bigint | null) : null;

@@ -1,5 +1,6 @@
 /** Operators that say something about the whole result: its columns, how it is drawn, a name for it. */
-import { closed, extended } from '../../plan/scope.ts';
+import { closed } from '../../plan/scope.ts';
+import { extending } from '../columns/spec.ts';
 import { readAssignment, readColumnName } from '../../syntax/expressions.ts';
 import type { Parser } from '../../syntax/parser.ts';
 import { columnsOf, operator, type Operator } from '../../plan/operator.ts';
@@ -79,8 +80,7 @@ export const SHAPE: readonly Operator[] = [
       return isAlone ? [] : parser.list(() => readAssignment(parser));
     },
     plan(assignments, names) {
-      const columns = columnsOf(assignments, names);
-      return { stages: columns.length === 0 ? [] : [{ kind: 'extend', columns }], scope: extended(names.scope, columns) };
+      return assignments.length === 0 ? { stages: [], scope: names.scope } : extending(columnsOf(assignments, names), names);
     },
   }),
 ];

@@ -1,9 +1,17 @@
 /** summarize, and what it is the general form of: distinct and count. */
 import { findAggregate, functionNames, isRefused, unknownFunction } from '../../functions/table.ts';
 import { guess } from '../../other-names.ts';
-import { analyze, checkArguments, wrongType, type Names } from '../../plan/analysis.ts';
+import { analyze, checkArguments, columnsOperand, wrongType, type Names } from '../../plan/analysis.ts';
 import { closed, freeName } from '../../plan/scope.ts';
-import type { Aggregation, AggregationInfo, Column, Key, Node, ValueAggregation } from '../../plan/tree.ts';
+import {
+  ALL_COLUMNS,
+  type Aggregation,
+  type AggregationInfo,
+  type Column,
+  type Key,
+  type Node,
+  type ValueAggregation,
+} from '../../plan/tree.ts';
 import { AplError } from '../../syntax/apl-error.ts';
 import { readAssignment } from '../../syntax/expressions.ts';
 import { nameOf, type Assignment, type Expression } from '../../syntax/tree.ts';
@@ -31,9 +39,21 @@ interface Summary {
 
 export function summarized({ by, aggregations }: Summary, names: Names): Result {
   const columns: Columns = { used: new Set(), types: [] };
-  const keys = by.map((assignment) => key(assignment, names, columns));
+  const isWhole = by.length === 1 && by[0]!.value.kind === 'star';
+  const keys = isWhole ? allColumns(names, columns) : by.map((assignment) => key(assignment, names, columns));
   const stage = { kind: 'summarize', keys, aggregations: aggregations.map((item) => aggregation(item, names, columns)) } as const;
+  if (isWhole && names.scope.open) return { stages: [stage], scope: names.scope };
   return { stages: [stage], scope: openWhenWhole(stage.aggregations, columns) };
+}
+
+/** Of `distinct *`. Which fields events have is known when the query runs. */
+function allColumns({ scope }: Names, columns: Columns): Key[] {
+  if (scope.open) return [{ name: '*', node: ALL_COLUMNS, binOfTime: undefined }];
+  return [...scope.columns].map(([name, type]) => ({
+    name: add(columns, name, type),
+    node: { kind: 'column', type, name },
+    binOfTime: undefined,
+  }));
 }
 
 /** With the whole row taken (`arg_max(x, *)`), every field of it is there. */
@@ -122,7 +142,7 @@ function single(expression: CallExpression, names: Names): Aggregation & { reado
   const last = written.at(-1);
   if (conditional && (last === undefined || given.length === 0)) throw new AplError('meaning', at, `${expression.name} wants a condition as its last argument`);
   const star = given.length === 1 && given[0]!.kind === 'star' && spec.names[0] === 'count';
-  const nodes = star ? [] : given.map((arg) => analyze(arg, names));
+  const nodes = star ? [] : given.map((arg) => columnsOperand(spec, arg, names) ?? analyze(arg, names));
   const places = given.map((arg) => arg.at);
   const args = checkArguments(spec, nodes, at, places);
   const type = typeof spec.returns === 'function' ? spec.returns(args.map((arg) => arg.type)) : spec.returns;
@@ -185,8 +205,8 @@ export const SUMMARIZE: readonly Operator[] = [
   operator({
     names: ['distinct'],
     only: 'queries',
-    syntax: 'distinct <expression>, …',
-    doc: 'Keeps each combination of values once.',
+    syntax: 'distinct <expression>, … | *',
+    doc: 'Keeps each combination of values once; `*` stands for all columns.',
     read: (parser) => ({ by: parser.list(() => readAssignment(parser)), aggregations: [] }),
     plan: summarized,
   }),

@@ -13,7 +13,7 @@ import { union } from '../sql/relation/union.ts';
 import type { Kind } from '../values/kind.ts';
 import { sql, type Sql } from '../values/sql.ts';
 import { makeSeries } from '../sql/relation/series.ts';
-import { summarize } from '../sql/relation/summarize.ts';
+import { fold, summarize } from '../sql/relation/summarize.ts';
 import { topNested } from '../sql/relation/top-nested.ts';
 import { facetsOf } from '../values/value.ts';
 import { AplError } from '../../../language/syntax/apl-error.ts';
@@ -186,6 +186,8 @@ function advance(relation: Relation, stage: Stage, window: bigint): Relation {
       return relation.expand(stage);
     case 'summarize':
       return summarize(relation, stage.aggregations, stage.keys, window);
+    case 'fold':
+      return fold(relation, stage.aggregations, stage.keys, window);
     case 'sort':
       return relation.sort(stage.keys);
     case 'limit':

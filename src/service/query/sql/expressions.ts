@@ -1,7 +1,7 @@
 /** Typed expressions as SQL. */
 import type { AggregateCall, Call, Environment } from '../values/call.ts';
 import { aggregateBuilder, scalarBuilder } from './functions.ts';
-import type { Aggregation, Node, Tree } from '../../../language/plan/tree.ts';
+import { constantNode, isColumns, type Aggregation, type Node, type Tree } from '../../../language/plan/tree.ts';
 import { AplError } from '../../../language/syntax/apl-error.ts';
 import { itemAt, itemOf } from '../values/json.ts';
 import { type InnerRows, whereSql } from './relation-parts.ts';
@@ -28,6 +28,8 @@ export interface ExpressionContext {
   /** A column's value, or undefined when no event ever had the field. */
   readonly column: (name: string) => Value | undefined;
   readonly everything: () => Sql;
+  /** The names of all columns. */
+  readonly columns: () => readonly string[];
   /** Called with the name of a field that no event ever had. */
   readonly missing: (name: string) => void;
   /** The rows of a query inside the expression. */
@@ -45,6 +47,8 @@ export function compile(node: Node, context: ExpressionContext, filtering = fals
       return columnValue(node, context);
     case 'everything':
       return { facets: { string: context.everything() }, required: true };
+    case 'columns':
+      throw new RangeError('* stands among arguments');
     case 'item': {
       const object = compile(node.object, context);
       const { key } = node;
@@ -76,9 +80,21 @@ export function compileCondition(node: Node, context: ExpressionContext): Sql {
   return value.plain?.bool ?? sql`ifNull(${asBool(value)}, false)`;
 }
 
-type Arguments = Pick<Aggregation & { readonly kind: 'value' }, 'args' | 'places' | 'at'>;
+type Arguments = Pick<Aggregation & { readonly kind: 'value' }, 'spec' | 'args' | 'places' | 'at'>;
 
-function callOf({ args, places, at }: Arguments, context: ExpressionContext, filtering: boolean, wrap?: (value: Value) => Value): Call {
+/** The arguments with all columns in place of `*`; an object has its keys before them. */
+function written({ spec, args }: Arguments, context: ExpressionContext): readonly Node[] {
+  if (!args.some(isColumns)) return args;
+  const columns = context.columns().map((name): Node[] => {
+    const column: Node = { kind: 'column', type: 'dynamic', name };
+    return spec.name === 'bag_pack' ? [constantNode({ type: 'string', value: name }), column] : [column];
+  });
+  return args.flatMap((arg) => (isColumns(arg) ? columns.flat() : [arg]));
+}
+
+function callOf(given: Arguments, context: ExpressionContext, filtering: boolean, wrap?: (value: Value) => Value): Call {
+  const { places, at } = given;
+  const args = written(given, context);
   const values: (Value | undefined)[] = [];
   const value = (n: number): Value => {
     const known = values[n];

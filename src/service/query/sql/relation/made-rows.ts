@@ -48,7 +48,7 @@ export function constantRows(
 
 /** From, from + step, … up to and with `to`. */
 export function rangeRows(frame: Frame, { name, type, from, to, step }: Source & { readonly kind: 'range' }): Relation {
-  const context = { environment: frame.environment, missing: frame.missing, relationOf: frame.relationOf, column: () => undefined, everything: () => sql`''`, windowOrder: () => sql`` };
+  const context = { environment: frame.environment, missing: frame.missing, relationOf: frame.relationOf, column: () => undefined, columns: () => [], everything: () => sql`''`, windowOrder: () => sql`` };
   const width = step.kind === 'constant' ? (step.constant.value as bigint) : 1n;
   const count = (value: Value): Sql => (type === 'datetime' ? sql`toUnixTimestamp64Nano(${asTime(value)})` : type === 'timespan' ? value.facets.timespan! : asInt(value));
   const [first, last] = [count(compile(from, context)), count(compile(to, context))];

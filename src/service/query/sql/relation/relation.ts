@@ -60,6 +60,7 @@ export class Relation {
       windowOrder: () => orderSql(this.ordered().parts),
       column: (name) => this.column(name),
       everything: () => this.#everything(),
+      columns: () => [...this.allColumns().keys()],
     };
   }
 

@@ -18,7 +18,8 @@ export function summarize(relation: Relation, aggregations: readonly Aggregation
   const level = parts.level + 1;
   const names = new Names(level);
   const columns = new Map<string, Made>();
-  const grouped = keys.map(({ name, node, binOfTime }) => {
+  const all = keys.flatMap((key): readonly Key[] => (key.node.kind === 'columns' ? context.columns().map((name) => ({ ...key, name, node: { kind: 'column', type: 'dynamic', name } })) : [key]));
+  const grouped = all.map(({ name, node, binOfTime }) => {
     const value = compile(node, context);
     columns.set(name, { ...originOf(node, parts), value: names.take('k', value), type: node.type, role: 'key', timeBin: binOfTime !== undefined });
     return value;
@@ -48,6 +49,18 @@ export function summarize(relation: Relation, aggregations: readonly Aggregation
     matched: matched && alias('m', level),
   });
 } // prettier-ignore
+
+/** The same with rows in place of groups, whose own columns come first. */
+export function fold(...given: Parameters<typeof summarize>): Relation {
+  const { parts } = summarize(...given);
+  const names = new Set([...given[0].parts.columns.keys(), ...parts.columns.keys()]);
+  const columns = new Map<string, Made>();
+  for (const name of names) {
+    const made = parts.columns.get(name);
+    if (made) columns.set(name, { value: made.value, type: made.type, role: 'row' });
+  }
+  return new Relation({ ...parts, columns, matched: undefined });
+}
 
 /** The types that the field has had, where the node is nothing but a field. */
 function originOf(node: Node, { columns, open, dataset }: Parts): { bits?: number } {

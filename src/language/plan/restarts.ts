@@ -1,0 +1,46 @@
+/** row_number and row_cumsum that begin anew: a condition becomes the number of the part that each row is in, in columns before theirs. */
+import { FUNCTIONS } from '../functions/table.ts';
+import { constantNode, mapCalls, numberedName, type Column, type Node, type Stage } from './tree.ts';
+
+type Call = Node & { readonly kind: 'apply' };
+
+const columnNode = (name: string): Node => ({ kind: 'column', type: 'int', name });
+const int = (value: bigint): Node => constantNode({ type: 'int', value });
+
+/** A call of the function, in the place of another. */
+const applyAt = (name: string, { at }: Call, args: readonly Node[]): Node => {
+  const spec = FUNCTIONS.get(name)!;
+  return { kind: 'apply', type: 'int', spec, args, at, places: args.map(() => at) };
+};
+
+export interface Restarted {
+  /** What makes the parts, and leaves them out again. */
+  readonly before: readonly Stage[];
+  readonly columns: readonly Column[];
+  readonly after: readonly Stage[];
+}
+
+const RESTARTING: ReadonlySet<string> = new Set(['row_number', 'row_cumsum']);
+
+export function withRestarts(columns: readonly Column[]): Restarted {
+  const [conditions, parts]: [Column[], Column[]] = [[], []];
+  const rewrite = (call: Call): Node => {
+    const [value, condition] = call.args;
+    if (!RESTARTING.has(call.spec.name) || !condition) return call;
+    const [isFirst, part] = [numberedName('restart', conditions.length), numberedName('part', conditions.length)];
+    conditions.push({ name: isFirst, node: applyAt('iff', call, [condition, int(1n), int(0n)]) });
+    parts.push({ name: part, node: applyAt('row_cumsum', call, [columnNode(isFirst)]) });
+    return { ...call, args: [value!, columnNode(part)] };
+  };
+  const rewritten = columns.map((column) => ({ ...column, node: mapCalls(column.node, rewrite) }));
+  if (parts.length === 0) return { before: [], columns, after: [] };
+  const names = [...conditions, ...parts].map(({ name }) => ({ text: name, prefix: false }));
+  return {
+    before: [
+      { kind: 'extend', columns: conditions },
+      { kind: 'extend', columns: parts },
+    ],
+    columns: rewritten,
+    after: [{ kind: 'remove', names }],
+  };
+}
