@@ -20,6 +20,9 @@ export const SERVICE_OWN_SAMPLE = 2000;
 export const SERVICE_OWN_PAUSE = 100;
 /** Nesting of one event's value; over it the event fails. */
 export const SERVICE_EVENT_DEPTH = 100;
+/** Bytes of a JSON body, but of ingest, and of memory for each value in it. */
+export const SERVICE_JSON_BYTES = 1024 * 1024;
+export const SERVICE_JSON_VALUE_BYTES = 48;
 /** Arrays and objects inside each other in a JSON body, but of ingest; a legacy filter takes two for each of its levels. */
 export const SERVICE_JSON_DEPTH = 500;
 /** Datasets of one service (each is a table of the engine). */
@@ -163,6 +166,8 @@ export interface ServiceLimits {
   readonly rowBytes: number;
   /** Of ingest bodies under way, as sent and, apart, unpacked. */
   readonly ingestBytes: number;
+  /** Of JSON bodies under way, but of ingest. */
+  readonly jsonBytes: number;
   /** What the embedded engine may take, all its work together. */
   readonly engineBytes: number;
   /** Of the heap of JavaScript, where the process is `serve`. */
@@ -183,6 +188,7 @@ type MemoryShares = Pick<
   | 'resultBytes'
   | 'rowBytes'
   | 'ingestBytes'
+  | 'jsonBytes'
   | 'datasets'
   | 'allFields'
   | 'heapBytes'
@@ -207,6 +213,7 @@ export function memoryShares(memoryBytes: number, isEmbedded: boolean, datasets 
     // Its text, what is read from it and what is written of it are in the heap at once, with two bytes a character.
     rowBytes: wholeMib(heapBytes / 12),
     ingestBytes: Math.min(SERVICE_INGEST_BYTES_IN_FLIGHT, wholeMib(other / 21)),
+    jsonBytes: wholeMib(heapBytes / 8),
     datasets: Math.min(SERVICE_DATASETS, isEmbedded ? Math.floor(Math.max(free, LEAST_LEFT_BYTES) / 2 / SERVICE_DATASET_BYTES) : SERVICE_DATASETS),
     bodyValues: Math.floor(heapBytes / SERVICE_VALUE_HEAP_BYTES),
     allFields: Math.min(SERVICE_ALL_FIELDS, Math.floor(heapBytes / 4 / SERVICE_FIELD_BYTES)),

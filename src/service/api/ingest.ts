@@ -1,9 +1,11 @@
 /** POST /v1/ingest/{dataset} and POST /v1/datasets/{dataset}/ingest: the same, under an older path. */
 import { isUtf8 } from 'node:buffer';
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { SERVICE_KEY_LENGTH } from '../limits.ts';
+import { leastRateOf } from '../fairness/least-rate.ts';
 import { badRequest } from '../http/api-error.ts';
+import { readBytes } from '../fairness/body.ts';
 import { ingestAdmission, type Admitted } from '../ingest/admission.ts';
 import { decompress, tooLarge } from '../ingest/decompress.ts';
 import { ingest, type IngestOptions, type Parts } from '../ingest/ingest.ts';
@@ -55,10 +57,8 @@ export const ingestEndpoints = group('ingest', {}, (_endpoint, parts: IngestPart
     // Bodies stay bytes, whatever they are; the reader of the format judges them.
     scope.decorateRequest('admitted');
     scope.removeAllContentTypeParsers();
-    scope.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: bodyBytes }, (_request, body, parsed) => parsed(null, body));
-    scope.setErrorHandler((error: Error & { code?: string }) => {
-      throw error.code === 'FST_ERR_CTP_BODY_TOO_LARGE' ? tooLarge(bodyBytes) : error;
-    });
+    const bounds = { most: bodyBytes, tooLarge: () => tooLarge(bodyBytes), least: leastRateOf(parts.limits) };
+    scope.addContentTypeParser('*', (request: FastifyRequest) => readBytes(request.raw, bounds));
 
     const handle = async (request: Asked<`POST ${(typeof PATHS)[number]}`>, _body: unknown, reply: FastifyReply): Promise<FastifyReply> => {
       const { headers, query } = request;

@@ -2,7 +2,8 @@
  * Bodies and replies that do not go on hold what they take (a place among requests, the bytes of the reply): they are ended where they took
  * longer than some seconds and went on at less than a least rate in the last of these.
  */
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
+import { SERVICE_LEAST_RATE, type ServiceLimits } from '../limits.ts';
 
 /** `rate` is in bytes a second, over the last `afterMs`. */
 export interface LeastRate {
@@ -10,11 +11,13 @@ export interface LeastRate {
   readonly afterMs: number;
 }
 
+export const leastRateOf = ({ slowMs }: Pick<ServiceLimits, 'slowMs'>): LeastRate => ({ rate: SERVICE_LEAST_RATE, afterMs: slowMs });
+
 /** Looks so many times in each `afterMs`. */
 const LOOKS = 5;
 
 /** Calls `end` once, when `bytes` grew too little in the last `afterMs`; stop it with the returned function. */
-function watch(bytes: () => number, { rate, afterMs }: LeastRate, end: () => void): () => void {
+export function watch(bytes: () => number, { rate, afterMs }: LeastRate, end: () => void): () => void {
   const before = [bytes()];
   let wasSlow = false;
   const timer = setInterval(() => {
@@ -30,13 +33,6 @@ function watch(bytes: () => number, { rate, afterMs }: LeastRate, end: () => voi
   }, afterMs / LOOKS);
   timer.unref();
   return () => clearInterval(timer);
-}
-
-/** Ends a request whose body comes too slowly. */
-export function watchBody(request: IncomingMessage, least: LeastRate, end: () => void): void {
-  if (request.complete) return;
-  const stop = watch(() => request.socket.bytesRead, least, end);
-  for (const event of ['end', 'close'] as const) request.once(event, stop);
 }
 
 /** Closes the connection of a client that reads a reply too slowly. */

@@ -6,18 +6,21 @@ import { randomUUID } from 'node:crypto';
 import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import { SERVICE_CONNECTIONS, SERVICE_JSON_DEPTH } from '../limits.ts';
+import { SERVICE_CONNECTIONS, SERVICE_JSON_BYTES } from '../limits.ts';
 import type { Log } from '../../core/log.ts';
 import { messageOf } from '../../core/errors.ts';
 import type { Auth, Caller } from '../auth/auth.ts';
 import type { RateLimit } from '../auth/rate-limit.ts';
 import type { Need } from '../auth/rights.ts';
 import type { TokenKind } from '../auth/tokens.ts';
-import { watchBody, watchReply, type LeastRate } from '../fairness/least-rate.ts';
+import { watchReply, type LeastRate } from '../fairness/least-rate.ts';
 import { isOwnHost } from '../../web/host-check.ts';
-import { ApiError, badRequest, forbidden, quote } from '../http/api-error.ts';
+import { ApiError, forbidden, quote } from '../http/api-error.ts';
+import { drainAfter, isAnswered } from '../fairness/body.ts';
+import { boundConnections } from '../fairness/connections.ts';
 import { allowOrigin } from '../http/cors.ts';
 import { isLocal, isLoopback } from '../http/is-local.ts';
+import { jsonBodies } from '../fairness/json-body.ts';
 import type { Metrics } from '../http/metrics.ts';
 import type { Endpoint } from '../http/openapi.ts';
 
@@ -44,8 +47,6 @@ declare module 'fastify' {
   }
 }
 
-/** A JSON body of the metadata and query routes, not of ingest. */
-const JSON_BODY_BYTES = 1024 * 1024;
 const VERSIONED = /^\/v\d+(?:\/|\?|$)/;
 
 export interface HttpOptions {
@@ -58,6 +59,8 @@ export interface HttpOptions {
   /** For a request to arrive whole; then 408. */
   readonly requestSeconds: number;
   readonly leastRate: LeastRate;
+  /** Bytes of bodies of JSON under way, but of ingest. */
+  readonly jsonBytes: number;
   readonly log: Log;
   readonly countRequest: Metrics['countRequest'];
   readonly accessLog: ((line: string) => void) | undefined;
@@ -65,13 +68,13 @@ export interface HttpOptions {
 
 /** A server without routes: each part registers its own. */
 export function createServer(options: HttpOptions): FastifyInstance {
-  const { auth, rateLimit, headerPrefix, ownHosts, corsOrigins, requestSeconds, leastRate, log } = options;
+  const { auth, rateLimit, headerPrefix, ownHosts, corsOrigins, requestSeconds, leastRate, jsonBytes, log } = options;
   const cors = { origins: corsOrigins, headerPrefix };
   const traceHeader = `${headerPrefix}Trace-Id`;
   const orgHeader = `${headerPrefix}Org-ID`.toLowerCase();
   const server = fastify({
     logger: false,
-    bodyLimit: JSON_BODY_BYTES,
+    bodyLimit: SERVICE_JSON_BYTES,
     requestTimeout: requestSeconds * 1000,
     // How often Node looks for requests that took too long.
     http: { headersTimeout: Math.min(60, requestSeconds) * 1000, connectionsCheckingInterval: Math.min(10, requestSeconds) * 1000 },
@@ -82,22 +85,31 @@ export function createServer(options: HttpOptions): FastifyInstance {
     routerOptions: { maxParamLength: 1024 },
     clientErrorHandler: answerBadHttp,
     frameworkErrors: (error, request, reply) => {
-      decorate(request, reply);
-      void fail(error, request, reply);
+      void fail(decorate(request, reply) ?? error, request, reply);
     },
   });
 
-  server.server.maxConnections = SERVICE_CONNECTIONS;
+  const connections = boundConnections(server.server, SERVICE_CONNECTIONS);
 
-  const decorate = (request: FastifyRequest, reply: FastifyReply): void => {
+  /** Returns why the request is to be refused. */
+  const decorate = (request: FastifyRequest, reply: FastifyReply): ApiError | undefined => {
     request.startedAt = performance.now();
-    reply.raw.once('close', () => noteEnd(options, request, reply));
+    const { socket } = request.raw;
+    const isOne = connections.begin(socket);
+    reply.raw.once('close', () => {
+      connections.end(socket);
+      request.bodyHeld?.release();
+      noteEnd(options, request, reply);
+    });
     void reply.header(traceHeader, request.id).header('X-Content-Type-Options', 'nosniff').header('Cache-Control', 'no-cache');
+    if (isOne) return undefined;
+    void reply.header('connection', 'close');
+    return new ApiError(503, `there are ${SERVICE_CONNECTIONS} connections already, the most at a time: try again`, { 'Retry-After': '1' });
   };
   const fail = (error: FastifyError | ApiError, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const status = error instanceof ApiError ? error.status : (error.statusCode ?? 500);
     if (error instanceof ApiError) void reply.headers(error.headers);
-    // Read and drop the rest of the body: a client that still sends would see a reset connection instead of the reply.
+    // The rest of the body is read, and the connection goes on.
     if (status === 413) void reply.removeHeader('connection');
     if (status >= 500 && status !== 501)
       log.error({ trace: request.id, method: request.method, url: request.url, error: messageOf(error) }, 'a request failed');
@@ -128,15 +140,22 @@ export function createServer(options: HttpOptions): FastifyInstance {
 
   // Clients send a content type without a body, mostly with DELETE: treat it as no body.
   const parseJson = server.getDefaultJsonParser('error', 'error');
-  server.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
-    if (body === '') done(null, undefined);
-    else if (isDeeper(body as string, SERVICE_JSON_DEPTH)) done(badRequest(`the body is nested deeper than ${SERVICE_JSON_DEPTH}`));
-    else void parseJson(request, body as string, done);
+  // Among those that fastify has is one for plain text, which nothing here bounds.
+  server.removeAllContentTypeParsers();
+  const readJson = jsonBodies(jsonBytes, leastRate);
+  server.addContentTypeParser('application/json', async (request: FastifyRequest) => {
+    const text = await readJson(request);
+    if (text === '') return undefined;
+    return new Promise((resolve, reject) => {
+      void parseJson(request, text, (error, body) => (error ? reject(error) : resolve(body)));
+    });
   });
+  server.decorateRequest('bodyHeld', undefined);
   server.decorateRequest('caller', null as unknown as Caller);
   server.decorateRequest('startedAt', 0);
   server.addHook('onRequest', (request, reply, done) => {
-    decorate(request, reply);
+    const refused = decorate(request, reply);
+    if (refused) throw refused;
     if (allowOrigin(cors, request, reply)) {
       void reply.code(204).send();
       return;
@@ -149,7 +168,6 @@ export function createServer(options: HttpOptions): FastifyInstance {
     if (isPublic) checkHost(request.raw);
     else {
       authenticate(request);
-      watchBody(request.raw, leastRate, () => answerBadHttp(TOO_SLOW, request.raw.socket));
       void reply.headers(rateLimit.count(Date.now()));
     }
     done();
@@ -160,7 +178,8 @@ export function createServer(options: HttpOptions): FastifyInstance {
     done();
   });
   // A kept-alive connection would delay the stop.
-  server.addHook('onSend', (_request, reply, _payload, done) => {
+  server.addHook('onSend', (request, reply, _payload, done) => {
+    drainAfter(request.raw, reply.raw, leastRate);
     watchReply(reply.raw, leastRate);
     if (isClosing) void reply.header('connection', 'close');
     done();
@@ -178,22 +197,6 @@ export function createServer(options: HttpOptions): FastifyInstance {
   );
   return server;
 }
-
-/** Whether JSON has more than `most` arrays and objects inside each other: functions that walk it need a stack. */
-function isDeeper(text: string, most: number): boolean {
-  let depth = 0;
-  for (let at = 0; at < text.length; at++) {
-    const char = text[at];
-    if (char === '"') {
-      for (at++; at < text.length && text[at] !== '"'; at++) if (text[at] === '\\') at++;
-    } else if (char === '[' || char === '{') {
-      if (++depth > most) return true;
-    } else if (char === ']' || char === '}') depth--;
-  }
-  return false;
-}
-
-const TOO_SLOW = Object.assign(new Error('the body came too slowly'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
 
 /** API tokens outlive the people who set programs up; personal tokens carry the name of a person. */
 const WRONG_KIND: Readonly<Record<TokenKind, string>> = {
@@ -225,12 +228,13 @@ function noteEnd({ countRequest, accessLog }: HttpOptions, request: FastifyReque
 
 /** A request that is not HTTP: Node has no reply object for it. */
 function answerBadHttp(error: Error & { code?: string }, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
+  if (error.code === 'ECONNRESET' || !socket.writable || isAnswered(socket)) {
     socket.destroy();
     return;
   }
   const status = error.code === 'HPE_HEADER_OVERFLOW' ? 431 : error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400;
-  const body = JSON.stringify({ code: status, message: `the request is not valid HTTP: ${error.code ?? error.message}` });
+  const reason = status === 408 ? 'the request did not come in time' : `the request is not valid HTTP: ${error.code ?? error.message}`;
+  const body = JSON.stringify({ code: status, message: reason });
   socket.end(
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
   );

@@ -10,7 +10,8 @@ import type { FastifyInstance } from 'fastify';
 import { codeOf, messageOf, TailraceError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import type { Credentials } from '../auth/auth.ts';
-import { DEFAULT_LIMITS, memoryShares, queryLimitsOf, SERVICE_LEAST_RATE, SERVICE_MEMORY_BYTES, type ServiceLimits } from '../limits.ts';
+import { leastRateOf } from '../fairness/least-rate.ts';
+import { DEFAULT_LIMITS, memoryShares, queryLimitsOf, SERVICE_MEMORY_BYTES, type ServiceLimits } from '../limits.ts';
 
 export interface ServiceOptions {
   /** Port 0: a free one. */
@@ -120,7 +121,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       ownHosts: [options.listen.host, ...(options.allowHosts ?? [])],
       corsOrigins: new Set(options.corsOrigins),
       requestSeconds: limits.requestSeconds,
-      leastRate: { rate: SERVICE_LEAST_RATE, afterMs: limits.slowMs },
+      leastRate: leastRateOf(limits),
+      jsonBytes: limits.jsonBytes,
       log,
       countRequest: metrics.countRequest,
       accessLog: options.accessLog,
