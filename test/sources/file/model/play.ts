@@ -163,7 +163,8 @@ class Play {
       case 'refill':
         return files.refill(path);
       case 'reserve':
-        return files.reserve(path);
+        // Read to its end through a link that is gone, it is nobody's: text in place of its NULs is not read.
+        return this.#links?.leadsTo(path) === false ? undefined : files.reserve(path);
       case 'truncate':
         return files.truncate(path);
       case 'delete':
