@@ -70,7 +70,7 @@ export class RunningAgent implements Agent {
     this.#saver = new SettlementSaver(state, this.#clock);
     this.#watchdog = new Watchdog(this.#clock, this.#log, SAVE_EVERY_MS);
     const { dataDir, deadLetter } = options.config;
-    this.#deadLetters = new DeadLetters(join(dataDir, 'dead-letters'), deadLetter.maxBytes, deadLetter.whenFull);
+    this.#deadLetters = new DeadLetters(join(dataDir, 'dead-letters'), deadLetter.maxBytes, deadLetter.whenFull, state.letters);
     this.#deadLetters.hasRoom = () => this.#components.retryLetters();
     this.#telemetry = new TelemetryListener({
       histograms: this.#histograms,
@@ -178,8 +178,7 @@ export class RunningAgent implements Agent {
   }
 
   drop(ids: readonly string[]): number {
-    const wanted = ids.length > 0 ? ids : this.#deadLetters.files().map(({ id }) => id);
-    return wanted.filter((id) => this.#deadLetters.remove(id)).length;
+    return this.#deadLetters.drop(ids);
   }
 
   stop(deadline: AbortSignal): Promise<StopReport> {

@@ -2,6 +2,7 @@
  * Maps the accepted events of a batch to its sent events: they differ where shaping left some out or made several of one. Spans and
  * accounting count accepted events; halves, a failure's index and the body count sent events.
  */
+import { sinkOf } from '../core/owner.ts';
 import type { DeadLetter } from '../core/sink.ts';
 import type { Unsent, Withheld } from '../core/shaping.ts';
 import type { Batch } from './batch.ts';
@@ -80,7 +81,16 @@ export function settleEvents(batch: Batch, refused: ReadonlyMap<number, { readon
 export type Origin = Pick<DeadLetter, 'sink' | 'dataset' | 'source' | 'stream' | 'spanOffset' | 'spanEnd' | 'eventInSpan' | 'sub'>;
 
 function originOf({ owner, dataset }: Batch, { source, stream, from, to }: HeldSpan, eventInSpan: number, sub: number | undefined): Origin {
-  return { sink: owner, dataset, source, stream, spanOffset: from, spanEnd: to, eventInSpan, ...(sub === undefined ? {} : { sub }) };
+  return {
+    sink: sinkOf(owner),
+    dataset,
+    source,
+    stream,
+    spanOffset: from,
+    spanEnd: to,
+    eventInSpan,
+    ...(sub === undefined ? {} : { sub }),
+  };
 }
 
 /** The origins of events that are sent, by their places in the body. */

@@ -2,6 +2,7 @@
  * `tailrace dead-letters list|show|replay|drop`: what the service refused, and sending it again. Listing reads the files and
  * works beside a running agent; replay and drop go through it, or do the work themselves where none runs.
  */
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { startAgent } from '../agent/start-agent.ts';
 import { askAgent } from '../agent/control/control.ts';
@@ -12,7 +13,8 @@ import type { Config } from '../config/model.ts';
 import { printable } from '../config/quote.ts';
 import { messageOf, TailraceError, UsageError } from '../core/errors.ts';
 import { whenAborted } from '../core/time/clock.ts';
-import { DeadLetters, formatLetter, type Letter } from '../state/dead-letters.ts';
+import { openState } from '../state/database/store.ts';
+import { DeadLetters, formatLetter, type Letter, type LetterIndex } from '../state/dead-letters.ts';
 import { lockFolder } from '../state/lock.ts';
 import { createLog } from '../telemetry/log.ts';
 import { plural, say } from './output/say.ts';
@@ -138,28 +140,36 @@ async function replayAlone(config: Config, ids: readonly string[], sink: string 
 }
 
 async function drop(config: Config, ids: readonly string[]): Promise<number> {
-  const letters = lettersOf(config);
-  const known = new Set(letters.files().map(({ id }) => id));
-  for (const id of ids)
-    if (!known.has(id)) say(`tailrace: no dead letter has the id ${JSON.stringify(id)}`, '  fix: tailrace dead-letters list shows the ids');
+  const known = new Set(
+    lettersOf(config)
+      .files()
+      .map(({ id }) => id),
+  );
   const answer = await askAgent(config.dataDir, { command: 'drop', args: ids });
-  const wanted = ids.length > 0 ? ids : [...known];
-  const removed = answer ? (answer.result as { removed: number }).removed : dropAlone(config, letters, wanted);
+  const removed = answer ? (answer.result as { removed: number }).removed : await dropAlone(config, ids);
+  for (const id of removed < ids.length ? ids : [])
+    if (!known.has(id)) say(`tailrace: no dead letter has the id ${JSON.stringify(id)}`, '  fix: tailrace dead-letters list shows the ids');
   process.stdout.write(`the dead letters of ${plural(removed, 'id')} removed\n`);
   return ids.length === 0 || removed === ids.length ? 0 : 1;
 }
 
 /** Without a running agent; never beside a command that is replaying them. */
-function dropAlone({ dataDir }: Config, letters: DeadLetters, ids: readonly string[]): number {
-  if (letters.files().length === 0) return 0;
-  const lock = lockFolder(dataDir);
+async function dropAlone(config: Config, ids: readonly string[]): Promise<number> {
+  const { dataDir: folder } = config;
+  if (!existsSync(join(folder, 'state.db'))) {
+    const lock = existsSync(folder) ? lockFolder(folder) : undefined;
+    const removed = lettersOf(config).drop(ids);
+    lock?.release();
+    return removed;
+  }
+  const state = openState({ folder, sinksOf: () => [], log: await createLog({ level: 'warn' }) });
   try {
-    return ids.filter((id) => letters.remove(id)).length;
+    return lettersOf(config, state.letters).drop(ids);
   } finally {
-    lock.release();
+    state.close();
   }
 }
 
-function lettersOf(config: Config): DeadLetters {
-  return new DeadLetters(join(config.dataDir, 'dead-letters'), Infinity);
+function lettersOf({ dataDir }: Config, index?: LetterIndex): DeadLetters {
+  return new DeadLetters(join(dataDir, 'dead-letters'), Infinity, 'block', index);
 }

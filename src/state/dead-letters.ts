@@ -47,6 +47,18 @@ export interface LetterFile {
 /** What happens when the limit is reached: the batch waits, its refused events are dropped, or the oldest letters are. */
 export type WhenFull = 'block' | 'drop_newest' | 'drop_oldest';
 
+/** Remembers which letters there are, so that those whose file others remove are missed. */
+export interface LetterIndex {
+  /** The files that are there at the start. */
+  found(ids: ReadonlySet<string>): void;
+  /** Those that it knows and that nobody dropped; their files may be gone. */
+  ids(): string[];
+  /** The letters are in their file. */
+  kept(id: string, letters: readonly Letter[]): void;
+  /** Called before the file goes; true where it knew of it. */
+  removed(id: string, why: 'replayed' | 'command' | 'when_full'): boolean;
+}
+
 const SUFFIX = '.ndjson';
 
 export class DeadLetters {
@@ -54,15 +66,19 @@ export class DeadLetters {
   #maxBytes: number;
   #whenFull: WhenFull;
   #bytes: number;
+  readonly #index: LetterIndex | undefined;
   /** Called when letters that found no room may find some now. */
   hasRoom: () => void = () => {};
 
   /** `folder` is made when the first letter is kept. */
-  constructor(folder: string, maxBytes: number, whenFull: WhenFull = 'block') {
+  constructor(folder: string, maxBytes: number, whenFull: WhenFull = 'block', index?: LetterIndex) {
     this.#folder = folder;
     this.#maxBytes = maxBytes;
     this.#whenFull = whenFull;
-    this.#bytes = this.files().reduce((sum, file) => sum + file.bytes, 0);
+    const files = this.files();
+    this.#bytes = files.reduce((sum, file) => sum + file.bytes, 0);
+    this.#index = index;
+    index?.found(new Set(files.map(({ id }) => id)));
   }
 
   /** From now on; letters beyond a lower limit stay. */
@@ -85,7 +101,11 @@ export class DeadLetters {
     const before = this.#sizeOf(id);
     if (this.#whenFull === 'drop_oldest' && !isReplay) this.#makeRoom(text.length - before, id);
     if (this.#bytes - before + text.length > this.#maxBytes && !isReplay) {
-      if (this.#whenFull !== 'block') return 'dropped';
+      if (this.#whenFull !== 'block') {
+        this.#index?.kept(id, letters);
+        this.#index?.removed(id, 'when_full');
+        return 'dropped';
+      }
       const message = `the dead letters take ${this.#bytes} bytes, and ${text.length} more are over the limit of ${this.#maxBytes}`;
       throw new TailraceError('E_DEAD_LETTERS_FULL', message, {
         fix: 'send some again or remove them (tailrace dead-letters replay|drop), or raise dead_letter.max_bytes',
@@ -98,6 +118,7 @@ export class DeadLetters {
       // It is there also when only its folder could not be synced.
       this.#bytes += this.#sizeOf(id) - before;
     }
+    this.#index?.kept(id, letters);
     return 'kept';
   }
 
@@ -105,7 +126,7 @@ export class DeadLetters {
     if (this.#bytes + bytes <= this.#maxBytes) return;
     for (const { id } of this.files()) {
       if (this.#bytes + bytes <= this.#maxBytes) return;
-      if (id !== except) this.remove(id);
+      if (id !== except) this.remove(id, 'when_full');
     }
   }
 
@@ -147,14 +168,21 @@ export class DeadLetters {
     }
   }
 
-  /** Removes a file for good; false when there is none. */
-  remove(id: string): boolean {
+  /** Drops these files for good, all where `ids` is empty, and misses those no more that others removed. Returns how many it knew. */
+  drop(ids: readonly string[]): number {
+    const all = ids.length > 0 ? ids : [...this.files().map(({ id }) => id), ...(this.#index?.ids() ?? [])];
+    return [...new Set(all)].filter((id) => this.remove(id)).length;
+  }
+
+  /** Removes a file for good; false when nobody knows of one. */
+  remove(id: string, why: 'replayed' | 'command' | 'when_full' = 'command'): boolean {
     if (!isName(id)) return false;
+    const isKnown = this.#index?.removed(id, why) ?? false;
     const bytes = this.#sizeOf(id);
     try {
       rmSync(join(this.#folder, id + SUFFIX));
     } catch (error) {
-      if (codeOf(error) === 'ENOENT') return false;
+      if (codeOf(error) === 'ENOENT') return isKnown;
       throw new TailraceError('E_DATA_DIR', `cannot remove the dead letters "${id}": ${messageOf(error)}`, {
         fix: ownerFix(this.#folder),
         cause: error,

@@ -71,7 +71,17 @@ test.each(cases)('ranges of a stream: $name', (each) => {
 // Symptom: "17,317 events accepted = 17317 delivered".
 test('each count of the running agent has its digits in groups', () => {
   const count = 1_234_567;
-  const totals = { settled: 0, in_hand: 0, unread: 0, lost: 0, dropped: 0, gap: 0, dead_letters: count };
+  const totals = {
+    settled: 0,
+    in_hand: 0,
+    unread: 0,
+    lost: 0,
+    dropped: 0,
+    gap: 0,
+    dead_letters: count,
+    missing_letters: 0,
+    dropped_letters: 0,
+  };
   const counts = { accepted: count, delivered: count, dead_lettered: count, dropped: count, filtered: count, held: count, lost_bytes: 0 };
   const agent = { pid: 1, balanced: true, problems: [], sources: [{ id: 'app', ...counts }] };
   const shown = renderAudit({ ok: true, totals, agent, streams: [], problems: [] });

@@ -3,14 +3,24 @@
  * later process. The sums are what the test knows.
  */
 import { randomBytes } from 'node:crypto';
-import { readdirSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'vitest';
 import type { Audit } from '../../src/cli/audit/report.ts';
 import { tailraceFor } from '../cli/tailrace.ts';
 import type { Program } from '../support/program.ts';
-import { addressOf, QUICK, type ShippingOptions, type Site, spooledFiles, startShipping, test } from '../support/shipping.ts';
+import {
+  addressOf,
+  command,
+  QUICK,
+  type ShippingOptions,
+  type Site,
+  spooledFiles,
+  startShipping,
+  outcomes,
+  test,
+} from '../support/shipping.ts';
 import { until } from '../support/until.ts';
 
 const run = tailraceFor({});
@@ -50,7 +60,18 @@ class Stage {
 
   /** Waits: what was settled or lost reaches the disk a moment later. Losses alone end with exit code 1. */
   async audits(ends: Ends): Promise<void> {
-    const wanted = { settled: 0, in_hand: 0, unread: 0, lost: 0, dropped: 0, gap: 0, dead_letters: 0, ...ends };
+    const wanted = {
+      settled: 0,
+      in_hand: 0,
+      unread: 0,
+      lost: 0,
+      dropped: 0,
+      gap: 0,
+      dead_letters: 0,
+      missing_letters: 0,
+      dropped_letters: 0,
+      ...ends,
+    };
     let code: number | null = null;
     await until('the audit has these sums', async () => {
       const ended = await run(['audit', '--json', '--config', join(this.site.folder, 'tailrace.yaml')]);
@@ -58,7 +79,28 @@ class Stage {
       this.last = JSON.parse(ended.stdout) as Audit;
       return JSON.stringify(this.last.totals) === JSON.stringify({ ...this.last.totals, ...wanted });
     }, 20_000).catch(() => expect(this.last).toMatchObject({ totals: wanted })); // prettier-ignore
-    expect({ code, ok: this.last.ok }).toEqual(wanted.lost + wanted.gap > 0 ? { code: 1, ok: false } : { code: 0, ok: true });
+    expect({ code, ok: this.last.ok }).toEqual(
+      wanted.lost + wanted.gap + wanted.missing_letters > 0 ? { code: 1, ok: false } : { code: 0, ok: true },
+    );
+  }
+
+  get letters(): string {
+    return join(this.site.folder, 'agent/dead-letters');
+  }
+
+  /** All lines of the log are refused. */
+  async hasLetters(lines = LINES): Promise<void> {
+    writeFileSync(this.log, lines);
+    this.site.service.respond = ({ events }) => ({ failed: events.map((_, index) => index) });
+    await this.start();
+    await until('all are settled', async () => {
+      const { dead_lettered: kept = 0, dropped = 0 } = await outcomes(this.agent);
+      return kept + dropped === lines.split('\n').length - 1;
+    });
+  }
+
+  async does(...args: string[]): Promise<void> {
+    expect((await command(this.site, ...args)).code).toBe(0);
   }
 
   async spools(files: number): Promise<void> {
@@ -106,6 +148,70 @@ const ways: Readonly<Record<string, Way>> = {
       await stage.start();
     },
     ends: { settled: 8, dead_letters: 1 },
+  },
+  'dead letter, replayed': {
+    steps: async (stage) => {
+      await stage.hasLetters();
+      stage.service('up');
+      await stage.does('dead-letters', 'replay');
+    },
+    ends: { settled: 8 },
+  },
+  'dead letter, dropped beside the agent': {
+    steps: async (stage) => {
+      await stage.hasLetters();
+      await stage.does('dead-letters', 'drop', '--all');
+    },
+    ends: { settled: 8, dropped_letters: 2 },
+  },
+  'dead letter, dropped while no agent ran': {
+    steps: async (stage) => {
+      await stage.hasLetters();
+      await stage.stop();
+      await stage.does('dead-letters', 'drop', '--all');
+      await stage.start();
+    },
+    ends: { settled: 8, dropped_letters: 2 },
+  },
+  'dead letter, dropped as there was no room': {
+    options: { top: 'dead_letter: {max_bytes: 1KiB, when_full: drop_newest}' },
+    steps: async (stage) => {
+      await stage.hasLetters(MANY.slice(0, 3996));
+    },
+    ends: { settled: 3996, dropped_letters: 4 },
+  },
+  'dead letter, removed by hand': {
+    steps: async (stage) => {
+      await stage.hasLetters();
+      for (const name of readdirSync(stage.letters)) rmSync(join(stage.letters, name));
+    },
+    ends: { settled: 8, missing_letters: 2 },
+  },
+  'dead letter, one of which was removed from its file by hand': {
+    steps: async (stage) => {
+      await stage.hasLetters();
+      const [name] = readdirSync(stage.letters);
+      const [line] = readFileSync(join(stage.letters, name!), 'utf8').split('\n');
+      writeFileSync(join(stage.letters, name!), `${line}\n`);
+    },
+    ends: { settled: 8, dead_letters: 1, missing_letters: 1 },
+  },
+  'dead letter of a routed dataset, replayed': {
+    options: { top: 'transform: "to_dataset(\'routed\')"' },
+    steps: async (stage) => {
+      await stage.hasLetters();
+      stage.service('up');
+      await stage.does('dead-letters', 'replay');
+    },
+    ends: { settled: 16 },
+  },
+  'dead letter of a routed dataset, removed by hand': {
+    options: { top: 'transform: "to_dataset(\'routed\')"' },
+    steps: async (stage) => {
+      await stage.hasLetters();
+      for (const name of readdirSync(stage.letters)) rmSync(join(stage.letters, name));
+    },
+    ends: { settled: 16, missing_letters: 2 },
   },
   'held in its file': {
     steps: async (stage) => {

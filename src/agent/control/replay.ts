@@ -7,6 +7,7 @@ import type { Accounting } from '../../batcher/accounting.ts';
 import { addTo } from '../../batcher/send/delivery-options.ts';
 import { messageOf, TailraceError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
+import { sinkOf } from '../../core/owner.ts';
 import { NO_TAIL } from '../../core/tail.ts';
 import type { DeadLetters, Letter } from '../../state/dead-letters.ts';
 import type { SinkPipeline } from '../build/sink-pipeline.ts';
@@ -82,7 +83,7 @@ export class Replay {
     const letters = this.#read(id, result);
     if (!letters) return;
     const first = letters[0]?.about;
-    const sink = first && this.#options.sink(through ?? first.sink);
+    const sink = first && this.#options.sink(through ?? sinkOf(first.sink));
     const stream = STREAM_PREFIX + id;
     const isInClear = first?.kind === 'transform_failed';
     if (isInClear)
@@ -115,7 +116,7 @@ export class Replay {
       sink.delivery.enqueue(batch);
     });
     this.#underWay.delete(stream);
-    this.#options.letters.remove(id);
+    this.#options.letters.remove(id, 'replayed');
     result.replayed += letters.length;
     result.refused += batch.refusedEvents;
     addTo(sink.delivery.stats.replayed, 'refused', batch.refusedEvents);

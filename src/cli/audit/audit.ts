@@ -33,17 +33,30 @@ async function auditFolder(config: Config): Promise<Audit> {
 }
 
 function judge(report: Report, agent: AuditedAgent | undefined): Audit {
-  const totals = { settled: 0, in_hand: 0, unread: 0, lost: 0, dropped: 0, gap: 0, dead_letters: 0 };
+  const totals = {
+    settled: 0,
+    in_hand: 0,
+    unread: 0,
+    lost: 0,
+    dropped: 0,
+    gap: 0,
+    dead_letters: 0,
+    missing_letters: 0,
+    dropped_letters: 0,
+  };
   for (const { sinks, unread_bytes: unread = 0 } of report.streams) {
     totals.unread += unread;
     for (const { ranges, unplaced, dead_letters: letters } of sinks) {
       totals.dead_letters += letters.count;
+      for (const { events } of letters.missing) totals.missing_letters += Math.max(1, events);
+      for (const events of Object.values(letters.dropped)) totals.dropped_letters += events;
       for (const { from, to, state } of ranges) totals[state] += (to ?? from) - from;
       for (const { state, bytes } of unplaced) totals[state] += bytes;
     }
   }
   const lostByAgent = agent?.sources.some(({ lost_bytes: bytes }) => bytes > 0) ?? false;
-  const ok = totals.lost + totals.gap === 0 && report.problems.length === 0 && (agent?.balanced ?? true) && !lostByAgent;
+  const ok =
+    totals.lost + totals.gap + totals.missing_letters === 0 && report.problems.length === 0 && (agent?.balanced ?? true) && !lostByAgent;
   return { ok, totals, ...(agent ? { agent } : {}), ...report };
 }
 

@@ -42,6 +42,8 @@ export interface Report {
   readonly problems: readonly string[];
 }
 
+type LetterTotal = 'dead_letters' | 'missing_letters' | 'dropped_letters';
+
 type AgentCount = 'accepted' | 'delivered' | 'dead_lettered' | 'dropped' | 'filtered' | 'held' | 'lost_bytes';
 
 /** The counts of the running agent since its start. */
@@ -55,8 +57,8 @@ export interface AuditedAgent {
 export interface Audit extends Report {
   /** Every byte is settled, a dead letter, in hand or in its file. */
   readonly ok: boolean;
-  /** Bytes by state, counted once for each sink and dataset. */
-  readonly totals: Readonly<Record<Range['state'], number>> & { readonly dead_letters: number };
+  /** Bytes by state, and dead letters, counted once for each sink and dataset. */
+  readonly totals: Readonly<Record<Range['state'] | LetterTotal, number>>;
   /** Absent where none runs. */
   readonly agent?: AuditedAgent;
 }
@@ -74,10 +76,10 @@ interface Found {
 export async function makeReport(config: Config, isRunning: boolean): Promise<Report> {
   const { dataDir } = config;
   // Read the state first: everything read later can only be further on.
-  const { streams: rows, losses: lost } = readAuditRows(dataDir);
+  const { streams: rows, losses: lost, letters: kept } = readAuditRows(dataDir);
   const losses = collectLosses(lost);
   const spool = readSpoolHeaders(join(dataDir, 'spool'));
-  const letters = collectLetters(join(dataDir, 'dead-letters'));
+  const letters = collectLetters(join(dataDir, 'dead-letters'), kept, () => readAuditRows(dataDir).letters);
   const locator = new Locator(config);
   const found: Found = { config, letters, losses, locator, isRunning, spooled: new Set(spool.headers.map(({ key }) => key)) };
   const known = new Set(rows.flatMap(({ identity }) => (identity ? [inodeKey(identity)] : [])));

@@ -11,14 +11,29 @@ import type { Audit, AuditedAgent, AuditedSink, StreamAudit } from './report.ts'
 const MAX_SHOWN_LETTERS = 3;
 
 export function renderAudit({ ok, totals, agent, streams, problems }: Audit): string {
-  const { settled, in_hand: inHand, unread, lost, dropped, gap, dead_letters: letters } = totals;
+  const {
+    settled,
+    in_hand: inHand,
+    unread,
+    lost,
+    dropped,
+    gap,
+    dead_letters: letters,
+    missing_letters: missing,
+    dropped_letters: droppedLetters,
+  } = totals;
   const sums = { settled, 'in hand': inHand, unread, lost, ...(dropped > 0 && { dropped }), 'in gaps': gap };
+  const others = { missing, dropped: droppedLetters };
+  const ofLetters = [
+    plural(letters, 'dead letter'),
+    ...Object.entries(others).flatMap(([name, count]) => (count > 0 ? `${groupDigits(count)} ${name}` : [])),
+  ];
   const bytes = Object.entries(sums).map(([name, count]) => `${formatBytes(count)} ${name}`);
   return [
     ...streams.flatMap(streamLines),
     ...(agent ? agentLines(agent) : ['no agent runs: this is what one that starts finds']),
     ...problems.map((problem) => `cannot be read: ${printable(problem)}`),
-    `${plural(streams.length, 'stream')}: ${bytes.join(', ')}; ${plural(letters, 'dead letter')}`,
+    `${plural(streams.length, 'stream')}: ${bytes.join(', ')}; ${ofLetters.join(', ')}`,
     ok ? 'every byte is accounted for' : 'not every byte is accounted for',
     '',
   ].join('\n');
@@ -36,7 +51,9 @@ function sinkLines({ sink, dataset, settled_as: settledAs, ranges, unplaced, dea
   const left = letters.count - MAX_SHOWN_LETTERS;
   return [
     `  sink ${sink}, dataset ${dataset}`,
-    ...ranges.map((range) => `    ${range.from}–${range.to ?? '?'}  ${describeRange(range, settledAs, letters.count > 0)}`),
+    ...ranges.map(
+      (range) => `    ${range.from}–${range.to ?? '?'}  ${describeRange(range, settledAs, letters.count + letters.missing.length > 0)}`,
+    ),
     ...unplaced.map(({ state, bytes, reason, at }) => `    ${groupDigits(bytes)} bytes  ${describeLoss(state, reason, at)}`),
     ...letters.named
       .slice(0, MAX_SHOWN_LETTERS)
@@ -44,9 +61,18 @@ function sinkLines({ sink, dataset, settled_as: settledAs, ranges, unplaced, dea
         ({ id, offset, status, reason }) =>
           `    dead letter ${id}: byte ${offset}, ${status === 0 ? '' : `HTTP ${status}, `}${printable(reason)}`,
       ),
+    ...letters.missing.map(
+      ({ id, path, events }) =>
+        `    dead letter ${id}: ${events > 0 ? plural(events, 'event') : 'its events'} lost, as others removed ${events > 0 ? 'them from ' : ''}${printable(path)}; put it back, or say that it is not needed: tailrace dead-letters drop ${id}`,
+    ),
+    ...Object.entries(letters.dropped).map(
+      ([end, events]) => `    ${plural(events, 'dead letter')} dropped, ${DROPPED_BY[end as keyof typeof DROPPED_BY]}`,
+    ),
     ...(left > 0 ? [`    and ${plural(left, 'dead letter')} more: tailrace dead-letters list`] : []),
   ];
 }
+
+const DROPPED_BY = { command: 'with tailrace dead-letters drop', when_full: 'as they were full (dead_letter.when_full)' } as const;
 
 const HOLDERS = {
   disk_buffer: 'the disk buffer',

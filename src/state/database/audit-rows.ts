@@ -8,6 +8,7 @@ import { DatabaseSync, type SQLOutputValue } from 'node:sqlite';
 import { messageOf, TailraceError } from '../../core/errors.ts';
 import { HELD_OPENING_MS } from '../limits.ts';
 import { STATE_VERSION } from './database.ts';
+import { type IndexedLetters, toIndexed } from './letter-index.ts';
 import { type StoredLoss, toLoss } from './losses.ts';
 import { heldBy, isHeld } from './refusal.ts';
 import { toStreamFacts } from './rows.ts';
@@ -39,12 +40,13 @@ export interface AuditedState {
   readonly streams: readonly AuditedStream[];
   /** What was lost or dropped, also of streams that are forgotten. */
   readonly losses: readonly StoredLoss[];
+  readonly letters: readonly IndexedLetters[];
 }
 
 /** Everything; nothing where no agent used the folder yet. Throws `E_STATE` where the database cannot be read. */
 export function readAuditRows(folder: string): AuditedState {
   const file = join(folder, 'state.db');
-  if (!existsSync(file)) return { streams: [], losses: [] };
+  if (!existsSync(file)) return { streams: [], losses: [], letters: [] };
   try {
     const database = new DatabaseSync(file, { readOnly: true });
     try {
@@ -52,7 +54,8 @@ export function readAuditRows(folder: string): AuditedState {
       const { user_version: version } = database.prepare('pragma user_version').get() as { user_version: number };
       if (version !== STATE_VERSION) throw new Error(`it has format ${version}, and this version of Tailrace reads ${STATE_VERSION}`);
       const losses = database.prepare('select * from losses order by stream, from_byte').all().map(toLoss);
-      return { streams: readStreams(database), losses };
+      const letters = database.prepare('select * from letters order by at_ms, rowid').all().map(toIndexed);
+      return { streams: readStreams(database), losses, letters };
     } finally {
       database.close();
     }

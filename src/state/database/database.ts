@@ -38,6 +38,11 @@ create table if not exists losses (
   source text not null, path text not null, stream text not null, sink text not null, reason text not null, from_byte integer not null,
   bytes integer not null, at_ms integer not null, primary key (stream, sink, reason, path, source, from_byte)
 ) strict;
+create table if not exists letters (
+  id text not null, source text not null, path text not null, stream text not null, sink text not null, dataset text not null,
+  events integer not null, ended text, at_ms integer not null
+) strict;
+create index if not exists letters_by_id on letters (id);
 `;
 /** The format that this version writes. */
 export const STATE_VERSION = 8;

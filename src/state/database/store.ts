@@ -12,6 +12,7 @@ import type { Loss, LossReason } from '../../core/stream.ts';
 import { openDatabase, prepareFolder } from './database.ts';
 import { readInstance, writeInstance } from '../instance.ts';
 import { Ledger } from './ledger.ts';
+import { StoredLetterIndex } from './letter-index.ts';
 import { Losses, type StoredLoss } from './losses.ts';
 import { type FolderLock, lockFolder } from '../lock.ts';
 import { reserve } from '../reserve.ts';
@@ -55,6 +56,7 @@ export class State {
   readonly ledger: Ledger;
   /** What it notes is written with the marks. */
   readonly losses: Losses;
+  readonly letters: StoredLetterIndex;
   readonly #startedSources: ReadonlySet<string>;
   readonly #transactions: Transactions;
   /** Random, so that it names this process's use of the folder, also where the folder goes back to an earlier state. */
@@ -79,6 +81,7 @@ export class State {
     this.streams = new Streams(statements, (source) => options.sinksOf(source));
     this.ledger = new Ledger(database, statements, this.streams);
     this.losses = new Losses(database);
+    this.letters = new StoredLetterIndex(database, () => this.save());
     this.streams.load(database);
     this.ledger.load();
     this.streams.addNewSinks();
@@ -192,7 +195,7 @@ export class State {
   save(): boolean {
     this.#transactions.noticeRemoval();
     try {
-      if (this.streams.hasChanges || this.ledger.hasChanges || this.losses.hasChanges) this.#writeMoved();
+      if ([this.streams, this.ledger, this.losses, this.letters].some(({ hasChanges }) => hasChanges)) this.#writeMoved();
       else this.#transactions.syncSaved();
       return true;
     } catch (error) {
@@ -208,11 +211,13 @@ export class State {
       this.streams.write();
       this.ledger.write();
       this.losses.write();
+      this.letters.write();
       work();
     });
     this.streams.noteWritten();
     this.ledger.noteWritten();
     this.losses.noteWritten();
+    this.letters.noteWritten();
     this.saves += 1;
     if (hasSettlements) this.settlementWrites += 1;
     this.#transactions.noteSaved();
