@@ -17,6 +17,10 @@ export interface FileIdentity {
   readonly path?: string;
   /** The path under which it was first matched without symbolic links, as that last led to it, when they differ. */
   readonly realPath?: string;
+  /** Its first line may have begun in another file. */
+  readonly beginsInLine?: boolean;
+  /** What was read of it ends inside of a line. */
+  readonly endsInLine?: boolean;
 }
 
 /** Where a compressed file ended when all of it was read. */

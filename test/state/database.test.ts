@@ -259,7 +259,7 @@ test('database of the third version keeps its positions and unsettled batches, a
   const second = new DatabaseSync(join(folder, 'state.db'));
   second.exec(`alter table marks rename column content_sum to content_crc; update marks set content_crc = 99, points = '0 0 5 17';
     alter table spans rename column content_sum to crc; update spans set crc = 77; alter table spans drop column reads;
-    alter table streams drop column seen_size; alter table streams drop column archive_end; alter table streams drop column real_path;
+    alter table streams drop column seen_size; alter table streams drop column archive_end; alter table streams drop column real_path; alter table streams drop column in_line;
     pragma user_version = 3`);
   const { state: again, log } = open(folder);
   expect(log.lines).toEqual([]);
@@ -274,7 +274,7 @@ test('database of the fourth version keeps its positions; how much of a file was
   state.close();
   const fourth = new DatabaseSync(join(folder, 'state.db'));
   fourth.exec(
-    'alter table streams drop column seen_size; alter table streams drop column archive_end; alter table streams drop column real_path; alter table spans drop column reads; pragma user_version = 4',
+    'alter table streams drop column seen_size; alter table streams drop column archive_end; alter table streams drop column real_path; alter table streams drop column in_line; alter table spans drop column reads; pragma user_version = 4',
   );
   const { state: again, log } = open(folder);
   expect(log.lines).toEqual([]);
@@ -300,7 +300,7 @@ test('database of the sixth version keeps its positions and identities; where li
   commit(state, span(id, 0, 10));
   state.close();
   const sixth = new DatabaseSync(join(folder, 'state.db'));
-  sixth.exec('alter table streams drop column real_path; pragma user_version = 6');
+  sixth.exec('alter table streams drop column real_path; alter table streams drop column in_line; pragma user_version = 6');
   const { state: again, log } = open(folder);
   expect(log.lines).toEqual([]);
   expect(again.streams.list('app')).toMatchObject([{ id, resumeAt: 10, identity }]);
@@ -308,6 +308,30 @@ test('database of the sixth version keeps its positions and identities; where li
   again.streams.identify(id, { ...identity, realPath: '/data/a' });
   again.close();
   expect(open(folder).state.streams.list('app')).toMatchObject([{ id, identity: { ...identity, realPath: '/data/a' } }]);
+});
+
+test('database of the seventh version keeps its streams; whether a file begins or ends in a line is noted from then on', () => {
+  const { folder, state } = begin();
+  const identity = { device: '1', inode: '2', headLength: 3, headHash: 'ab' };
+  const { id } = state.streams.mint('app', '/log/a', identity);
+  commit(state, span(id, 0, 10));
+  state.close();
+  const seventh = new DatabaseSync(join(folder, 'state.db'));
+  seventh.exec('alter table streams drop column in_line; pragma user_version = 7');
+  const identityNow = (): unknown => {
+    const { state: again, log } = open(folder);
+    expect(log.lines).toEqual([]);
+    const [record] = again.streams.list('app');
+    again.close();
+    return record!.identity;
+  };
+  expect(identityNow()).toEqual(identity);
+  for (const inLine of [{ beginsInLine: true }, { endsInLine: true }, { beginsInLine: true, endsInLine: true }, {}]) {
+    const { state: next } = open(folder);
+    next.streams.identify(id, { ...identity, ...inLine });
+    next.close();
+    expect(identityNow()).toEqual({ ...identity, ...inLine });
+  }
 });
 
 // Symptom: the agent span, deaf to SIGTERM. Cause: Node's recursive mkdir tries for ever where a folder that is there answers ENOENT.

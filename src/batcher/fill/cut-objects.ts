@@ -3,7 +3,7 @@
  * cannot see into them (RULES 29). Asked only where a pipeline hides fields.
  */
 import type { Block, EventShape } from '../../core/block.ts';
-import { hasObjectLine } from '../../core/bytes/object-text.ts';
+import { hasObjectInside, hasObjectLine } from '../../core/bytes/object-text.ts';
 import { eventStarts } from '../block-events.ts';
 
 /** How every event begins that is made of a text. */
@@ -62,7 +62,9 @@ function isPassed({ window, single }: Block, bytes: Buffer, start: number): bool
 
 /** Of a syslog message, by the rules of its `parse_json`. */
 function isUnreadMessage(event: Readonly<Record<string, unknown>>, message: string, objects: NonNullable<EventShape['objects']>): boolean {
-  if (!hasObjectLine(message, 'cookie')) return false;
+  // Where its header could not be read, the message begins somewhere in the text.
+  const isHere = Object.hasOwn(event, 'parse_error') ? hasObjectInside(message) : hasObjectLine(message, 'cookie');
+  if (!isHere) return false;
   if (['parse_error', 'part', 'truncated'].some((name) => Object.hasOwn(event, name))) return true;
   if (objects === 'cee' && !message.trimStart().startsWith('@cee:')) return false;
   return objects === 'fields' ? !isObject(message) : !Object.hasOwn(event, 'json');

@@ -9,6 +9,10 @@ const BOM = 0xfe_ff;
 const SPACE = 0x20;
 /** The head of a line of a container runtime (CRI). */
 const CRI_HEAD = /\d{4}-[\dT:.+Z-]{1,60} (?:stdout|stderr) [A-Z](?::\S{0,60})? /y;
+/** Characters of it, at most. */
+const LONGEST_CRI_HEAD = 140;
+/** Behind its time, stream and tag. */
+const CRI_HEAD_ENDS = /^\S{0,64} \S{0,8} \S{0,64} /;
 /** Before an object in a syslog message. */
 const COOKIE = '@cee:';
 
@@ -27,6 +31,12 @@ export function hasObjectLine(text: string, prefix: ObjectPrefix = 'none'): bool
   return false;
 }
 
+/** Whether an object may begin anywhere in the text. */
+export function hasObjectInside(text: string): boolean {
+  for (let at = text.indexOf('{'); at !== -1; at = text.indexOf('{', at + 1)) if (text[skipBlanks(text, at + 1)] === '"') return true;
+  return false;
+}
+
 /** Whether any line of the text begins an object that is not whole on that line. */
 export function hasOpenObjectLine(text: string): boolean {
   for (let at = 0; at < text.length;) {
@@ -42,7 +52,8 @@ export function hasOpenObjectLine(text: string): boolean {
 /** Whether a line that begins with this text may be an object: true, too, where the text ends before that is decided. */
 export function mayBeginObject(head: string, prefix: ObjectPrefix = 'none'): boolean {
   const at = skipPrefix(head, skipBlanks(head, 0), prefix);
-  if (at === head.length) return true;
+  if (at === head.length || (prefix === 'cri' && head.length < LONGEST_CRI_HEAD && /^\d/.test(head) && !CRI_HEAD_ENDS.test(head)))
+    return true;
   if (head[at] !== '{') return false;
   const behind = skipBlanks(head, at + 1);
   return behind === head.length || head[behind] === '"';

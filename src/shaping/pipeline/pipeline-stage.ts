@@ -27,7 +27,7 @@ export interface PipelineStageOptions extends StageOutputOptions {
   readonly only?: 'values' | 'objects';
 }
 
-const CUT_OBJECT = 'the text begins like JSON, but is cut or invalid, so that no field in it can be hidden';
+const CUT_OBJECT = 'the text is a cut line or invalid JSON, so that no field in it can be hidden';
 
 export function createPipelineStage(options: PipelineStageOptions): Stage {
   const { program, text, env, onError, only } = options;

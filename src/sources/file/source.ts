@@ -26,6 +26,7 @@ import { KnownContent } from './compressed/known-content.ts';
 import { LeftCompressed } from './compressed/left-compressed.ts';
 import { Notices } from './scan/notices.ts';
 import { Polling } from './polling.ts';
+import { LineEnds } from './read/line-ends.ts';
 import { Reader } from './read/reader.ts';
 import { restore } from './match/restore.ts';
 import { skipPresent } from './match/skip-present.ts';
@@ -87,14 +88,15 @@ export function createFileSource(
   const createLines = (): Lines => new Lines({ rules: config, shaping, stats: counters, reserve: context.reserve, now: () => clock.now() });
   const lines = createLines();
   const turns = new Turns();
-  const reading = { ...common, generations, groupTimeoutMs };
+  const lineEnds = new LineEnds({ ...common, holdings, compressed: () => compressedFiles.ends() });
+  const reading = { ...common, generations, groupTimeoutMs, lineEnds };
   const reader = new Reader({ ...reading, lines, lane, turns });
   const rescuer = rescue && new Reader({ ...reading, lines: createLines(), lane: rescue.lane, turns: new Turns() });
   const spanReader = new SpanReader({ lines, fileSystem, holdings, turns });
   const known = new KnownContent(holdings);
   const compressedFiles = new CompressedFiles({ ...common, stableInodes, expire: (stream) => generations.maintenance.expire(stream) });
   const compressedReader = config.readCompressed
-    ? new CompressedReader({ ...common, lines: createLines(), lane, laneTurns: turns, files: compressedFiles, known, gaps })
+    ? new CompressedReader({ ...common, lines: createLines(), lane, laneTurns: turns, files: compressedFiles, known, gaps, lineEnds })
     : undefined;
   const leftCompressed = new LeftCompressed({ ...common, known, isRead: (path) => compressedReader !== undefined && finder.reaches(path) });
   let isOpen = false;

@@ -10,7 +10,13 @@ export interface Format {
   readonly parser: (() => FormatParser) | undefined;
   readonly grouping: ((limits: GroupingLimits) => Grouping) | undefined;
   /** Of formats whose messages come in pieces. */
-  readonly readHead?: ReadLineHead;
+  readonly pieces?: Pieces;
+}
+
+/** How a line of the runtime is read, and no more than its head. */
+export interface Pieces {
+  readonly read: ReadContainerLine;
+  readonly readHead: ReadLineHead;
 }
 
 /** Throws `TailraceError` `E_PATTERN` for a pattern that cannot be used. */
@@ -81,7 +87,7 @@ async function loadContainerFormat(
     return {
       parser: shared(container.createContainerParser(read, reason)),
       grouping: (limits) => container.createContainerGrouping(readHead, limits),
-      readHead,
+      pieces: { read, readHead },
     };
   }
   const begins = (content: string): boolean => {
@@ -91,7 +97,7 @@ async function loadContainerFormat(
   return {
     parser: shared(container.createJoinedContainerParser(read, reason)),
     grouping: (limits) => container.createJoinedContainerGrouping(read, begins, limits),
-    readHead,
+    pieces: { read, readHead },
   };
 }
 

@@ -3,7 +3,6 @@ import type { LineConfig, MultilineConfig, TimeConfig } from '../../config/model
 import type { EventShape, EventTimes, JsonValue } from '../../core/block.ts';
 import { MAX_CSV_HEADER_BYTES } from '../../parsers/limits.ts';
 import { JOIN_TIMEOUT_MS, MAX_JOINED_LINES } from './limits.ts';
-import { mayBeginObject } from '../../core/bytes/object-text.ts';
 import { TIME_KEYS } from '../../core/time/forms.ts';
 import { createZone } from '../../core/time/zone.ts';
 import { loadEncoding } from '../../parsers/text/charset.ts';
@@ -13,7 +12,7 @@ import type { LineParser } from '../../parsers/formats/line-parser.ts';
 import type { ValueErrors } from '../../parsers/values/fields.ts';
 import type { ShapeSteps, TimeStep } from '../../parsers/shaped-events.ts';
 import { compilePathPattern, compilePattern } from '../../parsers/text/pattern.ts';
-import { type ObjectRules, objectRules } from './cut-object.ts';
+import { type ObjectRules, objectRules, PLAIN_OBJECTS } from './cut-object.ts';
 import { type Format, loadFormat } from './line-format.ts';
 
 export interface LineShaping {
@@ -40,7 +39,7 @@ export const plainLines: LineShaping = {
   groupTimeoutMs: Infinity,
   parser: undefined,
   headBytes: 0,
-  objects: { objects: undefined, mayBeginObject: (head) => mayBeginObject(head), goesOn: undefined, begins: undefined, isCut: () => false },
+  objects: PLAIN_OBJECTS,
   name: undefined,
 };
 
@@ -113,7 +112,7 @@ export async function loadShaping(config: LineConfig): Promise<LineShaping> {
     pattern: await compilePattern(multiline.pattern),
     before: multiline.before === undefined ? undefined : await compilePattern(multiline.before),
   };
-  const { parser: formatParser, grouping, readHead } = await loadFormat(config, rule);
+  const { parser: formatParser, grouping, pieces } = await loadFormat(config, rule);
   const pathFields = await loadPathFields(config);
   const parser = await loadParser(config, formatParser, pathFields.names);
   const isPlain = charset === 'utf-8' && grouping === undefined && parser === undefined;
@@ -142,7 +141,7 @@ export async function loadShaping(config: LineConfig): Promise<LineShaping> {
           ...(multiline?.before === undefined ? [] : [multiline.before]),
         ]),
     fieldsOf: (path) => pathFields.fieldsOf(path),
-    objects: objectRules(config, rule, readHead),
+    objects: objectRules(config, rule, pieces),
   };
 }
 

@@ -12,22 +12,18 @@ import { type Encoding, utf8 } from '../../parsers/text/encoding.ts';
 import type { Grouping } from '../../parsers/text/grouping.ts';
 import { ByteWindow, type WindowBlock, windowBytes } from './byte-window.ts';
 import { LineGroups } from './line-groups.ts';
-import { type BeginsEvent, type GoesOn, Rests, type RestState } from './rests.ts';
+import { type RestRules, Rests, type RestState } from './rests.ts';
 import { LongLine, type LongLineRules, type SuspendedLine } from './long-line.ts';
 
-export interface LineRules extends LongLineRules {
+export interface LineRules extends LongLineRules, RestRules {
   readonly encoding?: Encoding;
   /** Which lines are joined to one event; undefined where each line is one. */
   readonly grouping?: Grouping | undefined;
-  /** Of a container's messages that may be JSON objects. */
-  readonly goesOn?: GoesOn | undefined;
-  readonly begins?: BeginsEvent | undefined;
 }
 
 export class LineWindow {
   readonly #window: ByteWindow;
   readonly #rules: LineRules;
-  readonly #maxEventBytes: number;
   /** A line of no more than this fits whatever its text takes as UTF-8. */
   readonly #safeBytes: number;
   readonly #long: LongLine;
@@ -42,10 +38,9 @@ export class LineWindow {
     if (region.bytes.length < windowBytes(rules.maxEventBytes)) throw new RangeError('the window is too small for its lines');
     this.#rules = rules;
     this.#window = new ByteWindow(region, rules.encoding ?? utf8);
-    this.#maxEventBytes = rules.maxEventBytes;
     this.#safeBytes = Math.floor(rules.maxEventBytes / 6) * 2;
     this.#long = new LongLine(this.#window, rules);
-    this.#rests = new Rests(rules.goesOn, rules.begins);
+    this.#rests = new Rests(rules);
     this.#groups = rules.grouping && new LineGroups(this.#window, rules.grouping);
   }
 
@@ -68,6 +63,11 @@ export class LineWindow {
   /** True where only whole lines of an event that may go on are waiting. */
   get endsInOpenEvent(): boolean {
     return this.hasOpenEvent && this.#groups!.linesEnd === this.#window.fill;
+  }
+
+  /** Whether what comes behind whole lines goes on with them. */
+  get rest(): RestState {
+    return this.#rests.next;
   }
 
   /** The bytes that wait, as a view, … */
@@ -279,11 +279,11 @@ export class LineWindow {
         continue;
       }
       // Its text, a CR and a newline.
-      const limit = Math.min(fill, line + this.#maxEventBytes + 2 * unitBytes);
+      const limit = Math.min(fill, line + this.#rules.maxEventBytes + 2 * unitBytes);
       const end = firstLineEnd(bytes, Math.max(from, near), limit);
       if (end === -1) {
         this.#scanned = limit;
-        return limit - line >= this.#maxEventBytes + 2 * unitBytes;
+        return limit - line >= this.#rules.maxEventBytes + 2 * unitBytes;
       }
       if (!this.#fits(line, end)) return true;
       line = end;
@@ -295,6 +295,6 @@ export class LineWindow {
     if (to - from <= this.#safeBytes) return true;
     const { bytes } = this.#window;
     const text = bytes.subarray(from, to - this.encoding.endingBytes(bytes, to));
-    return text.length <= this.#maxEventBytes && this.encoding.textBytes(text) <= this.#maxEventBytes;
+    return text.length <= this.#rules.maxEventBytes && this.encoding.textBytes(text) <= this.#rules.maxEventBytes;
   }
 }

@@ -60,8 +60,7 @@ export class Lines extends LineWindow {
   constructor({ rules, shaping, stats, reserve, now }: LinesOptions) {
     const { maxEventBytes } = rules;
     const { encoding, grouping } = shaping;
-    const { mayBeginObject, goesOn, begins } = shaping.objects;
-    super(reserve(windowBytes(maxEventBytes)), { ...rules, encoding, grouping: grouping?.(), mayBeginObject, goesOn, begins });
+    super(reserve(windowBytes(maxEventBytes)), { ...rules, ...shaping.objects, encoding, grouping: grouping?.() });
     this.#shaping = shaping;
     this.#now = now;
     this.#parser = shaping.parser?.(stats);

@@ -15,7 +15,7 @@ export interface LongLineRules {
   readonly maxEventBytes: number;
   /** What becomes of a longer one: its beginning is kept, it comes in parts, or its beginning goes to the dead letters. */
   readonly onOversize: 'truncate' | 'split' | 'dead_letter';
-  /** Whether a line that begins with this text may be a JSON object; undefined where none is one. */
+  /** Whether a line that begins with this text may hold fields that only the whole line shows, as a JSON object does; undefined where none does. */
   readonly mayBeginObject?: ((head: string) => boolean) | undefined;
 }
 
@@ -126,8 +126,7 @@ export class LongLine {
   begin(isEnd: boolean, isRest: boolean): WindowBlock | undefined {
     const window = this.#window;
     this.#scanned = window.head;
-    const head = window.bytes.subarray(window.head, Math.min(window.fill, window.head + LINE_HEAD_BYTES));
-    this.#isObject = isRest || this.#rules.mayBeginObject?.(window.encoding.decode(head)) === true;
+    this.#isObject = isRest || this.#mayHoldFields();
     if (this.#rules.onOversize === 'split') return this.#nextPart(isEnd);
     const keptEnd = this.#cut(this.#line().textEnd, this.#rules.maxEventBytes);
     this.#skip = { keptEnd, length: window.bom?.length ?? 0, sum: window.bomSum };
@@ -148,7 +147,8 @@ export class LongLine {
     const keptEnd = this.#cut(textEnd, textEnd - head);
     this.#window.remember(bytes.subarray(head, end));
     const single = this.#describe(end - head + (bom?.length ?? 0), sum, textEnd - head);
-    return this.#window.giveBeginning(keptEnd, end, single, true);
+    this.#isObject = this.#mayHoldFields();
+    return this.#noted(this.#window.giveBeginning(keptEnd, end, single, true));
   }
 
   #nextPart(isEnd: boolean): WindowBlock | undefined {
@@ -187,6 +187,13 @@ export class LongLine {
     bytes.copyWithin(skip.keptEnd + encoding.unitBytes, fill - rest, fill);
     window.fill = skip.keptEnd + encoding.unitBytes + rest;
     return undefined;
+  }
+
+  /** By its beginning. */
+  #mayHoldFields(): boolean {
+    const { bytes, head, fill, encoding } = this.#window;
+    const beginning = (): string => encoding.decode(bytes.subarray(head, Math.min(fill, head + LINE_HEAD_BYTES)));
+    return this.#rules.mayBeginObject?.(beginning()) === true;
   }
 
   #noted(block: WindowBlock): WindowBlock {

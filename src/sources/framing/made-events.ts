@@ -15,8 +15,8 @@ export interface MadeEventsOptions {
   /** Undefined where lines are only decoded. */
   readonly parser: LineParser | undefined;
   readonly stats: SourceStats;
-  /** Whether an event holds the text of a JSON object that was not read. */
-  readonly isCut: (text: string, event: EventFields | string) => boolean;
+  /** Whether an event holds fields as text, which was not read. */
+  readonly isCut: (text: string, event: EventFields | string, isUnfinished: boolean) => boolean;
 }
 
 /** The events made, and how far into their block. */
@@ -85,7 +85,8 @@ export class MadeEvents {
     }
     const own = window.bytes.subarray(start, start + single!.length - (bom?.length ?? 0));
     const from = bom ? Buffer.concat([bom, own]) : own;
-    this.#add(text, from.length, isUnread);
+    // Then the line's ending is not one of its bytes.
+    this.#add(text, from.length, isUnread, own.length < end - start);
     return { ...this.#block(raw.offset), single: single!, made: { from, used: Uint32Array.from(this.#used) } };
   }
 
@@ -104,7 +105,7 @@ export class MadeEvents {
   }
 
   /** Writes the events of a text whose bytes end at `used`; false when they do not fit and others were written before. */
-  #add(text: string, used: number, isUnread: boolean): boolean {
+  #add(text: string, used: number, isUnread: boolean, isUnfinished = false): boolean {
     const { parser, stats } = this.#options;
     if (!parser) return this.#addText(text, used, isUnread);
     const whole = withoutEmptyEnds(text);
@@ -117,7 +118,7 @@ export class MadeEvents {
       const isText = typeof event === 'string';
       const at = this.#end;
       if (this.#write(isText ? event : JSON.stringify(event), n === events.length - 1 ? used : before)) {
-        if (isUnread || this.#options.isCut(text, event)) this.#unread.push(at);
+        if (isUnread || this.#options.isCut(text, event, isUnfinished)) this.#unread.push(at);
         continue;
       }
       if (!isFirst) {
@@ -127,7 +128,7 @@ export class MadeEvents {
         return false;
       }
       const shortened = this.#shorten(text);
-      if (isUnread || this.#options.isCut(text, shortened)) this.#unread.push(at);
+      if (isUnread || this.#options.isCut(text, shortened, isUnfinished)) this.#unread.push(at);
       this.#write(JSON.stringify(shortened), used);
       break;
     }

@@ -11,7 +11,7 @@ export type Statements = ReturnType<typeof prepareStatements>;
 export function prepareStatements(database: DatabaseSync) {
   return {
     upsertStream: database.prepare(
-      'insert into streams values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (id) do update set start_at = excluded.start_at, device = excluded.device, inode = excluded.inode, head_length = excluded.head_length, head_hash = excluded.head_hash, current_path = excluded.current_path, seen_size = excluded.seen_size, archive_end = excluded.archive_end, real_path = excluded.real_path',
+      'insert into streams values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (id) do update set start_at = excluded.start_at, device = excluded.device, inode = excluded.inode, head_length = excluded.head_length, head_hash = excluded.head_hash, current_path = excluded.current_path, seen_size = excluded.seen_size, archive_end = excluded.archive_end, real_path = excluded.real_path, in_line = excluded.in_line',
     ),
     updateSeenSize: database.prepare('update streams set seen_size = ? where id = ?'),
     insertMark: database.prepare('insert or ignore into marks values (?, ?, ?, ?, ?, ?, ?)'),
@@ -43,7 +43,20 @@ function toIdentity(row: Record<string, SQLOutputValue>): FileIdentity | undefin
     headHash: String(row['head_hash']),
     ...(row['current_path'] === null ? {} : { path: String(row['current_path']) }),
     ...(row['real_path'] === null ? {} : { realPath: String(row['real_path']) }),
+    ...toInLine(Number(row['in_line'] ?? 0)),
   };
+}
+
+const BEGINS_IN_LINE = 1;
+const ENDS_IN_LINE = 2;
+
+function toInLine(flags: number): Pick<FileIdentity, 'beginsInLine' | 'endsInLine'> {
+  return { ...(flags & BEGINS_IN_LINE ? { beginsInLine: true } : {}), ...(flags & ENDS_IN_LINE ? { endsInLine: true } : {}) };
+}
+
+/** As a stream's row holds it. */
+export function inLineOf({ beginsInLine, endsInLine }: Partial<FileIdentity> = {}): number | null {
+  return (beginsInLine ? BEGINS_IN_LINE : 0) + (endsInLine ? ENDS_IN_LINE : 0) || null;
 }
 
 /** The columns of a stream's row, without its marks. */

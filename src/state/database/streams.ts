@@ -10,7 +10,7 @@ import type { ContentPoint } from '../../core/sums.ts';
 import { NO_TAIL } from '../../core/tail.ts';
 import { baseOf, sinkOf } from '../../core/owner.ts';
 import { Mark } from './marks.ts';
-import { type Statements, textOfCompressedEnd, toPoints, toStreamFacts } from './rows.ts';
+import { inLineOf, type Statements, textOfCompressedEnd, toPoints, toStreamFacts } from './rows.ts';
 import { formerOf, rowOf, type Stream, toRecord } from './stream-row.ts';
 
 export class Streams {
@@ -217,6 +217,7 @@ export class Streams {
         stream.seenSize ?? null,
         textOfCompressedEnd(stream.compressedEnd),
         identity?.realPath ?? null,
+        inLineOf(identity),
       );
       const writeMark = this.#begun.has(stream) ? this.#statements.upsertMark : this.#statements.insertMark;
       for (const [sink, mark] of stream.marks) writeMark.run(...rowOf(mark, sink, stream.id));

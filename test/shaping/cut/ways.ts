@@ -27,20 +27,16 @@ export interface Fate {
 
 export type OnError = 'keep' | 'dead_letter' | 'drop';
 
-/** `source`: the source in flow style, as it stands behind `app:`. `pipelines`: lists of pipelines that run one after another. */
-export async function fatesOf(
-  source: string,
-  pipelines: readonly (readonly string[])[],
-  input: string | Buffer,
-  onError?: OnError,
-): Promise<Fate[]> {
-  const type = source.startsWith('type:') ? '' : 'type: stdin, ';
-  const config = loadConfigText(`
-data_dir: /tmp/none
-sources: {app: {${type}${source}, transform: "extend a = 1"}}
-sinks: {store: {type: ingest, url: "http://127.0.0.1:9", token: x, dataset: logs}}
-`, {}); // prettier-ignore
-  const app = config.sources[0]!;
+/** What becomes of blocks by each of several lists of pipelines, which run one after another. */
+export interface Fates {
+  readonly fates: readonly Fate[];
+  readonly lane: Lane;
+  /** In the kernel's memory. */
+  readonly reserve: (bytes: number) => Region;
+  readonly release: () => void;
+}
+
+export async function createFates(pipelines: readonly (readonly string[])[], onError?: OnError): Promise<Fates> {
   const shapers = await Promise.all(
     pipelines.map(async (texts) => {
       const compiled = await Promise.all(texts.map((text) => compileTransform({ kind: 'pipeline', text, path: 'test', onError } as never)));
@@ -49,11 +45,6 @@ sinks: {store: {type: ingest, url: "http://127.0.0.1:9", token: x, dataset: logs
   );
   const fates = shapers.map(() => ({ sent: '', withheld: [] as { reason: string; text: string }[], dropped: 0 }));
   const regions: Region[] = [];
-  const reserve = (bytes: number): Region => {
-    const region = kernel.reserve(bytes);
-    regions.push(region);
-    return region;
-  };
   const lane: Lane = {
     async accept(block: Block) {
       const template = kernel.compile(block.shape, undefined);
@@ -68,6 +59,29 @@ sinks: {store: {type: ingest, url: "http://127.0.0.1:9", token: x, dataset: logs
       }
     },
   };
+  const reserve = (bytes: number): Region => {
+    const region = kernel.reserve(bytes);
+    regions.push(region);
+    return region;
+  };
+  return { fates, lane, reserve, release: () => regions.splice(0).forEach((region) => kernel.release(region)) };
+}
+
+/** `source`: the source in flow style, as it stands behind `app:`. */
+export async function fatesOf(
+  source: string,
+  pipelines: readonly (readonly string[])[],
+  input: string | Buffer,
+  onError?: OnError,
+): Promise<Fate[]> {
+  const type = source.startsWith('type:') ? '' : 'type: stdin, ';
+  const config = loadConfigText(`
+data_dir: /tmp/none
+sources: {app: {${type}${source}, transform: "extend a = 1"}}
+sinks: {store: {type: ingest, url: "http://127.0.0.1:9", token: x, dataset: logs}}
+`, {}); // prettier-ignore
+  const app = config.sources[0]!;
+  const { fates, lane, reserve, release } = await createFates(pipelines, onError);
   const readable = Readable.from([Buffer.from(input)]);
   if (readsLines(app)) {
     const context = { lane, streams: NO_STREAMS, clock: systemClock, log: silentLog, hostname: 'host', reserve, once: true };
@@ -75,6 +89,6 @@ sinks: {store: {type: ingest, url: "http://127.0.0.1:9", token: x, dataset: logs
     await reader.open();
     await reader.run();
   } else if (app.type === 'syslog') await new MessageReader({ source: app, kernel, lane, reserve }).read(readable);
-  for (const region of regions) kernel.release(region);
-  return fates;
+  release();
+  return [...fates];
 }

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { onTestFinished, test as base } from 'vitest';
 import type { FileSourceConfig } from '../../../src/config/model.ts';
 import { BIRTH_SLACK_MS } from '../../../src/sources/file/limits.ts';
+import type { Lane, Region } from '../../../src/core/block.ts';
 import type { Clock } from '../../../src/core/time/clock.ts';
 import type { Log } from '../../../src/core/log.ts';
 import type { PrivateFiles, Rescue } from '../../../src/core/source.ts';
@@ -115,6 +116,8 @@ export interface RigOptions extends Partial<Omit<FileSourceConfig, 'type'>> {
   /** Deleted files have a reader of their own, which offers their lines to this lane. */
   readonly rescueLane?: LaneDouble;
   readonly privateFiles?: PrivateFiles;
+  /** Blocks go there, too; windows are in memory of its own. */
+  readonly through?: { readonly lane: Lane; readonly reserve: (bytes: number) => Region };
   /** Wall clock of new streams; the system's, as that of the files. */
   readonly nowMs?: () => number;
   /** Makes the files, under times of their own, and brings the file system and the wall clock with it. */
@@ -165,6 +168,7 @@ export class TailRig {
       fileSystem = hooked(hooks),
       rescueLane,
       privateFiles,
+      through,
       ...rest
     } = { ...this.#options, ...changes };
     const config = fileSourceConfig(this.path(glob), rest);
@@ -174,16 +178,23 @@ export class TailRig {
     this.lane = new LaneDouble();
     this.lanes.push(this.lane);
     this.#committedBlocks = 0;
+    const { lane } = this;
+    const both: Lane = {
+      async accept(block) {
+        await through?.lane.accept(block);
+        await lane.accept(block);
+      },
+    };
     const source = createFileSource(
       config,
       {
         ...{
-          lane: this.lane,
+          lane: both,
           streams: this.streams,
           clock: this.clock,
           log,
           hostname: 'testhost',
-          reserve: plainRegion,
+          reserve: through?.reserve ?? plainRegion,
           once,
           privateFiles,
         },

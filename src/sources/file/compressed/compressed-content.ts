@@ -5,12 +5,13 @@
 import { codeOf, TailraceError } from '../../../core/errors.ts';
 import { HEAD_BYTES, TAIL_BYTES } from '../../../core/limits.ts';
 import type { SourceStats } from '../../../core/source.ts';
-import type { CompressedEnd } from '../../../core/stream.ts';
+import type { CompressedEnd, FileIdentity } from '../../../core/stream.ts';
 import { tailOf } from '../../../core/tail.ts';
 import type { WindowBlock } from '../../framing/byte-window.ts';
 import type { Lines } from '../../framing/lines.ts';
 import type { CompressedFile } from './compressed-files.ts';
 import { ContentFeed } from './content-feed.ts';
+import { RecentText } from './recent-text.ts';
 import { CompressedRange, compressionOf, decompress } from './decompress.ts';
 import { type FileSystem, isSameFile, leadsNowhere } from '../scan/file-system.ts';
 import { hasFingerprint } from '../known/content.ts';
@@ -31,7 +32,12 @@ export interface ReadResult {
   readonly isShorter: boolean;
   /** Where the compressed file ends; valid only if all of it was read. */
   readonly end: CompressedEnd;
+  /** Its last line goes on, or may. */
+  readonly endsInLine: boolean;
 }
+
+/** What is known of a content whose beginning, or old end, stands in a line. */
+export type InLine = Pick<FileIdentity, 'beginsInLine' | 'endsInLine'>;
 
 export interface ReadExtras {
   /** Offer an unfinished last line also where the file ends inside a member; else it waits for its rest. */
@@ -53,6 +59,7 @@ export class CompressedContent {
     from: number,
     to: number,
     offer: (block: WindowBlock) => Promise<void>,
+    inLine: InLine,
     { isOver, range: progress }: ReadExtras = { isOver: true, range: { consumedTo: 0 } },
   ): Promise<ReadResult | undefined> {
     const { lines } = this.#options;
@@ -65,9 +72,10 @@ export class CompressedContent {
       let tail = Buffer.alloc(0);
       let at = isBehind ? end.contentSize : 0;
       let isReset = false;
+      const text = new RecentText(lines.objects, (isBehind ? inLine.endsInLine : inLine.beginsInLine) === true);
       const head = (): Buffer => Buffer.concat(first).subarray(0, lines.headBytes);
       const reset = (): void => {
-        lines.reset(from, tail, head());
+        lines.reset(from, tail, head(), text.restBehind(lines.encodingOf(head())));
         isReset = true;
       };
       const feed = new ContentFeed({ lines, offer, head, stats: to === Infinity ? this.#options.stats : undefined });
@@ -75,6 +83,7 @@ export class CompressedContent {
         isWhole: isWhole && at >= from,
         isShorter: isWhole && at < from,
         end: { size: range.readTo, contentSize: at, tail: tailOf(readBefore(this.#options.fileSystem, fd, range.readTo, TAIL_BYTES)) },
+        endsInLine: text.restBehind(lines.encoding) !== false,
       });
       try {
         for await (const piece of this.#decompress(fd, range)) {
@@ -83,9 +92,11 @@ export class CompressedContent {
           if (!isBehind && at < Math.min(from, lines.headBytes)) first.push(Buffer.from(piece));
           const passed = Math.min(piece.length, Math.max(0, from - at));
           if (passed > 0) tail = Buffer.concat([tail, piece.subarray(0, passed)]).subarray(-TAIL_BYTES);
+          text.pass(piece.subarray(0, passed));
           const rest = piece.subarray(passed, Math.max(passed, Math.min(piece.length, to - at)));
           at += piece.length;
           if (rest.length > 0 && !isReset) reset();
+          text.pass(rest);
           await feed.add(rest);
           if (at >= to) break;
         }

@@ -12,6 +12,8 @@ import { NO_TAIL, tailOf } from '../../../core/tail.ts';
 import { compressionOf } from './decompress.ts';
 import { type FileStat, type FileSystem, inodeKey, NO_FILE } from '../scan/file-system.ts';
 import type { FoundFile } from '../scan/finder.ts';
+import type { EndedFile } from '../read/line-ends.ts';
+import { familyOf } from '../scan/rotated-names.ts';
 import { hasFingerprint, fingerprintOf, NO_FINGERPRINT } from '../known/content.ts';
 import { readBefore, readHead, withOpenIfReadable } from '../scan/peek.ts';
 
@@ -31,6 +33,8 @@ export interface CompressedFilesOptions {
 
 export interface CompressedFile {
   path: string;
+  /** What files have in common that may go on with each other. */
+  readonly family: string;
   /** What the last scan that found it saw. */
   stat: FileStat;
   /** Monotonic, since when no scan finds it; undefined while it is there. */
@@ -112,6 +116,20 @@ export class CompressedFiles {
     return present.sort((a, b) => a.stat.mtimeMs - b.stat.mtimeMs);
   }
 
+  /** How all of them end. */
+  *ends(): Generator<EndedFile> {
+    for (const compressed of this.#byInode.values()) {
+      const { family, stat, state, identity } = compressed;
+      yield { file: compressed, family, mtimeMs: stat.mtimeMs, endsInLine: state === 'waiting' ? undefined : identity.endsInLine === true };
+    }
+  }
+
+  /** Saves whether its first line began in another file, or its last one goes on in another. */
+  noteLines(compressed: CompressedFile, lines: Pick<FileIdentity, 'beginsInLine' | 'endsInLine'>): void {
+    compressed.identity = { ...compressed.identity, ...lines };
+    this.#options.streams.identify(compressed.stream!, compressed.identity);
+  }
+
   byStream(stream: string): CompressedFile | undefined {
     for (const compressed of this.#byInode.values()) if (compressed.stream === stream) return compressed;
     return undefined;
@@ -174,6 +192,7 @@ export class CompressedFiles {
   #newFile({ path, stat }: FoundFile): CompressedFile {
     return {
       path,
+      family: familyOf(path),
       stat,
       missingSinceMs: undefined,
       stream: undefined,

@@ -17,6 +17,7 @@ import { CompressedRange, countBytes } from './decompress.ts';
 import type { FileSystem } from '../scan/file-system.ts';
 import type { FoundFile } from '../scan/finder.ts';
 import type { KnownContent } from './known-content.ts';
+import type { LineEnds } from '../read/line-ends.ts';
 import type { Notices } from '../scan/notices.ts';
 import type { NulGaps } from '../known/nul-gap.ts';
 import { LaneRefusal, offerBlock } from '../read/offer.ts';
@@ -35,6 +36,7 @@ export interface CompressedReaderOptions extends Losing {
   readonly files: CompressedFiles;
   readonly known: KnownContent;
   readonly gaps: NulGaps;
+  readonly lineEnds: LineEnds;
   /** `--once`: nothing is waited for. */
   readonly once: boolean;
   shapeOf(path: string): EventShape;
@@ -84,12 +86,14 @@ export class CompressedReader {
       const compressed = files.byStream(span.stream);
       const holder = compressed ? { compressed, shape: compressed.shape } : await this.#findHolder(span.stream);
       if (!holder) return span.from;
+      // Of a plain file that is gone it is not known any more.
+      const inLine = compressed?.identity ?? { beginsInLine: true };
       const offer = (block: WindowBlock): Promise<void> =>
         offerBlock(lane, { id: span.stream, shape: holder.shape }, block, lines.readAtMs);
       try {
         for (const { from, to, readAtMs } of readsOf(span)) {
           lines.setReadAt(readAtMs);
-          if (!(await this.#content.read(holder.compressed, from, to, offer))?.isWhole) return span.from;
+          if (!(await this.#content.read(holder.compressed, from, to, offer, inLine))?.isWhole) return span.from;
         }
         return span.to;
       } catch (error) {
@@ -145,7 +149,7 @@ export class CompressedReader {
         files.mint(compressed, read);
       }
       const result = await this.#readOn(compressed, isOver, range);
-      if (result?.isWhole) files.accept(compressed, result.end);
+      if (result?.isWhole) this.#accept(compressed, result);
       else if (result?.isShorter) await this.#readReplaced(compressed);
     } catch (error) {
       if (error instanceof LaneRefusal) throw error.cause;
@@ -162,9 +166,15 @@ export class CompressedReader {
     }
   }
 
+  #accept(compressed: CompressedFile, { end, endsInLine }: ReadResult): void {
+    const { files } = this.#options;
+    if (endsInLine !== (compressed.identity.endsInLine === true)) files.noteLines(compressed, { endsInLine });
+    files.accept(compressed, end);
+  }
+
   /** Reads what was not read yet; `isOver`: also an unfinished last line. */
   #readOn(compressed: CompressedFile, isOver: boolean, range: { consumedTo: number }): Promise<ReadResult | undefined> {
-    const { lane, laneTurns, lines, stats, notices } = this.#options;
+    const { lane, laneTurns, lines, stats, notices, files, lineEnds } = this.#options;
     const offer = async (block: WindowBlock): Promise<void> => {
       const length = block.single?.length ?? streamBytesOf(block).length;
       if (compressed.offset === 0) notices.event('info', { path: compressed.path }, 'reading a compressed file');
@@ -174,7 +184,9 @@ export class CompressedReader {
       stats.readBytes += length;
       countLongLine(stats, block);
     };
-    return this.#content.read(compressed, compressed.offset, Infinity, offer, { isOver, range });
+    if (compressed.offset === 0 && lineEnds.goesOn(compressed, compressed.family, compressed.stat.mtimeMs))
+      files.noteLines(compressed, { beginsInLine: true });
+    return this.#content.read(compressed, compressed.offset, Infinity, offer, compressed.identity, { isOver, range });
   }
 
   /** A file that was read to its end has another size: true if it is to be read on. Throws the system's and the decompressor's errors. */

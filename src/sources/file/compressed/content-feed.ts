@@ -85,7 +85,7 @@ export class ContentFeed {
     const recent = lines.recent();
     await offer(block);
     if (stats) stats.nulBytes = (stats.nulBytes ?? 0) + length;
-    lines.reset(block.offset + length, recent, head());
+    lines.reset(block.offset + length, recent, head(), lines.rest);
   }
 
   async #offerAll(next: () => WindowBlock | undefined): Promise<void> {

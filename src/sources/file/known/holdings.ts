@@ -4,8 +4,10 @@
  */
 import { type FileStat, inodeKey } from '../scan/file-system.ts';
 import type { FileIdentity } from '../../../core/stream.ts';
+import { MAX_LEFT_IN_LINE } from '../limits.ts';
 import type { Place } from './file-on-disk.ts';
 import { parentOf } from '../scan/finder.ts';
+import { familyOf } from '../scan/rotated-names.ts';
 import { isDetached, isGone, lagOf, type TrackedFile } from './tracked-file.ts';
 
 const NONE: ReadonlySet<TrackedFile> = new Set();
@@ -23,6 +25,10 @@ export class Holdings {
   readonly #byInode = new Map<string, TrackedFile>();
   /** By folder: those that are, or were last, in it. */
   readonly #byFolder = new Map<string, Set<TrackedFile>>();
+  /** By what their names have in common; made when it is first asked for. */
+  #byFamily: Map<string, Set<TrackedFile>> | undefined;
+  /** Families of which a file ended inside of a line and is not known any more. */
+  readonly #leftInLine = new Set<string>();
   /** Those that have no name any more. */
   readonly gone = new Set<TrackedFile>();
   /** Streams that no pattern leads to any more: kept so that their batches can be sent again. */
@@ -37,11 +43,13 @@ export class Holdings {
 
   add(file: TrackedFile): void {
     this.files.add(file);
+    this.#joinFamily(file);
     this.#index(file);
   }
 
   remove(file: TrackedFile): void {
     this.files.delete(file);
+    this.#leaveFamily(file);
     this.dequeue(file);
     this.#unindex(file);
   }
@@ -80,6 +88,37 @@ export class Holdings {
   /** The files of this folder; without one, all files. */
   filesIn(folder: string | undefined): Iterable<TrackedFile> {
     return folder === undefined ? this.files : [...this.inFolder(folder)];
+  }
+
+  /** Those that may go on with each other. */
+  inFamily(family: string): ReadonlySet<TrackedFile> {
+    if (!this.#byFamily) {
+      this.#byFamily = new Map();
+      for (const file of this.files) this.#joinFamily(file);
+    }
+    return this.#byFamily.get(family) ?? NONE;
+  }
+
+  /** True where a file of the family ended inside of a line and is not known any more; once, for the file that goes on with it. */
+  takeLeftInLine(family: string): boolean {
+    return this.#leftInLine.delete(family);
+  }
+
+  #leaveFamily(file: TrackedFile): void {
+    const { stream } = file;
+    const family = familyOf(stream.firstPath);
+    this.#byFamily?.get(family)?.delete(file);
+    if (stream.id === undefined || !(stream.identity.endsInLine === true || stream.readTo > stream.offset || lagOf(file) > 0)) return;
+    this.#leftInLine.add(family);
+    for (const oldest of this.#leftInLine) if (this.#leftInLine.size > MAX_LEFT_IN_LINE) this.#leftInLine.delete(oldest);
+  }
+
+  #joinFamily(file: TrackedFile): void {
+    if (!this.#byFamily) return;
+    const family = familyOf(file.stream.firstPath);
+    const files = this.#byFamily.get(family);
+    if (files) files.add(file);
+    else this.#byFamily.set(family, new Set([file]));
   }
 
   /** The generation that this file, under whatever name, holds. */

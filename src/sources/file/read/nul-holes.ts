@@ -55,5 +55,5 @@ export async function passNuls(
   const recent = lines.recent();
   await offer(block);
   if (stats) stats.nulBytes = (stats.nulBytes ?? 0) + length;
-  lines.reset(to, recent, readHead(fileSystem, fd, lines.headBytes));
+  lines.reset(to, recent, readHead(fileSystem, fd, lines.headBytes), lines.rest);
 }

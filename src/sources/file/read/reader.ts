@@ -27,6 +27,7 @@ import type { Notices } from '../scan/notices.ts';
 import { LaneRefusal, offerBlock } from './offer.ts';
 import { goOn } from '../match/go-on.ts';
 import { nothingBefore } from '../known/kept-content.ts';
+import type { LineEnds } from './line-ends.ts';
 import { judgeNuls, type NulsAhead, passNuls } from './nul-holes.ts';
 import { followers, loseInHand, offerJoined, readOn } from './read-on.ts';
 import { readBefore, readHead } from '../scan/peek.ts';
@@ -46,6 +47,7 @@ export interface ReaderOptions extends Losing {
   readonly groupTimeoutMs: number;
   /** The window is used by one turn, or reread, at a time. */
   readonly turns: Turns;
+  readonly lineEnds: LineEnds;
 }
 
 export class Reader {
@@ -127,22 +129,15 @@ export class Reader {
   /** Says where UTF-16 is about to be read as UTF-8: its lines would come with a NUL beside each character. */
   #noteCharset({ disk: { path } }: TrackedFile, head: Buffer): void {
     const guess = this.#options.lines.encodingOf(head) === utf8 ? guessUtf16(head) : undefined;
-    if (guess)
-      this.#options.notices.event(
-        'warn',
-        { path, charset: guess.name },
-        'file looks like UTF-16 without a byte order mark; `charset` names it',
-      );
+    const text = 'file looks like UTF-16 without a byte order mark; `charset` names it';
+    if (guess) this.#options.notices.event('warn', { path, charset: guess.name }, text);
   }
 
   async #read(file: TrackedFile): Promise<boolean> {
-    const { lines, fileSystem, generations } = this.#options;
+    const { lines, fileSystem, generations, lineEnds } = this.#options;
     const begin = file.stream.offset;
     const suspended = stillSuspended(fileSystem, file);
-    /** The kept beginning of the line under way comes last. */
-    let isLate = false;
-    if (suspended) isLate = await this.#resume(file, suspended);
-    else await resetInLine(lines, fileSystem, file.disk.fd!, begin, file.stream.startAt);
+    const isLate = await this.#resume(file, suspended);
     let position = begin + (suspended?.length ?? 0);
     const nulsBefore = file.stream.nuls.last;
     const stopAt = position + TURN_BYTES;
@@ -204,6 +199,7 @@ export class Reader {
     const isOver = end > position && (end <= file.nulsFinalAt || file.finalAt === Infinity) && lines.pendingBytes === 0;
     if (isOver) await passNuls(this.#options, fd!, end, (block) => this.#offer(file, block, false));
     if (file.disk.fd !== fd) return !isDetached(file);
+    lineEnds.noteEnd(file, isAtEnd && flush !== undefined);
     if (isAtEnd) file.finalAt = file.linesFinalAt = file.nulsFinalAt = -1;
     file.stream.hasOpenEvent = lines.hasOpenEvent;
     file.stream.suspended = lines.suspend();
@@ -238,9 +234,14 @@ export class Reader {
     }
   }
 
-  /** Goes back into the line. True when its kept beginning is to be read once its end is seen. */
-  async #resume(file: TrackedFile, line: SuspendedLine): Promise<boolean> {
-    const { lines, fileSystem } = this.#options;
+  /** Goes back to the file's position, or into the line. True when that one's kept beginning is to be read once its end is seen. */
+  async #resume(file: TrackedFile, line: SuspendedLine | undefined): Promise<boolean> {
+    const { lines, fileSystem, lineEnds } = this.#options;
+    if (!line) {
+      lineEnds.noteBeginning(file);
+      await resetInLine(lines, fileSystem, file.disk.fd!, file.stream.offset, file.stream);
+      return false;
+    }
     const kept = lines.resume(file.stream.offset, line, readHead(fileSystem, file.disk.fd!, lines.headBytes));
     if (kept && line.kind === 'skipped') await refill(fileSystem, file, kept, file.stream.offset + line.textAt);
     return kept === undefined && line.kind === 'skipped';

@@ -87,7 +87,7 @@ export class SpanReader {
   /** Puts the event together that begins in `span` and goes on in the others. False when these are no such event any more. */
   async #readJoined(file: TrackedFile, fd: number, span: Span, continued: readonly Span[], lane: Lane): Promise<boolean> {
     const { lines, fileSystem } = this.#options;
-    await resetInLine(lines, fileSystem, fd, span.from, file.stream.startAt);
+    await resetInLine(lines, fileSystem, fd, span.from, file.stream);
     if (!(await this.#fill(fd, span.from, span.to)) || lines.measureEvent(false) !== undefined || !lines.endsInOpenEvent) return false;
     const own = lines.waiting.length;
     const parts: { file: TrackedFile; mark: Buffer; length: number }[] = [];
@@ -146,12 +146,12 @@ export class SpanReader {
 
   async #readRange(file: TrackedFile, fd: number, span: Pick<Span, 'from' | 'to'>, lane: Lane): Promise<boolean> {
     const { lines, fileSystem } = this.#options;
-    const part = await readPart(lines, fileSystem, fd, span.from, span.to, file.stream.startAt);
+    const part = await readPart(lines, fileSystem, fd, span.from, span.to, file.stream);
     if (part) {
       await offerBlock(lane, file.stream, part, lines.readAtMs);
       return true;
     }
-    await resetInLine(lines, fileSystem, fd, span.from, file.stream.startAt);
+    await resetInLine(lines, fileSystem, fd, span.from, file.stream);
     const offer = (block: WindowBlock): Promise<void> => offerBlock(lane, file.stream, block, lines.readAtMs);
     let lineTo = span.from;
     for (let position = span.from; position < span.to;) {

@@ -8,13 +8,13 @@ const tailScratch = Buffer.alloc(TAIL_BYTES);
 const LAST_CHARACTERS_BYTES = 1024;
 
 /** The `length` (up to TAIL_BYTES) bytes before `offset`, fewer where they are not there. Overwritten by the next call. */
-export function readBefore(fileSystem: FileSystem, fd: number, offset: number, length: number): Buffer {
+export function readBefore(fileSystem: Pick<FileSystem, 'peek'>, fd: number, offset: number, length: number): Buffer {
   const into = tailScratch.subarray(0, Math.min(length, offset));
   return into.length === 0 ? into : into.subarray(0, fileSystem.peek(fd, into, offset - into.length));
 }
 
 /** The byte at a place; undefined where there is none. */
-export function readByte(fileSystem: FileSystem, fd: number, at: number): number | undefined {
+export function readByte(fileSystem: Pick<FileSystem, 'peek'>, fd: number, at: number): number | undefined {
   const byte = Buffer.alloc(1);
   return fileSystem.peek(fd, byte, at) === 0 ? undefined : byte[0];
 }
@@ -24,7 +24,7 @@ export function readByte(fileSystem: FileSystem, fd: number, at: number): number
  * none within `limitBytes`, the line is longer than an event may be: then behind its last whole character.
  */
 export function findLineStart(
-  fileSystem: FileSystem,
+  fileSystem: Pick<FileSystem, 'peek'>,
   fd: number,
   size: number,
   limitBytes: number,
@@ -50,7 +50,7 @@ export function findLineStart(
 }
 
 /** The first `length` bytes of a file, or those at a place, fewer where it has not so many. A copy. */
-export function readHead(fileSystem: FileSystem, fd: number, length: number, at = 0): Buffer {
+export function readHead(fileSystem: Pick<FileSystem, 'peek'>, fd: number, length: number, at = 0): Buffer {
   const into = Buffer.allocUnsafe(length);
   return length === 0 ? into : into.subarray(0, fileSystem.peek(fd, into, at));
 }

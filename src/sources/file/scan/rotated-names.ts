@@ -43,6 +43,13 @@ export function datedName(path: string): { readonly date: string; readonly serie
   return { date: found[0], series: `${path.slice(0, at)}\0${path.slice(at + found[0].length)}` };
 }
 
+/** What the names of files have in common that may go on with each other: rotated, dated, compressed. */
+export function familyOf(path: string): string {
+  const plain = path.replace(COMPRESSED, '');
+  const base = rotatedFrom(plain) ?? plain;
+  return datedName(base)?.series ?? base;
+}
+
 /** True for a name that says that what is in it is no plain text. */
 export function isCompressedName(path: string): boolean {
   return COMPRESSED.test(path);

@@ -141,14 +141,17 @@ export class Intake {
     if (frame.part?.isLast ?? (event.isTruncated && !event.isCutOff)) stats.oversizeLines = (stats.oversizeLines ?? 0) + 1;
     const isRefused = onOversize === 'dead_letter' && event.isTruncated && !event.isCutOff;
     const { message } = frame.part?.message.head ?? {};
-    const isUnread = parseJson !== 'none' && typeof message === 'string' && hasObjectLine(message, 'cookie');
+    const isPartOfObject = parseJson !== 'none' && typeof message === 'string' && hasObjectLine(message, 'cookie');
+    // The fields of what is cut are in its text.
+    const isUnread = isPartOfObject || frame.isRest === true || frame.isOutOfStep === true || (event.isUnparsed && isCut(frame));
     collector.append(cursor, event.json, isRefused ? refusalOf(frame, maxEventBytes) : undefined, isUnread);
   }
 
   /** Puts a message before the kernel; false when it is cut already, too long or none. */
-  #putSingle(suffix: Buffer, { bytes, originalBytes, part, isOutOfStep }: Frame, isDatagram: boolean): boolean {
+  #putSingle(suffix: Buffer, { bytes, originalBytes, part, isOutOfStep, isRest }: Frame, isDatagram: boolean): boolean {
     const { at, bytes: single } = this.#single;
-    if (originalBytes !== undefined || part !== undefined || isOutOfStep || bytes.length + suffix.length > single.length) return false;
+    if (originalBytes !== undefined || part !== undefined || isOutOfStep || isRest || bytes.length + suffix.length > single.length)
+      return false;
     bytes.copy(single, suffix.copy(single));
     this.#table.clear();
     this.#table.addSuffix(at, suffix.length);
@@ -157,6 +160,8 @@ export class Intake {
     return true;
   }
 }
+
+const isCut = ({ originalBytes, part }: Frame): boolean => originalBytes !== undefined || part !== undefined;
 
 function refusalOf({ bytes, originalBytes }: Frame, maxEventBytes: number): string {
   const length = originalBytes ?? bytes.length;

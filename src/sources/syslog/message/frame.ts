@@ -14,6 +14,8 @@ export interface Frame {
   readonly isCutOff?: true;
   /** It lies between two octet counts that agree with the bytes: no message of its own. */
   readonly isOutOfStep?: true;
+  /** It goes on with a message that was given without its end, as its time was over. */
+  readonly isRest?: true;
   /** Set when the message comes in parts. */
   readonly part?: Part;
 }

@@ -31,6 +31,8 @@ export interface EncodedEvent {
   readonly isTruncated: boolean;
   /** It is not too long: its end has not come. */
   readonly isCutOff: boolean;
+  /** Its header could not be read: all of it is text. */
+  readonly isUnparsed: boolean;
   /** Its time cannot be: it has that of the receipt. */
   readonly hasTimeError: boolean;
 }
@@ -45,12 +47,18 @@ export function encodeEvent(frame: Frame, receipt: Receipt, maxEventBytes: numbe
   if (3 * frame.bytes.length > maxEventBytes) cutMessage(event, maxEventBytes, frame);
   const json = withJson(event, receipt, maxJsonBytes);
   if (3 * json.length <= maxJsonBytes || Buffer.byteLength(json) <= maxJsonBytes)
-    return { json, isTruncated: event['truncated'] === true, isCutOff, hasTimeError: event['time_error'] !== undefined };
+    return {
+      json,
+      isTruncated: event['truncated'] === true,
+      isCutOff,
+      isUnparsed: event['parse_error'] !== undefined,
+      hasTimeError: event['time_error'] !== undefined,
+    };
   // Characters that JSON writes as six bytes, by the megabyte: the beginning is kept.
   const kept = text.toString().slice(0, Math.floor((maxJsonBytes - 2048) / 6));
   const smaller = unparsed(kept, 'too large once written as JSON', receipt);
   markTruncated(smaller, frame.originalBytes ?? frame.bytes.length);
-  return { json: JSON.stringify(smaller), isTruncated: true, isCutOff: false, hasTimeError: false };
+  return { json: JSON.stringify(smaller), isTruncated: true, isCutOff: false, isUnparsed: true, hasTimeError: false };
 }
 
 function textOf(bytes: Buffer, { decode }: Receipt): Buffer {

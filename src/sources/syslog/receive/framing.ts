@@ -26,7 +26,6 @@ import {
   trailersBehind,
 } from './octet-counts.ts';
 
-const EMPTY = Buffer.alloc(0);
 /** CR, LF and NUL that may stand behind a part before it is known whether more text follows. */
 const MOST_TRAILERS = 1024;
 
@@ -50,6 +49,8 @@ export class Framer {
   #mode: 'start' | 'line' | 'count' | 'lost' = 'start';
   /** Whether the last message was counted: then a number is taken for a count even without a PRI after it. */
   isCounting = false;
+  /** The line that was given last has not ended: what comes is its rest, up to a delimiter. */
+  isBehindCut = false;
   /** Bytes before the message's text: its count. */
   #head = 0;
   /** Bytes of the message that its count names, less those that are gone. */
@@ -91,7 +92,6 @@ export class Framer {
     return this.#mode === 'lost';
   }
 
-  /** Bytes that were not given yet. */
   get heldBytes(): number {
     return this.#held.length;
   }
@@ -130,14 +130,16 @@ export class Framer {
   next(): Frame | undefined {
     while (this.#mode !== 'start' || this.#begin()) {
       const ending = this.#findEnd();
+      const isRest = this.isBehindCut && this.#mode === 'line' && { isRest: true as const };
       const part = this.#splits || this.#mode === 'lost' ? this.#nextPart(ending) : undefined;
-      if (part !== undefined) return part;
+      if (part !== undefined) return { ...part, ...isRest };
       if (ending === undefined) {
         if (!this.#splits) this.#drop();
         break;
       }
       const frame = this.#finish(ending);
-      if (frame !== undefined) return frame;
+      this.isBehindCut = ending.isUnended === true;
+      if (frame !== undefined) return { ...frame, ...isRest };
     }
     this.#ending = 'none';
     this.#held.own();
@@ -150,6 +152,7 @@ export class Framer {
     let at = 0;
     while (at < bytes.length && isTrailer(bytes[at])) at += 1;
     this.#held.skip(at);
+    if (at > 0) this.isBehindCut = false;
     return at < bytes.length && this.#choose(this.#held.bytes);
   }
 
@@ -170,9 +173,10 @@ export class Framer {
         return true;
       }
     }
-    const priority = this.isCounting ? priorityAt(bytes, 0) : true;
+    const priority = this.isCounting || this.isBehindCut ? priorityAt(bytes, 0) : true;
     if (priority === 'open' && !isEnd) return false;
-    this.#mode = priority === true ? 'line' : 'lost';
+    this.isBehindCut &&= priority !== true;
+    this.#mode = priority === true || this.isBehindCut ? 'line' : 'lost';
     this.#isDoubtful = this.isCounting;
     return true;
   }
@@ -275,17 +279,14 @@ export class Framer {
     this.#held.cutAt(most);
   }
 
-  /** Ends the message at hand. */
   #finish({ end, next, missing, isOutOfStep, isUnended }: Ending): Frame | undefined {
     const bytes = this.#held.bytes.subarray(this.#head, end);
-    let frame: Frame | undefined;
-    if (this.#dropped > 0) {
-      const most = this.#maxEventBytes + 1;
-      frame = cut(bytes.subarray(0, most), bytes.length + this.#dropped - trailersBehind(bytes, most, this.#trailers), this.#maxEventBytes);
-    } else {
-      frame = cut(bytes, bytes.length - countTrailers(bytes), this.#maxEventBytes);
-    }
-    if (this.#parts > 0) frame = { bytes: EMPTY, ...frame, part: { number: this.#parts + 1, isLast: true, message: this.#message } };
+    const most = this.#maxEventBytes + 1;
+    const trailers = this.#dropped > 0 ? trailersBehind(bytes, most, this.#trailers) : countTrailers(bytes);
+    const kept = this.#dropped > 0 ? bytes.subarray(0, most) : bytes;
+    let frame = cut(kept, bytes.length + this.#dropped - trailers, this.#maxEventBytes);
+    if (this.#parts > 0)
+      frame = { bytes: Buffer.alloc(0), ...frame, part: { number: this.#parts + 1, isLast: true, message: this.#message } };
     this.#held.skip(next);
     this.#parts = this.#dropped = this.#trailers = 0;
     this.#message = {};
