@@ -56,6 +56,8 @@ export interface Metadata {
   readonly madeFolders: readonly string[];
   /** Runs `work` as one commit. */
   transaction<T>(work: () => T): T;
+  /** Changes what memory holds of the database: once the transaction that runs is committed, and not if it fails. */
+  afterCommit(change: () => void): void;
   close(): void;
 }
 
@@ -79,6 +81,7 @@ export function openMetadata(dataDir: string, sync: boolean): Metadata {
   const get = db.prepare('select value from facts where name = ?');
   const set = db.prepare('insert into facts values (?, ?) on conflict do update set value = excluded.value');
   const forget = db.prepare('delete from facts where name = ?');
+  const changes: (() => void)[] = [];
   return {
     db,
     madeFolders,
@@ -90,12 +93,16 @@ export function openMetadata(dataDir: string, sync: boolean): Metadata {
       try {
         const result = work();
         db.exec('commit');
+        for (const change of changes.splice(0)) change();
         return result;
       } catch (error) {
-        db.exec('rollback');
+        changes.length = 0;
+        // On a full disk the database has rolled back by itself.
+        if (db.isTransaction) db.exec('rollback');
         throw error;
       }
     },
+    afterCommit: (change) => (db.isTransaction ? void changes.push(change) : change()),
     close: () => db.close(),
   };
 }

@@ -7,6 +7,7 @@ const facts = new Map<string, string>();
 const metadata = {
   fact: (name: string) => facts.get(name),
   setFact: (name: string, value: string) => void facts.set(name, value),
+  afterCommit: (change: () => void) => change(),
 } as unknown as Metadata;
 
 test('a quota starts anew with the month, is kept over restarts, and gives back what was not stored', () => {

@@ -84,6 +84,9 @@ export async function openCatalog(metadata: Metadata, engine: Engine, log: Log, 
   const byName = new Map<string, Dataset>();
   /** Requests that use a dataset, by its number. */
   const uses = new Map<number, Set<Promise<unknown>>>();
+  /** Names of datasets that are being made. */
+  const making = new Set<string>();
+  const byText = db.prepare('select id from datasets where name = ?');
   const insert = db.prepare('insert into datasets (name, description, created, who) values (?, ?, ?, ?)');
   const setNote = db.prepare('insert or replace into field_notes values (?, ?, ?, ?, ?)');
   const setField = db.prepare('insert into fields values (?, ?, ?) on conflict do update set types = excluded.types');
@@ -114,6 +117,16 @@ export async function openCatalog(metadata: Metadata, engine: Engine, log: Log, 
       throw badRequest(`descriptions have ${described} of ${SERVICE_DESCRIPTIONS_LENGTH} characters already: shorten some`);
     described += after - before;
   };
+  /** Runs `write`, which changes a description from one length to another. */
+  const noted = <T>(before: number, after: number, write: () => T): T => {
+    noteLength(before, after);
+    try {
+      return write();
+    } catch (error) {
+      described += before - after;
+      throw error;
+    }
+  };
 
   /** Removes the dataset in one commit, then drops the table. If that fails, the next start drops it. */
   const forget = async (id: number): Promise<void> => {
@@ -141,26 +154,26 @@ export async function openCatalog(metadata: Metadata, engine: Engine, log: Log, 
         throw badRequest(`dataset name ${quote(name)}: wanted 1 to 128 characters of A-Z, a-z, 0-9 and -`);
       if (byName.size >= most.datasets)
         throw badRequest(`there are ${byName.size} datasets already, the most that this service keeps with its memory (serve --memory)`);
+      if (byName.has(name) || making.has(name)) throw new ApiError(409, `dataset ${quote(name)} exists already`);
       const created = new Date().toISOString();
-      let id: number;
-      noteLength(0, description.length);
+      making.add(name);
       try {
-        id = Number(insert.run(name, description, created, who).lastInsertRowid);
-      } catch (error) {
-        noteLength(description.length, 0);
-        if (/UNIQUE/.test(String(error))) throw new ApiError(409, `dataset ${quote(name)} exists already`);
-        throw error;
+        // One of an attempt that failed, on a full disk.
+        for (const { id } of byText.all(name)) await forget(id as number);
+        const id = noted(0, description.length, () => Number(insert.run(name, description, created, who).lastInsertRowid));
+        const dataset = newDataset(id, { name, description, created, who });
+        try {
+          await engine.createTable(dataset.table);
+        } catch (error) {
+          noteLength(description.length, 0);
+          await forget(id).catch(() => undefined);
+          throw error;
+        }
+        byName.set(name, dataset);
+        return dataset;
+      } finally {
+        making.delete(name);
       }
-      const dataset = newDataset(id, { name, description, created, who });
-      try {
-        await engine.createTable(dataset.table);
-      } catch (error) {
-        noteLength(description.length, 0);
-        await forget(id);
-        throw error;
-      }
-      byName.set(name, dataset);
-      return dataset;
     },
     update(
       dataset: Dataset,
@@ -170,20 +183,29 @@ export async function openCatalog(metadata: Metadata, engine: Engine, log: Log, 
         mapFields = dataset.mapFields,
       }: { readonly description?: string; readonly retentionDays?: number; readonly mapFields?: readonly string[] },
     ): void {
-      noteLength(dataset.description.length, description.length);
       const set = db.prepare('update datasets set description = ?, retention_days = ?, map_fields = ? where id = ?');
-      set.run(description, retentionDays, JSON.stringify(mapFields), dataset.id);
+      noted(dataset.description.length, description.length, () =>
+        set.run(description, retentionDays, JSON.stringify(mapFields), dataset.id),
+      );
       Object.assign(dataset, { description, retentionDays, mapFields });
     },
     /** Waits for the requests that use the dataset, then removes everything of it. */
     async remove(dataset: Dataset): Promise<void> {
       byName.delete(dataset.name);
+      making.add(dataset.name);
+      try {
+        const running = uses.get(dataset.id);
+        if (running) await Promise.allSettled(running);
+        uses.delete(dataset.id);
+        await forget(dataset.id);
+      } catch (error) {
+        byName.set(dataset.name, dataset);
+        throw error;
+      } finally {
+        making.delete(dataset.name);
+      }
       noteLength(descriptionsLength(dataset), 0);
       fieldCount -= dataset.fields.size;
-      const running = uses.get(dataset.id);
-      if (running) await Promise.allSettled(running);
-      uses.delete(dataset.id);
-      await forget(dataset.id);
     },
     /** Runs `work` on the dataset; it is not removed meanwhile. Throws an `ApiError` 404. */
     async use<T>(name: string, work: (dataset: Dataset) => Promise<T>): Promise<T> {
@@ -206,9 +228,11 @@ export async function openCatalog(metadata: Metadata, engine: Engine, log: Log, 
         const before = dataset.fields.get(name);
         const after = (before ?? 0) | bits;
         if (after === before) continue;
-        if (before === undefined) fieldCount++;
-        dataset.fields.set(name, after);
         setField.run(dataset.id, name, after);
+        metadata.afterCommit(() => {
+          if (before === undefined) fieldCount++;
+          dataset.fields.set(name, after);
+        });
       }
     },
     /** Gives fields of the dataset columns of their own. Call it while the dataset is in use. */
@@ -231,8 +255,7 @@ export async function openCatalog(metadata: Metadata, engine: Engine, log: Log, 
       const { notes } = dataset;
       const before = notes.get(name) ?? NO_NOTE;
       const { unit = before.unit, hidden = before.hidden, description = before.description } = changes;
-      noteLength(before.description.length, description.length);
-      setNote.run(dataset.id, name, unit, hidden ? 1 : 0, description);
+      noted(before.description.length, description.length, () => setNote.run(dataset.id, name, unit, hidden ? 1 : 0, description));
       notes.set(name, { unit, hidden, description });
     },
   };

@@ -1,5 +1,5 @@
 /** The settings of every select, on either engine, and what an engine's refusal means to the client. */
-import { messageOf } from '../../core/errors.ts';
+import { codeOf, messageOf } from '../../core/errors.ts';
 import { ApiError, badRequest } from '../http/api-error.ts';
 import type { QueryLimits } from './engine.ts';
 
@@ -49,6 +49,20 @@ export const OTHER_WORK_SQL =
 
 /** All work of the engine together went over its limit. */
 export const isOutOfMemory = (error: unknown): boolean => engineCode(error) === '241' && /\(total\) memory limit/i.test(messageOf(error));
+
+/** Of the system, the database, and the engine: its own check, or what the system told it. */
+const isFullDisk = (error: unknown): boolean =>
+  ['ENOSPC', 'EDQUOT'].includes(codeOf(error)) ||
+  (codeOf(error) === 'ERR_SQLITE_ERROR' && /disk is full/.test(messageOf(error))) ||
+  engineCode(error) === '243' ||
+  /(?:DB::|std::)[^]*(?:No space left on device|Disk quota exceeded)/.test(messageOf(error));
+
+/** What the machine lacks, of memory or disk, where a statement or the database failed for it: the client comes again. */
+export function lackOf(error: unknown): ApiError | undefined {
+  if (isOutOfMemory(error)) return outOfMemory(false);
+  if (isFullDisk(error)) return new ApiError(503, 'the disk of the service is full: make room for its data folder', { 'Retry-After': '5' });
+  return undefined;
+}
 
 /** For a query that was out of memory: other work may end, the query itself does not become smaller. */
 export const outOfMemory = (isAlone: boolean): ApiError =>

@@ -7,6 +7,7 @@ import { messageOf } from '../../core/errors.ts';
 import type { Arrivals } from '../datasets/arrivals.ts';
 import type { Catalog, Dataset } from '../datasets/catalog.ts';
 import type { Engine } from '../engine/engine.ts';
+import { lackOf } from '../engine/settings.ts';
 import { RowBlock } from '../engine/rows/row-block.ts';
 import { ApiError, badRequest, quote } from '../http/api-error.ts';
 import type { ServiceLimits } from '../limits.ts';
@@ -123,12 +124,13 @@ export async function ingest(parts: Parts, dataset: Dataset, body: Buffer, optio
     await engine.insert(dataset.table, block.bytes(range.firstRow), token, options.key ?? token, written, { rows: block.rows, min, max });
   } catch (error) {
     log.error({ dataset: dataset.name, error: messageOf(error) }, 'an insert failed');
-    quota.add(-processedBytes, new Date());
     // What cannot be taken back now is counted when the key comes again, or at the next start.
     await keys
       .undo(dataset.id, options.key, range)
+      .then(() => quota.add(-processedBytes, new Date()))
       .catch((cause: unknown) => log.error({ error: messageOf(cause) }, 'its rows could not be taken back'));
-    const reason = error instanceof ApiError ? ` (${error.message})` : '';
+    const known = error instanceof ApiError ? error : lackOf(error);
+    const reason = known ? ` (${known.message})` : '';
     throw new ApiError(503, `the events could not be stored${reason}: send them again later`, { 'Retry-After': '5' });
   }
   if (options.key !== undefined) keys.finish(dataset.id, options.key);

@@ -30,8 +30,9 @@ export function openQuota(metadata: Metadata, monthlyBytes: number) {
     /** Counts bytes, or takes back those of a request that failed. */
     add(more: number, now: Date): void {
       turn(now);
-      bytes = Math.max(0, bytes + more);
-      metadata.setFact(FACT, JSON.stringify({ month, bytes }));
+      const sum = Math.max(0, bytes + more);
+      metadata.setFact(FACT, JSON.stringify({ month, bytes: sum }));
+      metadata.afterCommit(() => void (bytes = sum));
     },
   };
 }

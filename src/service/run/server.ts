@@ -14,6 +14,7 @@ import type { RateLimit } from '../auth/rate-limit.ts';
 import type { Need } from '../auth/rights.ts';
 import type { TokenKind } from '../auth/tokens.ts';
 import { watchReply, type LeastRate } from '../fairness/least-rate.ts';
+import { lackOf } from '../engine/settings.ts';
 import { isOwnHost } from '../../web/host-check.ts';
 import { ApiError, forbidden, quote } from '../http/api-error.ts';
 import { drainAfter, isAnswered } from '../fairness/body.ts';
@@ -106,13 +107,14 @@ export function createServer(options: HttpOptions): FastifyInstance {
     void reply.header('connection', 'close');
     return new ApiError(503, `there are ${SERVICE_CONNECTIONS} connections already, the most at a time: try again`, { 'Retry-After': '1' });
   };
-  const fail = (error: FastifyError | ApiError, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+  const fail = (thrown: FastifyError | ApiError, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+    const error = lackOf(thrown) ?? thrown;
     const status = error instanceof ApiError ? error.status : (error.statusCode ?? 500);
     if (error instanceof ApiError) void reply.headers(error.headers);
     // The rest of the body is read, and the connection goes on.
     if (status === 413) void reply.removeHeader('connection');
     if (status >= 500 && status !== 501)
-      log.error({ trace: request.id, method: request.method, url: request.url, error: messageOf(error) }, 'a request failed');
+      log.error({ trace: request.id, method: request.method, url: request.url, error: messageOf(thrown) }, 'a request failed');
     const message = status >= 500 && !(error instanceof ApiError) ? `internal error, trace ${request.id}` : messageOf(error);
     const detail = error instanceof ApiError ? error.detail : undefined;
     return reply

@@ -213,11 +213,13 @@ function rowIds(metadata: {
   let reserved = next;
   return (count) => {
     const first = next;
-    next += BigInt(count);
-    if (next > reserved) {
-      reserved = next + ROW_ID_STEP;
-      metadata.setFact('next_row_id', String(reserved));
+    const after = first + BigInt(count);
+    if (after > reserved) {
+      // Given out only once this is written.
+      metadata.setFact('next_row_id', String(after + ROW_ID_STEP));
+      reserved = after + ROW_ID_STEP;
     }
+    next = after;
     return first;
   };
 }
