@@ -11,7 +11,7 @@ import { createInterface } from 'node:readline';
 import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import { DEFAULT_LIMITS, queryLimitsOf } from '../../src/service/limits.ts';
-import { FRESH_SETTINGS, querySettings, settingsClause } from '../../src/service/engine/settings.ts';
+import { optionSettings, querySettings, settingsClause } from '../../src/service/engine/settings.ts';
 import { openChdb } from '../../src/service/engine/chdb.ts';
 import { ownFieldsOf } from '../../src/service/engine/own-columns.ts';
 import { programOf } from '../../src/service/query/plan/program.ts';
@@ -158,7 +158,7 @@ async function compiler(folder: string): Promise<(query: Query, startTime: strin
   const written = (await engine.ownColumns()).get('ds_1') ?? [];
   await engine.close();
   const dataset = { id: 1, name: 'bench', table: 'ds_1', created: '', who: '', description: '', retentionDays: 0, fields: new Map(fields), notes: new Map(), mapFields: [], own: ownFieldsOf(written), written };
-  const settings = settingsClause({ ...querySettings(queryLimitsOf(DEFAULT_LIMITS)), ...FRESH_SETTINGS });
+  const settings = settingsClause({ ...querySettings(queryLimitsOf(DEFAULT_LIMITS)), ...optionSettings({ fresh: true }) });
   return ({ text, counts, lastHour }, startTime) => {
     const [start, end] = [startTime, END].map((time) => BigInt(Date.parse(time)) * 1_000_000n) as [bigint, bigint];
     const params = new Params();

@@ -1,4 +1,4 @@
-/** A query in SQL or LogQL as it would be written here: a hint in the message of its refusal, as far as the text shows it. */
+/** A query in SQL, LogQL or Lucene as it would be written here: a hint in the message of its refusal, as far as the text shows it. */
 
 /** Enough for a hint; the rest is not read. */
 const MOST = 1000;
@@ -14,7 +14,49 @@ export function otherLanguage(whole: string): { readonly name: string; readonly 
   if (columns !== undefined && table !== undefined && !source.includes('|'))
     return { name: 'SQL', here: fromSql(columns, table, source.slice(table.length)) };
   const logql = /^(?:[\w ,()]*\( ?)?\{ ?(\w[\w.]* ?(?:=~|!~|!=|=) ?["`][^}]*)\}(.*)$/.exec(text);
-  return logql ? { name: 'LogQL', here: fromLogql(logql[1]!, logql[2]!) } : undefined;
+  if (logql) return { name: 'LogQL', here: fromLogql(logql[1]!, logql[2]!) };
+  return LUCENE.test(text) ? { name: 'Lucene', here: fromLucene(text) } : undefined;
+}
+
+/** Begins with a field, a colon and a term. */
+const LUCENE = /^(?:NOT |-|\()*[A-Za-z_@][\w.@-]*:(?:["(*\w/<>{[]).*$/;
+const LUCENE_TOKEN =
+  /([A-Za-z_@][\w.@-]*):(?:([<>]=?)(\S+?)|([[{])(\S+) TO (\S+)[\]}]|("[^"]*"|[^\s()]+)|\(([^()]*)\))(?=[\s)]|$)|("[^"]*")|(&&|\|\||[()!-])|([^\s()]+)/g;
+const LUCENE_WORDS: Readonly<Record<string, string>> = {
+  AND: 'and',
+  '&&': 'and',
+  OR: 'or',
+  '||': 'or',
+  NOT: 'not',
+  '!': 'not',
+  '-': 'not',
+};
+
+/** Terms without a word between them are all wanted. */
+function fromLucene(text: string): string {
+  const parts: string[] = [];
+  for (const [whole, field = '', sign, bound, , low, high, term, list, phrase] of text.matchAll(LUCENE_TOKEN)) {
+    const joins = LUCENE_WORDS[whole];
+    const last = parts.at(-1);
+    if (joins !== 'and' && joins !== 'or' && whole !== ')' && last !== undefined && !['and', 'or', 'not', '('].includes(last))
+      parts.push('and');
+    const name = /^[A-Za-z_]\w*(?:\.\w+)*$/.test(field) ? field : `['${field}']`;
+    const quotedTerm = (word: string): string => (word.startsWith('"') ? word : `"${word}"`);
+    if (joins !== undefined || whole === '(' || whole === ')') parts.push(joins ?? whole);
+    else if (field === '') parts.push(phrase ?? quotedTerm(whole));
+    else if (sign !== undefined) parts.push(`${name} ${sign} ${bound}`);
+    else if (low !== undefined) parts.push(`${name} between (${low} .. ${high})`);
+    else if (list !== undefined)
+      parts.push(
+        `(${list
+          .split(/ OR | /)
+          .filter((word) => word !== '')
+          .map((word) => `${name}:${quotedTerm(word)}`)
+          .join(' or ')})`,
+      );
+    else parts.push(term === '*' ? `isnotnull(${name})` : `${name}:${quotedTerm(term!)}`);
+  }
+  return `['dataset'] | search ${parts.join(' ').replaceAll(/not (\([^()]*\)|\S+:"[^"]*"|"[^"]*"|[\w.]+ [<>]=? \S+)/g, 'not($1)')}`;
 }
 
 function fromSql(columns: string, table: string, rest: string): string {

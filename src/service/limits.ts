@@ -132,6 +132,11 @@ export const SERVICE_QUERY_SQL = 200 * 1024;
 export const SERVICE_QUERY_LIST_ITEMS = 100_000;
 /** Values of one topk, bins of one histogram. */
 export const SERVICE_QUERY_TOPK = 1000;
+/** Comparisons of an empty result that are looked at, values that each names, characters of such a value, and the seconds that this may take. */
+export const SERVICE_QUERY_HINTS = 3;
+export const SERVICE_QUERY_HINT_VALUES = 5;
+export const SERVICE_QUERY_HINT_CHARS = 60;
+export const SERVICE_QUERY_HINT_SECONDS = 0.2;
 /** Different values of a field that spotlight counts on either side, and those of them that it lists. */
 export const SERVICE_QUERY_SPOTLIGHT_DISTINCT = 10_000;
 export const SERVICE_QUERY_SPOTLIGHT_VALUES = 20;

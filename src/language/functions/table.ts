@@ -53,8 +53,6 @@ const REFUSED: ReadonlyMap<string, string> = new Map([
   ['geo_info_from_ip_address', 'no list of places is kept here; use ipv4_is_private or ipv4_is_in_range to tell networks apart'],
 ]);
 
-export const isRefused = (name: string): boolean => REFUSED.has(name);
-
 /** There is no function of that name: it is left out on purpose, or misspelt. */
 export function unknownFunction(name: string, at: number): AplError {
   const refused = REFUSED.get(name);

@@ -185,6 +185,9 @@ function call(expression: Expression & { readonly kind: 'call' }, names: Names):
   const args = expression.args.map((arg, n) =>
     arg.kind === 'star' && n === 0 && spec.everything === true ? EVERYTHING : (columnsOperand(spec, arg, names) ?? analyze(arg, names)),
   );
+  // `between (time .. 3d)`: the end is so long after the start.
+  if (/^!?between$/.test(spec.name) && args[1]?.type === 'datetime' && args[2]?.type === 'timespan')
+    args[2] = applyNamed('+', at, args[1], args[2]);
   if (args.some(isColumns)) return { kind: 'apply', type: 'dynamic', spec, args, at, places: expression.args.map((arg) => arg.at) };
   return applied(spec, args, at, expression.args.map((arg) => arg.at)); // prettier-ignore
 }
@@ -246,7 +249,7 @@ export function checkArguments(spec: NamedFunction, given: readonly Node[], at: 
     );
   }
   const args = spec.compares === true ? withTimes(given, places) : given;
-  return args.map((arg, n) => checkArgument(spec.args[n] ?? spec.rest!, arg, places[n] ?? at, spec.names[0]));
+  return args.map((arg, n) => checkArgument(spec.args[n] ?? spec.rest!, arg, places[n] ?? at, spec, n));
 }
 
 /** A constant text beside a datetime is read as one. */
@@ -263,7 +266,9 @@ function timeOf({ constant }: Node & { readonly kind: 'constant' }, at: number):
   return constantNode({ type: 'datetime', value });
 }
 
-function checkArgument(wanted: ArgType, arg: Node, at: number, name: string): Node {
+const LITERALS: Readonly<Partial<Record<ArgType, string>>> = { 'constant string': 'a text in quotes', 'constant int': 'a number' };
+
+function checkArgument(wanted: ArgType, arg: Node, at: number, { names: [name], syntax }: NamedFunction, n: number): Node {
   if (wanted === 'secret' || wanted === 'secret or count') {
     if (arg.kind === 'apply' && (arg.spec.name === 'env' || arg.spec.name === 'secret_file')) return arg;
     if (wanted === 'secret or count' && arg.kind === 'constant' && typeof arg.constant.value === 'bigint' && arg.constant.value > 0n)
@@ -272,7 +277,8 @@ function checkArgument(wanted: ArgType, arg: Node, at: number, name: string): No
     throw new AplError('meaning', at, `${name} wants ${count}its key as env("NAME") or secret_file("/path"), so that it stands in no text`);
   }
   if (wanted.startsWith('constant')) {
-    if (arg.kind !== 'constant' || arg.constant.value === null) throw new AplError('meaning', at, `${name} wants a literal here`);
+    if (arg.kind !== 'constant' || arg.constant.value === null)
+      throw new AplError('meaning', at, `${name} wants ${LITERALS[wanted] ?? 'a literal'} as argument ${n + 1}, and no field: ${syntax}`);
     if (wanted === 'constant') return arg;
   }
   const kind = wanted.replace('constant ', '');

@@ -67,6 +67,12 @@ function readJson(parser: Parser): string {
   return typeof value === 'object' && value !== null ? value.json : JSON.stringify(value);
 }
 
+function writtenFix(text: string, type: 'datetime' | 'timespan', example: string): string {
+  if (type === 'datetime' && /^\d+\s*,/.test(text)) return `write make_datetime(${text})`;
+  const year = type === 'datetime' ? /^(\d{4})-\d\d/.exec(text)?.[1] : undefined;
+  return year !== undefined && (year < '1900' || year > '2261') ? 'datetimes are of the years 1900 to 2262' : `wanted such as ${example}`;
+}
+
 /** `(2026-01-02 03:04)`, `(1h30m)`: no tokens, but everything up to the parenthesis. */
 export function readWritten(parser: Parser, type: 'datetime' | 'timespan', name: string): Constant {
   const open = parser.token.at + 1;
@@ -77,7 +83,7 @@ export function readWritten(parser: Parser, type: 'datetime' | 'timespan', name:
   const value = text === 'null' ? null : type === 'datetime' ? readDatetime(text) : readSpanText(text);
   const example = type === 'datetime' ? 'datetime(2019-11-30 23:59:59)' : 'timespan(1h30m)';
   if (value === undefined)
-    throw new AplError('syntax', open, `${quoteToken(text)} cannot be read as a ${type}`, `wanted such as ${example}`);
+    throw new AplError('syntax', open, `${quoteToken(text)} cannot be read as a ${type}`, writtenFix(text, type, example));
   parser.skipTo(close + 1);
   return { type, value };
 }

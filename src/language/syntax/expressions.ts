@@ -1,5 +1,6 @@
 /** Expressions, by recursive descent; infix operators by their precedence (Pratt). Throw an `AplError`. */
 import type { Constant, Type } from '../types.ts';
+import { otherFunction } from '../other-names.ts';
 import { AplError } from './apl-error.ts';
 import { readDynamic, readKey, readLeastInteger, readWritten } from './constants.ts';
 import { tooLarge } from './lexer.ts';
@@ -83,7 +84,7 @@ function readInfix(parser: Parser, left: Expression, sign: string, at: number, b
     return operation(parser, at, sign, [left, low, high]);
   }
   if (sign === 'matches' || sign === '!matches') {
-    parser.expect('regex', `after ${sign}`);
+    if (!parser.accept('regex')) throw new AplError('syntax', parser.token.at, `wanted "regex" after ${sign}`, `write ${sign} regex`);
     return operation(parser, at, `${sign} regex`, [left, readExpression(parser, binds)]);
   }
   const right = readExpression(parser, binds);
@@ -179,6 +180,8 @@ function readNamed(parser: Parser, at: number, name: string, wanted: string): Ex
   if (name === 'true' || name === 'false') return constantOf(parser, at, { type: 'bool', value: name === 'true' });
   if (name === 'null') return constantOf(parser, at, { type: 'dynamic', value: null });
   if (!parser.is('(')) return parser.node({ kind: 'name', at, name });
+  // What stands in the parentheses is no text of the language.
+  if (name === 'guid') throw new AplError('meaning', at, 'guid is not supported', otherFunction(name));
   const type = TYPE_NAMES.get(name);
   if (type !== undefined) return readTyped(parser, at, type, name);
   parser.take();
@@ -209,6 +212,8 @@ function readWordAsName(parser: Parser, at: number, name: string): Expression {
 function readQuery(parser: Parser, name: string, scalar: boolean): Expression {
   const { at } = parser.token;
   if (!parser.subqueries) throw new AplError('meaning', at, `${name} of a query works in queries only`);
+  if (scalar && parser.token.kind !== 'name' && parser.token.kind !== 'symbol')
+    throw new AplError('meaning', at, `${name} takes a query`, `such as ${name}(logs | count)`);
   return parser.node({ kind: 'query', at, pipeline: parser.nested(() => parser.subqueries!.read()), scalar });
 }
 

@@ -14,7 +14,7 @@ export type Token =
 
 const BLANK = /(?:\s|\/\/[^\n]*(?:\n|$))*/y;
 const NAME = /[\p{L}_$][\p{L}\p{N}_$]*/uy;
-const NUMBER = /0[xX][0-9a-fA-F]+|\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+const NUMBER = /0[xX][0-9a-fA-F]+|\d+(?:\.\d+|\.(?![\w.\s'"[]))?(?:[eE][+-]?\d+)?/y;
 const UNIT = /[A-Za-zµμ]+/y;
 /** `1h30m`: more units behind the first. */
 const SPAN = /(?:\d+(?:\.\d+)?[A-Za-zµμ]+)+(?![\d.]*\d)/y;

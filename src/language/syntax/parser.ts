@@ -6,6 +6,7 @@ import { SERVICE_QUERY_DEPTH, SERVICE_QUERY_NODES } from '../limits.ts';
 import { otherSign } from '../other-names.ts';
 import { AplError } from './apl-error.ts';
 import { tokenAt, type Token } from './lexer.ts';
+import { readSpanText } from './literals.ts';
 import { nameOf, partsOf, type Expression, type Pipeline } from './tree.ts';
 
 /** How queries inside of expressions are read; transforms have none. */
@@ -72,9 +73,17 @@ export class Parser {
     const { token } = this;
     const found = token.kind === 'end' ? 'the query ends here' : `found ${quoteToken(token.text)}`;
     // `not` without parentheses was read as a field.
-    const isNegated = /(?<![\p{L}\p{N}_$.])not$/u.test(this.text.slice(Math.max(0, this.end - 4), this.end));
-    const other = otherSign(token.text) ?? (isNegated && token.kind !== 'end' ? 'write not(…)' : undefined);
+    const isNegated = /(?<![\p{L}\p{N}_$.])not$/iu.test(this.text.slice(Math.max(0, this.end - 4), this.end));
+    const other = otherSign(token.text) ?? (isNegated && token.kind !== 'end' ? 'write not(…)' : this.#spanFix());
     return new AplError('syntax', token.at, found, other ?? `wanted ${wanted}`);
+  }
+
+  /** Of `5 min`, what it is without the blank. */
+  #spanFix(): string | undefined {
+    const { token } = this;
+    const number = /(?<![\w.])\d+(?:\.\d+)?$/.exec(this.text.slice(Math.max(0, this.end - 20), this.end))?.[0];
+    const span = token.kind === 'name' && number !== undefined ? `${number}${token.text}` : undefined;
+    return span !== undefined && readSpanText(span) !== undefined ? `write ${span}, without the blank` : undefined;
   }
 
   /** Goes on behind what was read in another way than by tokens. */

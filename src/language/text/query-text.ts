@@ -7,7 +7,7 @@ import { planSource } from './source-plan.ts';
 import { otherLanguage } from '../other-languages.ts';
 import { guess, otherOperator } from '../other-names.ts';
 import { AplError } from '../syntax/apl-error.ts';
-import { Parser } from '../syntax/parser.ts';
+import { Parser, quoteToken } from '../syntax/parser.ts';
 import type { Pipeline } from '../syntax/tree.ts';
 import type { Constant } from '../types.ts';
 import { bindLets, type Names } from '../plan/analysis.ts';
@@ -45,9 +45,24 @@ export function readQuery(text: string): QueryText {
       'a query has one result',
       'to ask for several tables at once, name them with let and put them together with union or join',
     );
-  if (parser.token.kind !== 'end') throw parser.unexpected('| or the end of the query');
+  if (parser.token.kind !== 'end') throw notBehindQuery(pipeline, parser);
   return { datasets: reading.datasets, options: reading.options, lets, pipeline, named: parser };
 }
+
+/** What stands behind the source is no pipe: words to look for, or an operator without a dataset. */
+function notBehindQuery({ source, steps }: PipelineText, parser: Parser): AplError {
+  const { token, text } = parser;
+  const first = source.kind === 'dataset' && steps.length === 0 && text[source.name.at] !== '[' ? source.name : undefined;
+  const whole = first && operatorWordAt({ text, token: { ...token, at: first.at } });
+  const other = whole === undefined ? undefined : (REFUSED.get(whole) ?? otherOperator(whole));
+  if (whole !== undefined && (OPERATORS_BY_NAME.has(whole) || other !== undefined))
+    return new AplError('syntax', first!.at, `${whole} needs rows before it`, other ?? `write ['dataset'] | ${whole} …`);
+  if (first && token.text === '(') return new AplError('syntax', first.at, 'a query begins with the name of a dataset', 'to see what a function gives write print');
+  const words = first && text.slice(first.at).trim();
+  if (words === undefined || !/^[\p{L}\p{N}_.\- "]{1,200}$/u.test(words)) return parser.unexpected('| or the end of the query');
+  const terms = [...words.matchAll(/"[^"]*"|[^\s"]+/g)].map(([term]) => (term.startsWith('"') ? term : `"${term}"`));
+  return new AplError('syntax', token.at, `found ${quoteToken(token.text)} behind the name of a dataset`, `to look for words write search ${terms.join(' and ')}`);
+} // prettier-ignore
 
 /** A text up to and with its statements of `let`. */
 function begin(text: string): { readonly parser: Parser; readonly reading: Reading; readonly lets: readonly LetText[] } {
@@ -100,7 +115,7 @@ export function endOfSource(text: string): number {
 }
 
 /** A word that begins here, hyphens included. */
-export function operatorWordAt({ text, token }: Parser): string | undefined {
+export function operatorWordAt({ text, token }: Pick<Parser, 'text' | 'token'>): string | undefined {
   const word = /[A-Za-z]+(?:[-_][A-Za-z]+)*/y;
   word.lastIndex = token.at;
   return word.exec(text)?.[0];

@@ -74,7 +74,7 @@ function ranged({ name, from, to, step }: SourceOf<'range'>, names: Names): Tree
   if (type !== 'int' && type !== 'datetime' && type !== 'timespan') throw wrongType(from.at, 'an integer, a datetime or a timespan', type, 'range');
   if (last.type !== type) throw wrongType(to.at, 'the same type as from', last.type, 'range');
   const width = type === 'int' ? 'int' : 'timespan';
-  if (by.type !== width || by.kind !== 'constant' || (by.constant.value as bigint) === 0n) throw new AplError('meaning', step.at, 'range wants a literal other than 0 as its step');
+  if (by.type !== width || by.kind !== 'constant' || (by.constant.value as bigint) === 0n) throw new AplError('meaning', step.at, `range of ${type === 'int' ? 'integers' : 'times'} wants ${type === 'int' ? 'an integer' : 'a timespan'} other than 0 as its step`, 'for fractions divide afterwards: | extend x = x / 10.0');
   return rowsOf({ kind: 'range', name, type, from: first, to: last, step: by }, [[name, type]]);
 } // prettier-ignore
 

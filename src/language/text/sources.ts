@@ -132,10 +132,19 @@ function readTable(reading: Reading): SourceText {
     parser.expect(']', 'after the name of the dataset');
     return { kind: 'dataset', name: reading.dataset(name.value, token.at) };
   }
+  if (token.kind === 'string')
+    throw new AplError('syntax', token.at, 'a query begins with the name of a dataset', `to look for the text write search ${token.text}`);
   NAME.lastIndex = token.at;
   const name = NAME.exec(text)?.[0];
   if (name === undefined || token.kind === 'end') throw parser.unexpected("the name of a dataset, such as ['my-logs']");
   parser.skipTo(token.at + name.length);
+  if (name === 'externaldata' && parser.is('('))
+    throw new AplError(
+      'meaning',
+      token.at,
+      'externaldata is not supported',
+      'ingest the file and use lookup, or write its rows as a datatable',
+    );
   if (name === 'materialize' && parser.accept('(')) {
     const pipeline: Pipeline = parser.nested(() => parser.subqueries!.read());
     parser.expect(')', 'after the query of materialize');

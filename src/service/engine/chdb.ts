@@ -20,10 +20,10 @@ import { insertGroups } from './insert-groups.ts';
 import { howToInstall, loadInstalled } from './installed.ts';
 import {
   FORMAT_SETTINGS,
-  FRESH_SETTINGS,
   isOutOfMemory,
   OTHER_WORK_SQL,
   outOfMemory,
+  optionSettings,
   querySettings,
   refusal,
   settingsClause,
@@ -64,7 +64,6 @@ const SCARCE_BYTES = 2 * 1024 ** 3;
  * queries took the process to 2.3 GB while the engine counted less than 1.
  */
 const allocatorFor = (memoryBytes: number): string => `dirty_decay_ms:${memoryBytes < SCARCE_BYTES ? 0 : 100},muzzy_decay_ms:0`;
-const FRESH = settingsClause(FRESH_SETTINGS).replace('settings ', '');
 const INSERT_SETTINGS = 'max_threads = 1, max_insert_threads = 1, max_partitions_per_insert_block = 0';
 
 /** Where reading a table in its order stands: the last row that was read. */
@@ -98,7 +97,6 @@ export async function openChdb(dataDir: string, { limits, memoryBytes, sync }: E
   writeFileSync(config, serverConfig(memoryBytes));
   const session = openSession(Session, join(dataDir, 'engine'), config);
   const selects = new PQueue({ concurrency: 1 });
-  const settings = settingsClause(querySettings(limits));
   let files = 0;
 
   // This process alone writes to the folder.
@@ -126,7 +124,7 @@ export async function openChdb(dataDir: string, { limits, memoryBytes, sync }: E
   const query = async (sql: string, params: Readonly<Record<string, Param>> = {}, options: QueryOptions = {}): Promise<QueryResult> => {
     const wasAlone = alone();
     try {
-      const own = options.fresh === true ? `${settings}, ${FRESH}` : settings;
+      const own = settingsClause({ ...querySettings(limits), ...optionSettings(options) });
       const result = await session.queryBindAsync(`${sql} ${own}`, wellFormed(params), { format: 'JSONCompact' });
       return readResult(textOf(result), limits);
     } catch (error) {

@@ -12,7 +12,7 @@ import { prepareDatabase } from './clickhouse-setup.ts';
 import type { ClickhouseAddress } from './clickhouse-url.ts';
 import type { Engine, EngineOptions, QueryOptions, QueryResult } from './engine.ts';
 import { insertGroups } from './insert-groups.ts';
-import { FRESH_SETTINGS, isOutOfMemory, isOverTime, OTHER_WORK_SQL, outOfMemory, querySettings, refusal } from './settings.ts';
+import { isOutOfMemory, isOverTime, optionSettings, OTHER_WORK_SQL, outOfMemory, querySettings, refusal } from './settings.ts';
 import { openShard, type Shard } from './shard.ts';
 import { extentOf, extentSql, MEMORY_SQL, memoryOf, storageOf, storageSql } from './statistics.ts';
 import { addColumns, fillColumns, lacking, OWN_COLUMNS_SQL, readColumns, type OwnColumn } from './own-columns.ts';
@@ -51,10 +51,10 @@ export async function openClickhouse(address: ClickhouseAddress, instance: strin
   const [first] = shards as [Shard];
 
   const onEach = async <T>(work: (shard: Shard) => Promise<T>): Promise<T[]> => Promise.all(shards.map(work));
-  const query = async (sql: string, params = {}, { signal, fresh }: QueryOptions = {}): Promise<QueryResult> => {
+  const query = async (sql: string, params = {}, options: QueryOptions = {}): Promise<QueryResult> => {
     for (const shard of shards) shard.checkAnswers();
     try {
-      return await first.select(sql, params, { ...settings, ...(fresh === true && FRESH_SETTINGS) }, signal);
+      return await first.select(sql, params, { ...settings, ...optionSettings(options) }, options.signal);
     } catch (error) {
       if (isOutOfMemory(error))
         throw outOfMemory((await onEach((shard) => shard.ask(OTHER_WORK_SQL))).every(([row]) => Number(row?.[0]) === 0));

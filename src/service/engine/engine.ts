@@ -45,6 +45,8 @@ export interface QueryOptions {
   readonly signal?: AbortSignal;
   /** Ignores the caches of earlier queries. */
   readonly fresh?: boolean;
+  /** What it may take, where that is less than any query may. */
+  readonly seconds?: number;
 }
 
 /** How many rows a table has, and the times of the first and the last, ns. Without rows `min` is above `max`. */

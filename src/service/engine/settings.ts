@@ -1,7 +1,7 @@
 /** The settings of every select, on either engine, and what an engine's refusal means to the client. */
 import { codeOf, messageOf } from '../../core/errors.ts';
 import { ApiError, badRequest } from '../http/api-error.ts';
-import type { QueryLimits } from './engine.ts';
+import type { QueryLimits, QueryOptions } from './engine.ts';
 
 /** Numbers that JavaScript would round come as text. Set explicitly, as a server's profile could change them. */
 export const FORMAT_SETTINGS = { output_format_json_quote_64bit_integers: 1, output_format_json_quote_denormals: 1 } as const;
@@ -17,8 +17,11 @@ export function querySettings({ seconds, memoryBytes, resultBytes }: QueryLimits
   };
 }
 
-/** For a query that must not use the caches of earlier ones. */
-export const FRESH_SETTINGS = { use_query_condition_cache: 0 } as const;
+/** What one query wants beside. */
+export const optionSettings = ({ fresh, seconds }: QueryOptions): Readonly<Record<string, number>> => ({
+  ...(fresh === true && { use_query_condition_cache: 0 }),
+  ...(seconds !== undefined && { max_execution_time: seconds }),
+});
 
 /** As a SETTINGS clause. */
 export const settingsClause = (settings: Readonly<Record<string, number | string>>): string =>

@@ -1,9 +1,9 @@
 /** One query from its request to the text of its reply, the same for both forms: range, tree, statements, result. */
 import { messageOf } from '../../core/errors.ts';
-import { SERVICE_QUERY_MAX_EVENTS } from '../limits.ts';
+import { SERVICE_QUERY_HINT_SECONDS, SERVICE_QUERY_MAX_EVENTS } from '../limits.ts';
 import { OWN_FIELDS, type Dataset } from '../datasets/catalog.ts';
 import { nearest } from '../../config/nearest.ts';
-import type { Engine, Extent, QueryOptions } from '../engine/engine.ts';
+import type { Cell, Engine, Extent, QueryOptions } from '../engine/engine.ts';
 import { joinExtents, NO_ROWS } from '../engine/statistics.ts';
 import { ApiError, badRequest, quote } from '../http/api-error.ts';
 import { parseDuration } from '../http/duration.ts';
@@ -12,6 +12,7 @@ import type { Environment } from './values/call.ts';
 import { programOf, type Bounds, type Cursor, type Program } from './plan/program.ts';
 import type { DatasetName, Stage, Tree } from '../../language/plan/tree.ts';
 import { answerOf, type Answer, type Message } from './results/answer.ts';
+import { neverTrue } from './plan/never-true.ts';
 import { withSeriesRange } from './plan/series-range.ts';
 import { statusOf } from './results/status.ts';
 import { Params } from './values/sql.ts';
@@ -87,11 +88,12 @@ export async function runQuery(engine: Engine, request: QueryRequest, treeOf: (r
   const { environment } = range;
   const asked = { start, end };
   const planned = { datasetsOf, environment, bounds: asked, limit: undefined, cursor: undefined };
-  const tree = await withSeriesRange(treeOf(range), async (rows) => {
+  const firstRow = async (rows: Pick<Tree, 'source' | 'stages'>, own = options): Promise<readonly (Cell | undefined)[]> => {
     const { sql, columns } = programOf(rows, planned).rows;
-    const [row = []] = (await engine.query(sql, environment.params.values, options)).rows;
+    const [row = []] = (await engine.query(sql, environment.params.values, own)).rows;
     return columns.map(({ facets: [facet] }) => (facet ? row[facet[1]] : undefined));
-  });
+  };
+  const tree = await withSeriesRange(treeOf(range), firstRow);
   const { stages } = tree;
   const run = async (bounds: Bounds): Promise<{ program: Program; answer: Answer }> => {
     const program = programOf(tree, { datasetsOf, environment, bounds, limit: request.limit, cursor: request.cursor });
@@ -104,13 +106,24 @@ export async function runQuery(engine: Engine, request: QueryRequest, treeOf: (r
   const isLess = needed.start !== start || needed.end !== end;
   // Events that arrived meanwhile may be outside the range.
   if (isLess && !stillMet(needed, asked, extents, await extentsOf(engine, request))) ({ program, answer } = await run(asked));
+  const hints = answer.rowsMatched > 0 ? [] : await hintsOf(() => neverTrue(tree, request.datasets, (rows) => firstRow(rows, { ...options, seconds: SERVICE_QUERY_HINT_SECONDS })));
   const numGroups = answer.totals ? answer.totals.length : program.aggregated ? answer.rows.length : 0;
   const status = statusOf(answer, {
     startedAt: request.startedAt, start, end, data, cursor: request.cursorText, numGroups,
-    messages: [...messages, ...warnings(program, answer)],
+    messages: [...messages, ...warnings(program, answer), ...hints],
   });
   return { answer, program, stages, status, start: start === undefined ? NO_TIME : formatTime(start), end: formatTime(end), step: environment.step };
 } // prettier-ignore
+
+/** A question that takes too long, or more memory than there is, is left without an answer. */
+async function hintsOf(ask: () => Promise<readonly string[]>): Promise<Message[]> {
+  try {
+    return (await ask()).map((msg) => ({ priority: 'warn', count: 1, code: 'never_true', msg }));
+  } catch (error) {
+    if (error instanceof ApiError || error instanceof AplError) return [];
+    throw error;
+  }
+}
 
 const extentsOf = (engine: Engine, { datasets, options }: QueryRequest): Promise<Extent[]> =>
   Promise.all(datasets.map(({ table }) => engine.extent(table, options)));
@@ -150,16 +163,23 @@ export function stepOf(resolution: string): bigint | undefined {
   return step > 0n ? step : undefined;
 }
 
-function warnings({ missing, alwaysTrue, dataset }: Program, { cut }: Answer): Message[] {
+function warnings(program: Program, { cut }: Answer): Message[] {
+  const { missing, alwaysTrue, dataset } = program;
   const messages: Message[] = [];
   const warn = (code: string, msg: string, count = 1): void => void messages.push({ priority: 'warn', count, code, msg });
   if (alwaysTrue)
     warn('apl_whereclausealwaysevaluatestoTRUEwhichwillincludealldata_1', 'where clause always evaluates to TRUE, which will include all data');
   if (missing.size > 0)
-    warn('missing_column', `no event of the dataset ever had ${[...missing].slice(0, 20).map(quote).join(', ')}: null is used${guesses(missing, dataset)}`, missing.size);
+    warn('missing_column', `no event of the dataset ever had ${[...missing].slice(0, 20).map(quote).join(', ')}: null is used${quotes(program)}${guesses(missing, dataset)}`, missing.size);
   if (cut) warn('too_many_groups', `only the first ${SERVICE_QUERY_MAX_EVENTS} groups are listed`);
   return messages;
 } // prettier-ignore
+
+/** Names that a field is compared with are likely texts. */
+function quotes({ missing, compared }: Program): string {
+  const [first] = [...missing].filter((name) => compared.has(name));
+  return first === undefined ? '' : `; for the text write ${quote(first)} in quotes`;
+}
 
 /** The nearest fields that there are. */
 function guesses(missing: ReadonlySet<string>, { fields }: Pick<Dataset, 'fields'>): string {

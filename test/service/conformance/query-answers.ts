@@ -197,6 +197,47 @@ describe('answers', () => {
     expect(JSON.stringify(body['message'])).toContain(JSON.stringify(wanted).slice(1, -1));
   });
 
+  /** The question behind it has a fifth of a second: it is asked until it was answered, or cannot be. */
+  const hint = async (text: string): Promise<readonly string[]> => {
+    const deadline = Date.now() + 20_000;
+    for (;;) {
+      const { status } = await apl(text.replaceAll(/\bD\b/g, `['${events}']`));
+      const found = status.messages.filter(({ code }) => code === 'never_true').map(({ msg }) => msg);
+      if (found.length > 0 || Date.now() > deadline) return found;
+    }
+  };
+
+  test.each([
+    ['D | where status == 200', 'no event of this range has status == 200: there are "200", "404"; write status == "200"'],
+    ['D | where status >= 400 | count', 'no event of this range has status >= 400: there are "200", "404"; write toreal(status) >= 400'],
+    [
+      'D | where status in (200, 201) and m == "p"',
+      'no event of this range has status in (200, 201): there are "200", "404"; write status in ("200", "201")',
+    ],
+    ['D | where m == "P" | summarize count() by status', 'no event of this range has m == "P": there are "p", "q"; write m =~ "P"'],
+    ['D | where m == "p" | where status == "500"', 'no event of this range has status == "500": there are "200", "404"'],
+  ])('%s says that it can never be true', async (text, wanted) => {
+    expect(await hint(text)).toEqual([wanted]);
+  });
+
+  test.each([
+    'D | where m == "p"',
+    'D | where nothing == 1',
+    'D | extend m = 5 | where m == 6',
+    'D | where m == "p" and status == "404"',
+    'print x = 1 | where x == 2',
+  ])('%s says nothing of the kind', async (text) => {
+    const { status } = await apl(text.replaceAll(/\bD\b/g, `['${events}']`));
+    expect(status.messages.filter(({ code }) => code === 'never_true')).toEqual([]);
+  });
+
+  test('a name that a field is compared with and that no event had is told as a text without quotes', async () => {
+    const { status } = await apl(`['${events}'] | where m == payments`);
+    expect(status.messages).toMatchObject([
+      { code: 'missing_column', msg: expect.stringContaining('for the text write "payments" in quotes') },
+    ]);
+  });
+
   test('set says of each option that it does nothing', async () => {
     const { status } = await apl(`set query_bin_auto_size=1h; set stricttypes; ['${events}'] | count`);
     expect(status.messages).toMatchObject([

@@ -145,7 +145,7 @@ describe('secrets', () => {
     ['extend a = hash(a, secret_file("/nowhere/key"))', 'cannot read the key: ENOENT'],
     ['extend a = redact(a, "emial")', 'unknown kind "emial"; did you mean email; there are '],
     ['extend a = redact(a, "/(/")', 'no regular expression that can be used'],
-    ['extend a = redact(a, b)', 'redact wants a literal here'],
+    ['extend a = redact(a, b)', 'redact wants a text in quotes as argument 2'],
   ])('%s: %s', (text, message) => {
     expect(() => compile(text)).toThrow(message);
   });

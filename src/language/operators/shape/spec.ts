@@ -32,7 +32,7 @@ function readProperties(parser: Parser): Readonly<Record<string, string>> {
     return Object.fromEntries(pairs);
   }
   parser.expect('(', 'after with');
-  const pairs = parser.list(property);
+  const pairs = parser.is(')') ? [] : parser.list(property);
   parser.expect(')', 'after the properties');
   return Object.fromEntries(pairs);
 }

@@ -1,6 +1,5 @@
 /** summarize, and what it is the general form of: distinct and count. */
-import { findAggregate, functionNames, isRefused, unknownFunction } from '../../functions/table.ts';
-import { guess } from '../../other-names.ts';
+import { findAggregate, functionNames, unknownFunction } from '../../functions/table.ts';
 import { analyze, checkArguments, columnsOperand, wrongType, type Names } from '../../plan/analysis.ts';
 import { closed, freeName } from '../../plan/scope.ts';
 import {
@@ -121,9 +120,12 @@ function computed(value: Expression, name: string | undefined, names: Names, col
   const replaced = replace(value);
   if (parts.length === 0) {
     const wrong = value.kind === 'call' && !value.operator ? value.name : undefined;
-    if (wrong !== undefined && (isRefused(wrong) || !functionNames().includes(wrong))) throw unknownFunction(wrong, value.at);
-    const known = wrong === undefined ? undefined : guess(wrong, functionNames());
-    throw new AplError('meaning', value.at, `wanted an aggregation here, such as count() or avg(duration)`, known);
+    if (wrong !== undefined && !functionNames().includes(wrong)) throw unknownFunction(wrong, value.at);
+    const fix =
+      wrong === undefined
+        ? undefined
+        : `${wrong} is of one row: make a column of it with extend before, or write ${wrong}(make_list(field))`;
+    throw new AplError('meaning', value.at, `wanted an aggregation here, such as count() or avg(duration)`, fix);
   }
   const node = analyze(replaced, { scope: closed(parts.map((part) => [part.name, part.type])), lets: names.lets });
   const called = add(columns, name ?? freeName('Column1', columns.used), node.type);

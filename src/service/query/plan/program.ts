@@ -18,6 +18,7 @@ import { topNested } from '../sql/relation/top-nested.ts';
 import { facetsOf } from '../values/value.ts';
 import { AplError } from '../../../language/syntax/apl-error.ts';
 import type { Type } from '../../../language/types.ts';
+import { comparedIn } from './never-true.ts';
 import { groupLimit, seriesOf, totalsOf } from './series.ts';
 import {
   matchesPattern,
@@ -98,6 +99,8 @@ export interface Program {
   readonly isWhole: boolean;
   /** Fields that the dataset never had. */
   readonly missing: ReadonlySet<string>;
+  /** Fields that others are compared with. */
+  readonly compared: ReadonlySet<string>;
   /** A where lets everything through. */
   readonly alwaysTrue: boolean;
 }
@@ -134,6 +137,7 @@ export function programOf({ source, stages }: Pick<Tree, 'source' | 'stages'>, o
     aggregated,
     isWhole: cursor === undefined && rows.parts.level === 0,
     missing,
+    compared: comparedIn(stages),
     alwaysTrue: stages.some((stage) => stage.kind === 'where' && truth(stage.condition) === true),
   };
   if (!series) return { ...result, rows: tableOf(rows, atMost), series: undefined };

@@ -2,19 +2,20 @@
  * make-series without from or to: over the time of events the range of the query counts, over anything else that of the rows, which a query of its
  * own finds before.
  */
-import { findAggregate } from '../../../language/functions/table.ts';
+import { findAggregate, type AggregateName } from '../../../language/functions/table.ts';
 import { applyNamed } from '../../../language/plan/analysis.ts';
-import { constantNode, type Stage, type TimeBound, type Tree, type ValueAggregation } from '../../../language/plan/tree.ts';
+import type { Type } from '../../../language/types.ts';
+import { constantNode, type Node, type Stage, type TimeBound, type Tree, type ValueAggregation } from '../../../language/plan/tree.ts';
 import type { Cell } from '../../engine/engine.ts';
 
 type Rows = Pick<Tree, 'source' | 'stages'>;
 type Series = Stage & { readonly kind: 'series' };
 
-function extreme(name: 'min' | 'max', { on }: Series): ValueAggregation {
-  const ns = applyNamed('toint', 0, applyNamed('todatetime', 0, on.node));
+/** An aggregation of a query that the service asks itself. */
+export function madeAggregation(name: AggregateName, type: Type, called: string, ...args: readonly Node[]): ValueAggregation {
   const { spec } = findAggregate(name)!;
   const info = { name, fields: [], args: [] };
-  return { kind: 'value', name, type: 'int', spec, args: [ns], condition: undefined, at: 0, places: [0], info };
+  return { kind: 'value', name: called, type, spec, args, condition: undefined, at: 0, places: args.map(() => 0), info };
 }
 
 const boundAt = (value: bigint): TimeBound => ({ node: constantNode({ type: 'datetime', value }), at: 0 });
@@ -26,7 +27,8 @@ export async function withSeriesRange(tree: Rows, firstRow: (rows: Rows) => Prom
   const series = stages[at];
   if (series?.kind !== 'series' || (series.from && series.to)) return tree;
   if (source.kind === 'datasets' && series.on.name === '_time') return tree;
-  const aggregations = [extreme('min', series), extreme('max', series)];
+  const ns = applyNamed('toint', 0, applyNamed('todatetime', 0, series.on.node));
+  const aggregations = (['min', 'max'] as const).map((name) => madeAggregation(name, 'int', name, ns));
   const [least, greatest] = await firstRow({ source, stages: [...stages.slice(0, at), { kind: 'summarize', keys: [], aggregations }] });
   const isEmpty = least === undefined || least === null;
   const [from, to] = isEmpty ? [0n, 0n] : [BigInt(String(least)), BigInt(String(greatest)) + 1n];

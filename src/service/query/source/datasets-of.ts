@@ -34,7 +34,9 @@ function named({ text: name, at }: DatasetName, text: string, catalog: Catalog):
     return catalog.get(name);
   } catch (error) {
     if (!(error instanceof ApiError) || error.status !== 404) throw error;
-    throw new ApiError(404, error.message, {}, { message: error.message, ...placeOf(text, at), errorType: ERROR_TYPES.dataset });
+    // A query of one word may mean to look for it.
+    const message = text.trim() === name ? `${error.message}; to look for the word write search "${name}"` : error.message;
+    throw new ApiError(404, message, {}, { message, ...placeOf(text, at), errorType: ERROR_TYPES.dataset });
   }
 }
 

@@ -68,7 +68,7 @@ function columnValue(node: Node & { readonly kind: 'column' }, context: Expressi
   const value = context.column(node.name);
   if (value) return value;
   const inside = node.otherwise && compile(node.otherwise, { ...context, missing: () => undefined });
-  if (inside && Object.keys(inside.facets).length > 0) return inside;
+  if (inside && (node.otherwise?.kind === 'constant' || Object.keys(inside.facets).length > 0)) return inside;
   context.missing(node.name);
   return NULL_VALUE;
 }
