@@ -34,7 +34,7 @@ export class Maintenance {
   }
 
   keep(file: TrackedFile): void {
-    if (file.stream.id !== undefined && file.sureSize > 0) this.#options.streams.see(file.stream.id, file.stream.endIn(file.sureSize));
+    if (file.stream.id !== undefined && file.sureSize > 0) this.#options.streams.see(file.stream.id, file.stream.textEndIn(file.sureSize));
     if (isDetached(file) || file.isUndecided) return;
     if (file.disk.place === 'away' && file.disk.fd === undefined) return this.#keepAway(file);
     const { descriptors } = this.#options;

@@ -116,6 +116,12 @@ export class Stream {
     if (to > last.from && last.to > 0) this.nuls.last = { ...last, from: to };
   }
 
+  /** The same without the NULs at its end that were passed over: nobody loses these. */
+  textEndIn(size: number): number {
+    const { from, to } = this.nuls.last;
+    return size > to ? this.endIn(size) : Math.min(this.endIn(size), from);
+  }
+
   /** What is known of its content, including what the lane is taking. */
   get read(): ReadContent {
     const { identity, startAt, offset, tail, inHand, tailInHand } = this;

@@ -806,4 +806,9 @@ export const found: readonly Found[] = [
       { kind: 'partial', file: 0 },
     ],
   },
+  {
+    name: 'NULs passed over at the end of a deleted file counted as lost after a restart',
+    include: '*.log*',
+    schedule: [{ kind: 'refuse' }, { kind: 'reserve', file: 1 }, scan, { kind: 'recreate', file: 1 }, scan, restart, { kind: 'answer' }],
+  },
 ];
