@@ -23,6 +23,7 @@ import { bounded } from '../../../shaping/rows/values/text.ts';
 import { isObject, type Value } from '../../../shaping/rows/values/value.ts';
 
 const URL_PARTS = new RegExp(URL_PATTERN, 's');
+const GAPS = new RegExp(ADDRESS_GAPS);
 
 /** The address, or the first one of the network, as a number; null where it is none. */
 const addressOf = (text: Of<string | null>): Of<number | null> =>
@@ -42,9 +43,8 @@ const found =
   (read: (text: string) => { readonly first: number; readonly last: number } | undefined, wanted: string): Build =>
   (call) => {
     const networks = networksOf(call, read, wanted);
-    const gaps = new RegExp(ADDRESS_GAPS);
     return lift1(call.string(0), (text) =>
-      text.split(gaps).some((part) => {
+      text.split(GAPS).some((part) => {
         const name = part.replace(/^\.+/, '').replace(/(?<!\.)\.+$/, '');
         const address = readAddress4(name) && readNetwork(name)!.first;
         return address !== undefined && networks.some(({ first, last }) => address >= first && address <= last);
