@@ -242,7 +242,7 @@ export class RunningAgent implements Agent {
   }
 
   #answer(request: ControlRequest, { shapers }: Builder): Promise<unknown> {
-    return answerCommand({ agent: this, components: this.#components, shapers, reload: this.#options.reload }, request);
+    return answerCommand({ agent: this, components: this.#components, shapers, state: this.#state, reload: this.#options.reload }, request);
   }
 
   async #run(builder: Builder): Promise<void> {

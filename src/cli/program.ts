@@ -5,6 +5,7 @@ import { UsageError } from '../core/errors.ts';
 import { version } from '../core/version.ts';
 import type { CheckArguments } from './check/check.ts';
 import type { ConfigArguments } from './agent/config-arguments.ts';
+import type { AuditArguments } from './audit/audit.ts';
 import type { DeadLettersArguments } from './dead-letters.ts';
 import type { DemoArguments } from './demo/demo.ts';
 import type { EngineInstallArguments } from './engine/engine-install.ts';
@@ -160,7 +161,8 @@ export async function createProgram(exitWith: Exit, only?: 'run'): Promise<Comma
     .description('proof of delivery: where every byte of every file is; 1 when not every one is accounted for')
     .addOption(configOption())
     .option('--json', 'as one JSON object')
-    .action(async (options: ConfigArguments) => exitWith((await import('./audit/audit.ts')).audit(options)));
+    .option('--forget-lost', 'forget the lost and dropped bytes that are shown, so that the next audit is about others')
+    .action(async (options: AuditArguments) => exitWith((await import('./audit/audit.ts')).audit(options)));
 
   withActions(program.command('buffer'), 'verify, export or repair')
     .description('the disk buffer: verify its files, export its events, or set broken files aside')

@@ -345,6 +345,22 @@ const ways: Readonly<Record<string, Way>> = {
     ends: { lost: 8 },
     reason: 'disk_buffer',
   },
+  'lost with a file that was deleted while its routes changed': {
+    options: { top: 'transform: "to_dataset(\'one\')"' },
+    steps: async (stage) => {
+      writeFileSync(stage.log, LINES);
+      stage.service('down');
+      await stage.start();
+      await until('they are in hand', async () => (await outcomes(stage.agent)).held === 2);
+      await stage.stop();
+      rmSync(stage.log);
+      stage.service('up');
+      Object.assign(stage.options, { top: 'transform: "to_dataset(\'other\')"' });
+      await stage.start();
+    },
+    ends: { lost: 8 },
+    reason: 'deleted',
+  },
   'dropped, as the disk buffer is full': {
     options: { sink: SMALL_BUFFER },
     steps: async (stage) => {
@@ -387,4 +403,52 @@ test.for(Object.entries(ways))('audit knows, in that process and in later ones, 
   await knows(way.later ?? ends);
   await stage.stop();
   await knows(way.later ?? ends);
+});
+
+test('audit --forget-lost shows what was lost once more, and the next one is about other losses', async ({ site }) => {
+  const stage = new Stage(site, {});
+  const forgets = () => run(['audit', '--forget-lost', '--config', join(site.folder, 'tailrace.yaml')]);
+  const lose = async (): Promise<void> => {
+    writeFileSync(site.log, `${LINES}unfinished`);
+    await stage.start();
+    await stage.audits({ settled: 8, unread: 10 });
+    await stage.stop();
+    rmSync(site.log);
+    await stage.start();
+    await stage.audits({ settled: 8, lost: 10 });
+  };
+  await lose();
+  expect(await forgets()).toMatchObject({
+    code: 1,
+    stdout: expect.stringContaining('8–18  lost: its file was deleted before it was read'),
+  });
+  await stage.audits({ settled: 8 });
+  await stage.stop();
+  rmSync(join(site.folder, 'agent/state.db'));
+  await lose();
+  await stage.stop();
+  expect(await forgets()).toMatchObject({ code: 1 });
+  await stage.audits({ settled: 8 });
+});
+
+// Symptom: nothing was said of events that came from standard input once their damaged file was set aside.
+test('audit names a damaged file of the disk buffer until somebody removes it', async ({ site }) => {
+  const stage = new Stage(site, { sources: { in: '{type: stdin}' }, stdin: 'pipe' });
+  stage.service('down');
+  await stage.start();
+  stage.agent.process.stdin!.write(LINES);
+  await stage.spools(1);
+  await stage.stop();
+  damageSpool(site);
+  stage.service('up');
+  await stage.start();
+  await stage.agent.says('was set aside');
+  const broken = join(site.folder, 'agent/spool/store/broken');
+  const audits = () => run(['audit', '--config', join(site.folder, 'tailrace.yaml')]);
+  const named = { code: 1, stdout: expect.stringContaining(broken) };
+  expect(await audits()).toMatchObject(named);
+  await stage.stop();
+  expect(await audits()).toMatchObject(named);
+  rmSync(broken, { recursive: true });
+  expect(await audits()).toMatchObject({ code: 0 });
 });

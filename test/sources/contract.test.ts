@@ -218,5 +218,7 @@ for (const [name, make, isThere = true] of subjects)
       }[source.kind];
       expect([lostBytes, droppedEvents]).toEqual(expected.lost);
       expect(context.logged).toEqual(expect.arrayContaining(expected.logged));
+      // An audit of a later process reads them from the state.
+      expect(context.losses.reduce((sum, { bytes }) => sum + bytes, 0)).toBe(lostBytes);
     });
   });

@@ -1,6 +1,6 @@
 /** A context for sources under test: ordinary memory, streams in a list, log lines kept. */
 import type { SourceContext } from '../../src/core/source.ts';
-import type { StreamRecord } from '../../src/core/stream.ts';
+import type { Loss, StreamRecord } from '../../src/core/stream.ts';
 import { systemClock } from '../../src/core/time/clock.ts';
 import { LaneDouble, plainRegion } from './lane-double.ts';
 
@@ -10,6 +10,8 @@ export interface TestContext extends SourceContext {
   readonly minted: StreamRecord[];
   /** Ids that were forgotten. */
   readonly forgotten: string[];
+  /** What the state is told of lost bytes. */
+  readonly losses: Loss[];
   /** `level: sentence` of every line that was logged. */
   readonly logged: string[];
 }
@@ -17,6 +19,7 @@ export interface TestContext extends SourceContext {
 export function createTestContext(changes: Partial<SourceContext> = {}): TestContext {
   const minted: StreamRecord[] = [];
   const forgotten: string[] = [];
+  const losses: Loss[] = [];
   const logged: string[] = [];
   const write = (level: string) => (_fields: object, message: string) => void logged.push(`${level}: ${message}`);
   return {
@@ -32,7 +35,7 @@ export function createTestContext(changes: Partial<SourceContext> = {}): TestCon
       begin() {},
       identify() {},
       see() {},
-      lose() {},
+      lose: (loss) => void losses.push(loss),
       noteCompressedEnd() {},
       forget: (stream) => void forgotten.push(stream),
       isSettled: () => true,
@@ -46,6 +49,7 @@ export function createTestContext(changes: Partial<SourceContext> = {}): TestCon
     lane: new LaneDouble(),
     minted,
     forgotten,
+    losses,
     logged,
   };
 }

@@ -108,6 +108,7 @@ test('stdin counts the bytes of its own that made events did not take any more',
   context.lane.giveUp();
   await running;
   expect(source.stats.lostBytes).toBe(24);
+  expect(context.losses).toMatchObject([{ path: '', stream: context.minted[0]!.id, from: 0, bytes: 24, reason: 'not_taken' }]);
 });
 
 interface ChildResult {

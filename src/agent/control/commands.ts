@@ -1,5 +1,6 @@
 /** What the commands of the control socket ask of the running agent. */
 import { TailraceError } from '../../core/errors.ts';
+import type { State } from '../../state/database/store.ts';
 import type { Observed } from '../../telemetry/observed.ts';
 import { statusOf } from '../../telemetry/status.ts';
 import type { Components } from '../build/components.ts';
@@ -12,6 +13,7 @@ import { answerTap } from './tap.ts';
 export interface CommandOptions {
   readonly components: Components;
   readonly shapers: Shapers | undefined;
+  readonly state: Pick<State, 'save' | 'losses' | 'forgetLosses'>;
   /** Absent where the agent was not started to be reloaded. */
   readonly reload: (() => Promise<unknown>) | undefined;
   readonly agent: {
@@ -22,7 +24,7 @@ export interface CommandOptions {
 }
 
 export async function answerCommand(
-  { agent, components, shapers, reload }: CommandOptions,
+  { agent, components, shapers, state, reload }: CommandOptions,
   { command, args }: ControlRequest,
 ): Promise<unknown> {
   switch (command) {
@@ -36,7 +38,11 @@ export async function answerCommand(
     case 'reload':
       if (!reload) throw new TailraceError('E_CONTROL', 'this agent was not started to be reloaded');
       return reload();
+    case 'forget-losses':
+      return state.forgetLosses(Number(args[0]));
     case 'status':
+      // An audit reads them from the disk.
+      if (state.losses.hasChanges) state.save();
       return statusOf(agent.observe());
     case 'tap':
       return answerTap(components, shapers, args);

@@ -3,31 +3,52 @@
  * it. Asks the running agent for its accounting; without one it holds the folder's lock meanwhile.
  */
 import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { askAgent } from '../../agent/control/control.ts';
 import type { Config } from '../../config/model.ts';
+import { openState } from '../../state/database/store.ts';
 import { lockFolder } from '../../state/lock.ts';
+import { createLog } from '../../telemetry/log.ts';
 import type { Status } from '../../telemetry/status.ts';
 import { write } from '../client/output/print.ts';
 import { type ConfigArguments, configOf } from '../agent/config-arguments.ts';
 import { type Audit, type AuditedAgent, makeReport, type Report } from './report.ts';
 import { renderAudit } from './show.ts';
 
+export interface AuditArguments extends ConfigArguments {
+  /** Forgets the losses that are shown. */
+  readonly forgetLost?: boolean;
+}
+
 /** Resolves with 0 where everything is accounted for, else 1. Throws `TailraceError`. */
-export async function audit(args: ConfigArguments): Promise<number> {
+export async function audit(args: AuditArguments): Promise<number> {
   const config = configOf(args);
-  const found = await auditFolder(config);
+  const found = await auditFolder(config, args.forgetLost === true);
   await write(args.json === true ? `${JSON.stringify(found)}\n` : renderAudit(found));
   return found.ok ? 0 : 1;
 }
 
-async function auditFolder(config: Config): Promise<Audit> {
-  const answer = await askAgent(config.dataDir, { command: 'status', args: [] });
-  if (answer) return judge(await makeReport(config, true), countsOf(answer.result as Status));
+async function auditFolder(config: Config, isForgetting: boolean): Promise<Audit> {
+  const { dataDir: folder } = config;
+  const beforeMs = Date.now();
+  const answer = await askAgent(folder, { command: 'status', args: [] });
+  if (answer) {
+    const { unsaved, ...status } = answer.result as Status;
+    const report = await makeReport(config, true);
+    if (isForgetting) await askAgent(folder, { command: 'forget-losses', args: [`${beforeMs}`] });
+    const problems = unsaved === undefined ? [] : [`what the agent lost may not be on disk yet: ${unsaved}`];
+    return judge({ ...report, problems: [...report.problems, ...problems] }, countsOf(status));
+  }
   // Do not create a folder that no agent has used.
-  const lock = existsSync(config.dataDir) ? lockFolder(config.dataDir) : undefined;
+  if (!existsSync(join(folder, 'state.db'))) return judge(await makeReport(config, false), undefined);
+  const state = isForgetting ? openState({ folder, sinksOf: () => [], log: await createLog({ level: 'warn' }) }) : undefined;
+  const lock = state ? undefined : lockFolder(folder);
   try {
-    return judge(await makeReport(config, false), undefined);
+    const report = await makeReport(config, false);
+    state?.forgetLosses(beforeMs);
+    return judge(report, undefined);
   } finally {
+    state?.close();
     lock?.release();
   }
 }
@@ -54,9 +75,7 @@ function judge(report: Report, agent: AuditedAgent | undefined): Audit {
       for (const { state, bytes } of unplaced) totals[state] += bytes;
     }
   }
-  const lostByAgent = agent?.sources.some(({ lost_bytes: bytes }) => bytes > 0) ?? false;
-  const ok =
-    totals.lost + totals.gap + totals.missing_letters === 0 && report.problems.length === 0 && (agent?.balanced ?? true) && !lostByAgent;
+  const ok = totals.lost + totals.gap + totals.missing_letters === 0 && report.problems.length === 0 && (agent?.balanced ?? true);
   return { ok, totals, ...(agent ? { agent } : {}), ...report };
 }
 

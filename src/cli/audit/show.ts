@@ -35,6 +35,7 @@ export function renderAudit({ ok, totals, agent, streams, problems }: Audit): st
     ...problems.map((problem) => `cannot be read: ${printable(problem)}`),
     `${plural(streams.length, 'stream')}: ${bytes.join(', ')}; ${ofLetters.join(', ')}`,
     ok ? 'every byte is accounted for' : 'not every byte is accounted for',
+    ...(lost + dropped > 0 ? ['tailrace audit --forget-lost lets the next audit be about other losses than these'] : []),
     '',
   ].join('\n');
 }

@@ -35,6 +35,7 @@ export class Losses {
       oldest: database.prepare(
         `delete from losses where rowid in (select rowid from losses where stream != '' or path != '' order by at_ms, rowid limit ?) returning *`,
       ),
+      forget: database.prepare('delete from losses where at_ms < ?'),
       covered: database.prepare(
         `delete from losses where stream = ? and sink = ? and ${MAY_COME_BACK} and from_byte < ? and from_byte + bytes > ? returning *`,
       ),
@@ -74,6 +75,11 @@ export class Losses {
     const rows = this.#statements.touching.all(source, path, stream, owner, reason, first, last, loss.from ?? NOWHERE);
     const whole = rows.map(toLoss).reduce((sum, row) => merge(sum, row) ?? sum, loss);
     this.#statements.insert.run(source, path, stream, owner, reason, whole.from ?? NOWHERE, whole.bytes, whole.atMs);
+  }
+
+  /** Forgets what was noted before this time (wall clock), within the caller's transaction. */
+  forget(beforeMs: number): void {
+    this.#statements.forget.run(beforeMs);
   }
 
   /** These bytes were read after all: what is noted of them goes, within the caller's transaction. */

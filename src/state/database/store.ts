@@ -172,6 +172,11 @@ export class State {
     return { source, path: this.streams.pathOf(stream), stream, owner, from, bytes: to - from, reason, atMs: Date.now() };
   }
 
+  /** Forgets the losses that were noted before this time. Throws when the disk refuses. */
+  forgetLosses(beforeMs: number): void {
+    this.#transactions.run(() => this.losses.forget(beforeMs));
+  }
+
   /** Persists the parts that a batch is sent in from now on; those before are replaced. Throws when the disk refuses. */
   commitParts(id: number, parts: readonly StoredPart[]): void {
     this.#transactions.run(() => this.ledger.writeParts(id, parts));

@@ -18,6 +18,10 @@ export function readSpoolHeaders(root: string): SpoolHeaders {
   for (const sink of listFolder(root)) {
     const folder = join(root, sink);
     const names = listFolder(folder).filter((name) => name.endsWith('.batch'));
+    for (const name of listFolder(join(folder, 'broken')))
+      problems.push(
+        `${join(folder, 'broken', name)}: it was damaged, and set aside; what is in no file beside is lost. Remove it once you do not need it`,
+      );
     for (const name of names.sort()) {
       const read = readHeader(join(folder, name));
       if (typeof read === 'string') problems.push(`${join(folder, name)}: ${read}`);
