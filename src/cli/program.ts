@@ -86,6 +86,15 @@ export async function createProgram(exitWith: Exit, only?: 'run'): Promise<Comma
     .option('--json', 'the results as one JSON object')
     .action(async (options: ConfigArguments) => exitWith((await import('./test.ts')).test(options)));
 
+  withActions(program.command('preset'), 'list, show or try')
+    .description('the presets: which there are, what one sets and its fields, and which fit a file, with the share of its lines')
+    .argument('[name]', 'show: a preset; try: a log file')
+    .addOption(configOption())
+    .option('--json', 'as one JSON object')
+    .action(async (action: string, name: string | undefined, options: ConfigArguments) =>
+      exitWith((await import('./preset.ts')).preset(action, name, options)),
+    );
+
   program
     .command('tap')
     .description('a bounded sample of the events that a running agent takes, before and after their transforms')

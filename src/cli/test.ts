@@ -5,20 +5,23 @@ import { readRunnable } from '../agent/build/check-transforms.ts';
 import { Previewer } from '../agent/preview/previewer.ts';
 import { formatProblem } from '../config/config-error.ts';
 import { findConfig } from '../config/load/find.ts';
-import type { Config, TestConfig } from '../config/model.ts';
+import { type Config, type PresetTestConfig, readsLines, type TestConfig } from '../config/model.ts';
 import { printable, quote } from '../config/quote.ts';
 import { TailraceError } from '../core/errors.ts';
 import { silentLog } from '../core/log.ts';
 import { write } from './client/output/print.ts';
 import { plural, say } from './output/say.ts';
 import type { ConfigArguments } from './agent/config-arguments.ts';
+import { presetTarget, type PreviewTarget } from './preview/preset-target.ts';
 import type { JsonValue } from '../core/block.ts';
 
 interface Result extends Comparison {
   readonly file: string;
   readonly line: number;
   readonly column: number;
-  readonly source: string;
+  /** Whose test it is. */
+  readonly source?: string;
+  readonly preset?: string;
   readonly expected: readonly Event[];
   /** Why events are not sent although no transform filters them. */
   readonly unsent: readonly string[];
@@ -27,23 +30,25 @@ interface Result extends Comparison {
 /** Resolves with 0 where all tests pass, else 1. Throws `ConfigError`, and `TailraceError` where there are none. */
 export async function test(args: ConfigArguments): Promise<number> {
   const file = findConfig(args.config);
-  const { config, locate } = await readRunnable(file, process.env, { leavesSecrets: true });
-  if (config.tests.length === 0)
+  const { config, locate, presets } = await readRunnable(file, process.env, { leavesSecrets: true });
+  if (config.tests.length + config.presetTests.length === 0)
     throw new TailraceError('E_NO_TESTS', `"${file}" has no tests`, {
       fix: "add some: tests: [{source: app, input: ['…'], expect: [{…}]}]",
     });
   const results: Result[] = [];
-  for (const [index, each] of config.tests.entries()) {
-    const { events, unsent } = await eventsOf(config, each);
-    const { source, expect: expected } = each;
-    results.push({
-      ...locate(`tests.${index}`),
-      source,
-      expected,
-      unsent,
-      ...compareEvents(expected, events, ignoredFields(config, each)),
-    });
-  }
+  const run = async (
+    target: PreviewTarget,
+    each: TestConfig | PresetTestConfig,
+    path: string,
+  ): Promise<Omit<Result, 'source' | 'preset'>> => {
+    const { events, unsent } = await eventsOf(target, each);
+    const { expect: expected } = each;
+    return { ...locate(path), expected, unsent, ...compareEvents(expected, events, ignoredFields(target)) };
+  };
+  for (const [index, each] of config.tests.entries())
+    results.push({ source: each.source, ...(await run(targetOf(config, each), each, `tests.${index}`)) });
+  for (const each of config.presetTests)
+    results.push({ preset: each.preset, ...(await run(inUtc(presetTarget(each.preset, presets)), each, each.path)) });
   const failed = results.filter(({ ok }) => !ok);
   if (args.json) await write(`${JSON.stringify({ ok: failed.length === 0, tests: results })}\n`);
   else {
@@ -55,14 +60,25 @@ export async function test(args: ConfigArguments): Promise<number> {
   return failed.length === 0 ? 0 : 1;
 }
 
-async function eventsOf(
-  config: Config,
-  { source: sourceId, sink: sinkId, file, input }: TestConfig,
-): Promise<Pick<Result, 'unsent'> & { readonly events: Event[] }> {
+function targetOf(config: Config, { source: sourceId, sink: sinkId }: TestConfig): PreviewTarget {
   const source = config.sources.find(({ id }) => id === sourceId);
   const sinks = config.sinks.filter(({ id, inputs }) => (sinkId === undefined ? inputs.includes(sourceId) : id === sinkId));
   const sink = sinks[0] ?? config.sinks[0];
   if (!source || !sink) throw new Error(`the test of "${sourceId}" was not checked`);
+  return { config, source, sink };
+}
+
+/** The tests of a preset give the same on every machine. */
+function inUtc(target: PreviewTarget): PreviewTarget {
+  const { source } = target;
+  if (!readsLines(source) || source.time.kind !== 'auto') return target;
+  return { ...target, source: { ...source, time: { kind: 'auto', timezone: 'UTC' } } };
+}
+
+async function eventsOf(
+  { config, source, sink }: PreviewTarget,
+  { file, input }: Pick<TestConfig, 'file' | 'input'>,
+): Promise<Pick<Result, 'unsent'> & { readonly events: Event[] }> {
   const events: Event[] = [];
   const unsent: string[] = [];
   const previewer = await Previewer.create({
@@ -84,13 +100,18 @@ async function eventsOf(
 }
 
 /** What the agent adds to every event: it need not be expected. */
-function ignoredFields({ sources }: Config, { source: id }: TestConfig): ReadonlySet<string> {
-  return new Set(['_time', 'host', 'file', 'peer', ...Object.keys(sources.find((source) => source.id === id)?.fields ?? {})]);
+function ignoredFields({ source }: PreviewTarget): ReadonlySet<string> {
+  return new Set(['_time', 'host', 'file', 'peer', ...Object.keys(source.fields)]);
 }
 
-function toText({ file, line, column, source, differences, expected, found, unsent }: Result): string {
+function toText({ file, line, column, source, preset, differences, expected, found, unsent }: Result): string {
   const paint = (style: 'red' | 'green' | 'bold', text: string) => styleText(style, text, { stream: process.stdout });
-  const title = formatProblem({ file, line, column, message: `the test of source "${quote(source)}" fails (- expected, + found)` });
+  const title = formatProblem({
+    file,
+    line,
+    column,
+    message: `the test of ${preset === undefined ? 'source' : 'preset'} "${quote(preset ?? source)}" fails (- expected, + found)`,
+  });
   const lines = [paint('bold', printable(title))];
   for (const [index, { event, field }] of differences.entries()) {
     if (differences[index - 1]?.event !== event) lines.push(`  event ${event + 1}`);

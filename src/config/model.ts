@@ -21,6 +21,13 @@ export interface Config {
   readonly deadLetter: { readonly maxBytes: number; readonly whenFull: 'block' | 'drop_newest' | 'drop_oldest' };
   readonly telemetry: TelemetryConfig;
   readonly tests: readonly TestConfig[];
+  /** Of the presets of users. `path` names its place. */
+  readonly presetTests: readonly PresetTestConfig[];
+}
+
+export interface PresetTestConfig extends Pick<TestConfig, 'file' | 'input' | 'expect'> {
+  readonly preset: string;
+  readonly path: string;
 }
 
 /** Lines, and the events that they become. */

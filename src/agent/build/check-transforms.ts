@@ -43,9 +43,9 @@ export async function readRunnable(
   file: string,
   env: NodeJS.ProcessEnv,
   { leavesSecrets = false } = {},
-): Promise<{ readonly config: Config; readonly locate: ReadConfig['locate'] }> {
+): Promise<{ readonly config: Config } & Pick<ReadConfig, 'locate' | 'presets'>> {
   const read = readConfig(file, env, { leavesSecrets });
   const problems = [...read.problems, ...(await checkTransforms(read, env, { leavesSecrets }))];
   if (!read.config || problems.length > 0) throw new ConfigError(read.order(problems));
-  return { config: read.config, locate: (path) => read.locate(path) };
+  return { config: read.config, locate: (path) => read.locate(path), presets: read.presets };
 }

@@ -8,6 +8,7 @@ import { nodeFileSystem } from '../../sources/file/scan/file-system.ts';
 import { guard } from '../../sources/file/scan/guarded.ts';
 import { Links, refusalIn } from '../../sources/file/scan/links.ts';
 import { isCompressedName } from '../../sources/file/scan/rotated-names.ts';
+import { findBom } from '../../sources/framing/byte-window.ts';
 
 const SAMPLE_BYTES = 64 * 1024;
 const SAMPLE_LINES = 100;
@@ -28,7 +29,7 @@ export interface LogFile {
   readonly path: string;
   readonly size: number;
   readonly mtimeMs: number;
-  /** Whole lines at its beginning, and at its end where that lies behind them. */
+  /** Whole lines at its beginning, and at its end where that lies behind them. In UTF-8, also those of UTF-16 with a mark. */
   readonly head: Buffer;
   readonly tail: Buffer;
 }
@@ -50,13 +51,17 @@ export function lookInto(path: string, open: Open): LogFile | NoLog {
     fd = open(path);
     const stat = fstatSync(fd);
     if (!stat.isFile()) return skip('not a regular file');
-    const beginning = readAt(fd, 0);
+    const raw = readAt(fd, 0);
+    const mark = findBom(raw);
+    const isWide = mark?.encoding.unitBytes === 2;
+    const beginning = mark && isWide ? Buffer.from(mark.encoding.decode(raw.subarray(mark.bytes.length))) : raw;
     if (beginning.length === 0) return skip('empty', 'name it once it has lines');
     const fault = findFault(beginning);
     if (fault !== undefined) return skip(fault);
-    const head = wholeLines(beginning, stat.size <= beginning.length);
+    const head = wholeLines(beginning, stat.size <= raw.length);
     if (head.length === 0) return skip(`no line ends in its first ${SAMPLE_BYTES / 1024} KiB`);
-    const end = stat.size > SAMPLE_BYTES ? readAt(fd, stat.size - SAMPLE_BYTES) : beginning;
+    // The end of text in UTF-16 has no mark of its own.
+    const end = stat.size > SAMPLE_BYTES && !isWide ? readAt(fd, stat.size - SAMPLE_BYTES) : beginning;
     const tail = end.subarray(end.indexOf(NEWLINE) + 1, end.lastIndexOf(NEWLINE) + 1);
     return { kind: 'log', path, size: stat.size, mtimeMs: stat.mtimeMs, head, tail: tail.length === 0 ? head : tail };
   } catch (error) {
@@ -78,7 +83,6 @@ function readAt(fd: number, at: number): Buffer {
 
 function findFault(bytes: Buffer): string | undefined {
   const [first, second] = bytes;
-  if ((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)) return 'UTF-16 text, which `charset` of a source reads';
   if ((first === 0x1f && second === 0x8b) || ZSTD.equals(bytes.subarray(0, ZSTD.length))) return 'compressed';
   if (bytes.includes(0)) return 'not text';
   // A character may be cut at the end.

@@ -26,7 +26,7 @@ export async function recogniseTime(file: LogFile, keys: string, trials: Trials)
   const text = file.head.toString('latin1');
   const inUtc = await trials.run(`${keys}, time: {timezone: UTC}`, file.path, file.head);
   // The head of a W3C log is no part of it.
-  const lines = inUtc.filter((each) => !each.text.startsWith('#'));
+  const lines = inUtc.filter((each) => !/^#\S/.test(each.text));
   const own = lines.filter(({ hasOwnTime }) => hasOwnTime).length;
   if (own * 2 < lines.length) return findField(file, keys, inUtc, trials);
   // W3C logs are UTC by definition; Windows Firewall says where it is not.

@@ -1,6 +1,9 @@
 /** Recognises a log by its first lines: which preset or format fits, where its time is, which lines belong together. */
 import { beginningPattern, TIME_FORMS } from '../../core/time/forms.ts';
+import { PRESET_NAMES } from '../../config/presets/preset.ts';
+import { fitPresets, type PresetFit } from './fit-presets.ts';
 import type { LogFile } from './look-into.ts';
+import { recogniseCsv } from './recognise-csv.ts';
 import { type Choice, recogniseTime } from './recognise-time.ts';
 import type { TriedEvent, Trials } from './trials.ts';
 
@@ -15,8 +18,8 @@ export interface Recognised {
   readonly remarks: readonly string[];
 }
 
-/** Tried on text, the more particular first: of those that fit alike, the first is taken. */
-const TEXT_PRESETS = [
+/** Of presets that fit alike and read as much, the first is taken. Those of JSON are told by keys. */
+const FIRST = [
   'nginx-access',
   'nginx-error',
   'kubernetes',
@@ -24,13 +27,16 @@ const TEXT_PRESETS = [
   'postgresql',
   'syslog-file',
   'apache-error',
+  'wildfly',
   'log4j',
   'python',
-  'logfmt',
 ];
+const BY_KEYS = new Set(['pino', 'bunyan', 'zap', 'docker']);
+/** The same as others, by the program alone. */
+const BY_NAME = new Set(['apache-access', 'apache-vhost', 'auth', 'logback']);
+const TEXT_PRESETS = [...FIRST, ...PRESET_NAMES.filter((name) => !FIRST.includes(name) && !BY_KEYS.has(name) && !BY_NAME.has(name))];
 const GENERIC = new Set(['log4j', 'python', 'logfmt', 'pino', 'bunyan', 'zap']);
 const LEAST_SHARE = 0.8;
-const BASE_FIELDS = new Set(['_time', 'message', 'host', 'file', 'truncated', 'original_bytes']);
 
 export async function recognise(file: LogFile, trials: Trials): Promise<Recognised> {
   const auto = await trials.run('format: auto', file.path, file.head);
@@ -41,6 +47,8 @@ export async function recognise(file: LogFile, trials: Trials): Promise<Recognis
     : objects.length >= auto.length * LEAST_SHARE
       ? [jsonAuto(objects.length, auto.length)]
       : [];
+  const csv = preset === undefined && choices.length === 0 ? await recogniseCsv(file, trials) : [];
+  choices.push(...csv);
   const isText = preset === undefined && choices.length === 0;
   if (isText) choices.push({ entry: 'format: auto', reason: 'no preset fits: JSON lines pass through, each other line is a message' });
   const multiline = isText ? joinedLines(auto) : undefined;
@@ -49,7 +57,7 @@ export async function recognise(file: LogFile, trials: Trials): Promise<Recognis
   const time = await recogniseTime(file, keys, trials);
   return {
     choices: [...choices, ...time.choices],
-    name: preset?.name ?? (isText ? 'text' : 'json'),
+    name: preset?.name ?? (csv.length > 0 ? 'csv' : isText ? 'text' : 'json'),
     isSpecific: preset !== undefined && !GENERIC.has(preset.name),
     hasOwnTime: time.hasOwnTime,
     remarks: time.remarks,
@@ -94,31 +102,16 @@ function jsonPreset(objects: readonly TriedEvent[], lines: number): Preset | und
 }
 
 async function textPreset(file: LogFile, trials: Trials): Promise<Preset | undefined> {
-  const presets = /\bdpkg\b/.test(file.path) ? ['dpkg', ...TEXT_PRESETS] : TEXT_PRESETS;
-  let best: { readonly name: string; readonly share: number; readonly fitting: number; readonly events: number } | undefined;
-  for (const name of presets) {
-    const events = await trials.run(`preset: ${name}`, file.path, file.head);
-    const fitting = events.filter((event) => fits(event, name)).length;
-    const share = events.length === 0 ? 0 : fitting / events.length;
-    if (share >= LEAST_SHARE && share > (best?.share ?? 0)) best = { name, share, fitting, events: events.length };
-    if (best?.share === 1) break;
-  }
-  if (!best) return undefined;
-  const name = presetFor(best.name, file.path);
-  return { name, choice: { entry: `preset: ${name}`, reason: `${best.fitting} of the first ${best.events} events fit` } };
-}
-
-/** Parsed into fields of its own, and with its time. */
-function fits({ event, hasOwnTime }: TriedEvent, preset: string): boolean {
-  const fields = Object.keys(event).filter((key) => !BASE_FIELDS.has(key));
-  if (event['parse_error'] !== undefined || event['time_error'] !== undefined) return false;
-  // Pairs are in many lines that are no logfmt.
-  if (preset === 'logfmt') return fields.length > 1 && fields.filter((key) => event[key] === true).length * 2 < fields.length;
-  return hasOwnTime && fields.length > 0;
+  const { lines, presets } = await fitPresets(TEXT_PRESETS, file.path, file.head, trials);
+  const [best] = presets;
+  if (!best || best.lines < lines * LEAST_SHARE) return undefined;
+  const name = presetFor(best, file.path);
+  return { name, choice: { entry: `preset: ${name}`, reason: `${best.lines} of the first ${lines} lines fit` } };
 }
 
 /** Presets that differ by the program alone. */
-function presetFor(name: string, path: string): string {
+function presetFor({ name, names }: PresetFit, path: string): string {
+  if (name === 'nginx-access' && names.has('vhost')) return 'apache-vhost';
   if (name === 'nginx-access' && /apache|httpd/i.test(path)) return 'apache-access';
   if (name === 'syslog-file' && /\/(?:auth\.log|secure)$/.test(path)) return 'auth';
   return name;
@@ -128,6 +121,13 @@ function presetFor(name: string, path: string): string {
 const TIMES = [String.raw`^\[?`, String.raw`^(?:\[?[A-Z]{3,8}\]?:? )\[?`].flatMap((head) =>
   [...new Set(TIME_FORMS.map(beginningPattern))].map((pattern) => head + pattern),
 );
+
+/** Lines that go on with an exception, of Java and Python. */
+const TRACE_ENDS = [
+  'Caused by: ',
+  String.raw`[A-Za-z_][\w.]*(?:Error|Exception|Warning|Interrupt|Exit)(?:: |$)`,
+  'During handling of the above ',
+];
 
 /** Lines without a time after one with a time, or indented lines, belong to the line before. */
 function joinedLines(lines: readonly TriedEvent[]): Choice | undefined {
@@ -141,8 +141,12 @@ function joinedLines(lines: readonly TriedEvent[]): Choice | undefined {
     };
   const indented = lines.filter(({ text }) => /^\s+\S/.test(text)).length;
   if (indented === 0 || first === undefined || /^\s/.test(first.text) || indented === lines.length - 1) return undefined;
+  // The end of a trace is not indented.
+  const ends = TRACE_ENDS.filter((end) =>
+    lines.some(({ text }, at) => new RegExp(`^${end}`).test(text) && /^\s/.test(lines[at - 1]?.text ?? '')),
+  );
   return {
-    entry: String.raw`multiline: {continue: '^\s'}`,
+    entry: ends.length === 0 ? String.raw`multiline: {continue: '^\s'}` : `multiline: {continue: '^(?:\\s|${ends.join('|')})'}`,
     reason: `${indented} of the first ${lines.length} lines are indented: they belong to the line before`,
   };
 }

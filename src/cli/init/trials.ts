@@ -2,6 +2,7 @@
 import { Readable } from 'node:stream';
 import { type PreviewedEvent, Previewer } from '../../agent/preview/previewer.ts';
 import { loadConfigText } from '../../config/load/load.ts';
+import { NO_PRESETS, type OwnPresets } from '../../config/presets/preset.ts';
 import { silentLog } from '../../core/log.ts';
 
 export interface TriedEvent {
@@ -18,11 +19,16 @@ interface Trial {
 }
 
 export class Trials {
+  readonly #own: OwnPresets;
   readonly #trials = new Map<string, Promise<Trial>>();
+
+  constructor(own: OwnPresets = NO_PRESETS) {
+    this.#own = own;
+  }
 
   /** `keys` are entries of a source's mapping: `preset: log4j, time: {timezone: UTC}`. */
   async run(keys: string, path: string, lines: Buffer): Promise<readonly TriedEvent[]> {
-    const known = this.#trials.get(keys) ?? createTrial(keys);
+    const known = this.#trials.get(keys) ?? createTrial(keys, this.#own);
     this.#trials.set(keys, known);
     const trial = await known;
     trial.events = [];
@@ -35,9 +41,9 @@ export class Trials {
   }
 }
 
-async function createTrial(keys: string): Promise<Trial> {
+async function createTrial(keys: string, own: OwnPresets): Promise<Trial> {
   const sink = 'type: ingest, url: "http://127.0.0.1:4100", dataset: trial, buffer: {max_memory: 4MiB}';
-  const config = loadConfigText(`sources: {trial: {type: file, include: [/dev/null], ${keys}}}\nsinks: {trial: {${sink}}}`, {});
+  const config = loadConfigText(`sources: {trial: {type: file, include: [/dev/null], ${keys}}}\nsinks: {trial: {${sink}}}`, {}, own);
   const [source] = config.sources;
   if (source?.type !== 'file') throw new Error('a trial has one source of files');
   const record = (event: PreviewedEvent): void => void trial.events.push(triedOf(event));

@@ -2,18 +2,11 @@
 import { resolve } from 'node:path';
 import { loadRunnable } from '../../agent/build/check-transforms.ts';
 import { findConfig } from '../../config/load/find.ts';
-import { loadConfigText } from '../../config/load/load.ts';
-import type { Config, SinkConfig, SourceConfig } from '../../config/model.ts';
+import type { Config } from '../../config/model.ts';
 import { suggest } from '../../config/nearest.ts';
-import { PRESET_NAMES } from '../../config/presets/preset.ts';
 import { codeOf, UsageError } from '../../core/errors.ts';
 import { compileInclude } from '../../sources/file/scan/glob.ts';
-
-export interface PreviewTarget {
-  readonly config: Config;
-  readonly source: SourceConfig;
-  readonly sink: SinkConfig;
-}
+import { findOwnPresets, presetTarget, type PreviewTarget, targetWith } from './preset-target.ts';
 
 interface Wanted {
   readonly config?: string | undefined;
@@ -32,22 +25,13 @@ export async function choosePreview(wanted: Wanted, files: readonly string[]): P
 }
 
 async function readConfigOf({ config, source, sink, preset }: Wanted): Promise<Config> {
-  if (preset !== undefined) {
-    if (PRESET_NAMES.includes(preset)) return defaultsWith(`preset: ${preset}`);
-    throw new UsageError('E_PREVIEW', `there is no preset "${preset}"`, { fix: suggest(preset, PRESET_NAMES) });
-  }
+  if (preset !== undefined) return presetTarget(preset, findOwnPresets(config)).config;
   try {
     return await loadRunnable(findConfig(config), process.env, { leavesSecrets: true });
   } catch (error) {
     if (codeOf(error) !== 'E_NO_CONFIG' || source !== undefined || sink !== undefined) throw error;
-    return defaultsWith('format: auto');
+    return targetWith('format: auto').config;
   }
-}
-
-/** The defaults of every key, and one of the source's own. */
-function defaultsWith(key: string): Config {
-  const source = `sources: {preview: {type: file, include: [/dev/stdin], ${key}}}`;
-  return loadConfigText(`${source}\nsinks: {preview: {type: ingest, url: "http://127.0.0.1:4100", dataset: preview}}`, process.env);
 }
 
 /** The only one, or the only one whose files these are. */

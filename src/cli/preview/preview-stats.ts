@@ -4,7 +4,7 @@ import { readsLines } from '../../config/model.ts';
 import { quote } from '../../config/quote.ts';
 import { plural } from '../output/say.ts';
 import type { PreviewCounts, PreviewedEvent } from '../../agent/preview/previewer.ts';
-import type { PreviewTarget } from './preview-source.ts';
+import type { PreviewTarget } from './preset-target.ts';
 
 type Tally = Record<string, number>;
 

@@ -12,7 +12,8 @@ import { ListedPrivateFiles } from '../../sources/file/scan/private-files.ts';
 import { flush, write } from '../client/output/print.ts';
 import { say } from '../output/say.ts';
 import { toDiff, toJsonLine, toText } from './preview-output.ts';
-import { choosePreview, type PreviewTarget } from './preview-source.ts';
+import type { PreviewTarget } from './preset-target.ts';
+import { choosePreview } from './preview-source.ts';
 import { PreviewStats } from './preview-stats.ts';
 import type { Log } from '../../core/log.ts';
 
@@ -30,9 +31,9 @@ export interface PreviewArguments {
 export async function preview(files: readonly string[], args: PreviewArguments): Promise<number> {
   if (args.stats && args.diff)
     throw new UsageError('E_PREVIEW', '--stats prints counts alone, so --diff has no effect', { fix: 'leave one out' });
-  if (args.preset !== undefined && (args.source ?? args.sink ?? args.config) !== undefined)
+  if (args.preset !== undefined && (args.source ?? args.sink) !== undefined)
     throw new UsageError('E_PREVIEW', '--preset stands for a source without a configuration', {
-      fix: 'leave out --config, --source and --sink, or set the preset on a source of the configuration',
+      fix: 'leave out --source and --sink, or set the preset on a source of the configuration',
     });
   const target = await choosePreview(args, files);
   for (const file of files) refusePrivate(file, target);

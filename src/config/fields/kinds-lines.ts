@@ -59,8 +59,13 @@ export const pattern: Kind<string> = text({
   },
 });
 
-/** What stands between the values of a CSV record; `tab` for a tab. */
-export const delimiter: Kind<string> = text({
+/** What stands between the values of a CSV record; `tab` for a tab, which YAML writes as "\t". */
+export const delimiter: Kind<string> = {
+  type: 'one ASCII character, or `tab`',
+  schema: { type: 'string' },
+  read: (node, key, reading) => (node.kind === 'scalar' && node.value === '\t' ? '\t' : delimiterText.read(node, key, reading)),
+};
+const delimiterText: Kind<string> = text({
   type: 'one ASCII character, or `tab`',
   parse: (value) => {
     if (value === 'tab' || value === '\\t') return { value: '\t' };

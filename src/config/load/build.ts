@@ -35,6 +35,7 @@ export function buildConfig(
   env: Environment,
   agent: Values<typeof agentTable>,
   folderOf: (path: string) => string,
+  presetTests: Config['presetTests'],
 ): Config {
   const folder = dirname(file);
   const sources = agent.sources.components;
@@ -52,6 +53,7 @@ export function buildConfig(
     ...withTransform(agent.transform, context),
     deadLetter: { maxBytes: agent.dead_letter.max_bytes, whenFull: agent.dead_letter.when_full },
     tests: agent.tests,
+    presetTests,
     telemetry: telemetryOf(agent.telemetry),
   };
 }

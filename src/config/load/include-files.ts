@@ -1,27 +1,15 @@
 /** `include_config`: files with sources, sinks and tests of their own become parts of the configuration that names them. */
 import { MAX_INCLUDED_BYTES } from '../limits.ts';
-import type { Problem } from '../config-error.ts';
-import type { ConfigTexts } from './config-texts.ts';
-import { moveNode, parseYaml, type Report, type YamlEntry, type YamlMap, type YamlNode } from '../yaml/document.ts';
+import type { Report, YamlEntry, YamlMap, YamlNode } from '../yaml/document.ts';
 import type { Reading } from '../fields/field.ts';
 import { findIncluded, type Pattern } from './find-included.ts';
 import { globOrList } from '../fields/kinds-special.ts';
-import { printable, quote } from '../quote.ts';
-import { readTextFile } from './read-text.ts';
+import { quote } from '../quote.ts';
+import { type IncludeOptions, readIncludedFile } from './included-file.ts';
 
 const KEY = 'include_config';
 /** What an included file may hold. */
 const SECTIONS: readonly string[] = ['sources', 'sinks', 'tests'];
-
-export interface IncludeOptions {
-  /** The configuration's own file, as it was named. */
-  readonly file: string;
-  readonly texts: ConfigTexts;
-  readonly reading: Reading;
-  readonly warn: Report;
-  /** A file that cannot be read. */
-  readonly refuse: (problem: Problem) => void;
-}
 
 /** The root with what the included files add. Their problems are reported at their own places. */
 export function includeFiles(root: YamlMap, options: IncludeOptions): YamlMap {
@@ -31,18 +19,14 @@ export function includeFiles(root: YamlMap, options: IncludeOptions): YamlMap {
   const sections = new Map(root.entries.flatMap((entry) => (SECTIONS.includes(entry.key) ? [[entry.key, [entry]]] : [])));
   let bytes = 0;
   for (const file of findIncluded(patternsOf(written, options.reading), { ...options, report })) {
-    const read = readTextFile(file);
-    const base = options.texts.add(file, 'text' in read ? read.text : '', 'text' in read ? read.mode : 0);
-    if (!('text' in read)) {
-      options.refuse({ ...read, file: printable(file) });
-      continue;
-    }
+    const read = readIncludedFile(file, options);
+    if (!read) continue;
     bytes += Buffer.byteLength(read.text);
     if (bytes > MAX_INCLUDED_BYTES) {
-      report(base, `the files of \`${KEY}\` up to here are larger than ${MAX_INCLUDED_BYTES >> 20} MiB`, 'name fewer files');
+      report(read.base, `the files of \`${KEY}\` up to here are larger than ${MAX_INCLUDED_BYTES >> 20} MiB`, 'name fewer files');
       break;
     }
-    for (const entry of readIncluded(read.text, base, report)) sections.set(entry.key, [...(sections.get(entry.key) ?? []), entry]);
+    for (const entry of read.entries) if (isKnown(entry, report)) sections.set(entry.key, [...(sections.get(entry.key) ?? []), entry]);
   }
   const others = root.entries.filter(({ key }) => !SECTIONS.includes(key));
   return { ...root, entries: [...others, ...[...sections.values()].map((entries) => join(entries, options))] };
@@ -57,25 +41,10 @@ function patternsOf(node: YamlNode, reading: Reading): Pattern[] {
   );
 }
 
-/** Its sections. */
-function readIncluded(text: string, base: number, report: Report): readonly YamlEntry[] {
-  let isBroken = false;
-  const parsed = parseYaml(text, (at, message, fix) => {
-    isBroken = true;
-    report(base + at, message, fix);
-  });
-  if (parsed === undefined || isBroken || (parsed.kind === 'scalar' && parsed.value === null)) return [];
-  const root = moveNode(parsed, (at) => base + at);
-  if (root.kind !== 'map') {
-    report(root.at, 'an included file must be a mapping of keys', 'write `sources:` or `sinks:`');
-    return [];
-  }
-  return root.entries.filter(({ key, keyAt }) => {
-    const isKnown = SECTIONS.includes(key);
-    if (!isKnown)
-      report(keyAt, `\`${quote(key)}\` cannot stand in an included file`, `write it in the main file; known here: ${SECTIONS.join(', ')}`);
-    return isKnown;
-  });
+function isKnown({ key, keyAt }: YamlEntry, report: Report): boolean {
+  if (SECTIONS.includes(key)) return true;
+  report(keyAt, `\`${quote(key)}\` cannot stand in an included file`, `write it in the main file; known here: ${SECTIONS.join(', ')}`);
+  return false;
 }
 
 /** Sections of one name as one. */

@@ -17,11 +17,14 @@ import { judgeConfig, reportWrongLevel } from './wrong-level.ts';
 import { zoneNameIn } from '../../core/time/go-layout.ts';
 import { includeFiles } from './include-files.ts';
 import { type Config, readsLines, type TransformConfig } from '../model.ts';
-import { expandPresets, NO_PRESETS } from '../presets/preset.ts';
+import { expandPresets, NO_PRESETS, type OwnPresets } from '../presets/preset.ts';
+import { type IncludeOptions, writableProblem } from './included-file.ts';
+import { presetTestsOf, readOwnPresets } from './own-presets.ts';
 import { printable } from '../quote.ts';
 import { readTextFile } from './read-text.ts';
 import { writtenOf } from './written.ts';
 import { checkRelations } from '../rules/relations.ts';
+import { checkLines } from '../rules/relations-lines.ts';
 import type { PathReport } from '../rules/path-report.ts';
 import { agentTable, type IngestDraft, type SourceDraft } from '../tables/schema.ts';
 import { textPlaces } from '../yaml/text-places.ts';
@@ -52,6 +55,8 @@ export interface ReadConfig {
   readonly transforms: readonly TransformConfig[];
   /** What works but is likely a mistake. */
   readonly warnings: readonly Problem[];
+  /** Those of `presets.d`. */
+  readonly presets: OwnPresets;
   /** Where the value of a path such as `sinks.store.token_file` or `sources.app.include.0` stands. */
   locate(path: string): Place;
   /** Where a character of the text at a path stands. */
@@ -65,15 +70,16 @@ export function readConfig(file: string, env: Environment, { leavesSecrets = fal
   const read = readTextFile(file);
   if (!('text' in read)) {
     const { line, column, message, fix } = read;
-    const [place, nothing] = [() => ({ file, line, column }), { config: undefined, dataDir: undefined, transforms: [], warnings: [] }];
+    const nothing = { config: undefined, dataDir: undefined, transforms: [], warnings: [], presets: NO_PRESETS };
+    const place = () => ({ file, line, column });
     return { ...nothing, problems: [{ ...place(), message, fix }], locate: place, locateIn: place, order: (problems) => [...problems] };
   }
   return new Loader(file, read.text, read.mode, env, leavesSecrets).load();
 }
 
 /** A configuration that stands in no file, without secrets. Throws `ConfigError` with all problems. */
-export function loadConfigText(text: string, env: Environment): Config {
-  return configIn(new Loader('tailrace.yaml', text, 0, env, true).load());
+export function loadConfigText(text: string, env: Environment, presets: OwnPresets = NO_PRESETS): Config {
+  return configIn(new Loader('tailrace.yaml', text, 0, env, true, presets).load());
 }
 
 class Loader {
@@ -85,11 +91,16 @@ class Loader {
   readonly #scalars = new Map<string, YamlScalar>();
   readonly #problems: Problem[] = [];
   readonly #warnings: Problem[] = [];
+  readonly #told = new Set<string>();
+  readonly #given: OwnPresets | undefined;
+  #presets: OwnPresets = NO_PRESETS;
   #dataDir: string | undefined;
   #transforms: readonly TransformConfig[] = [];
 
-  constructor(file: string, text: string, mode: number, env: Environment, leavesSecrets: boolean) {
+  /** Without `presets`, those of users are looked for beside the file. */
+  constructor(file: string, text: string, mode: number, env: Environment, leavesSecrets: boolean, presets?: OwnPresets) {
     this.#file = file;
+    this.#given = presets;
     this.#text = text;
     this.#texts = new ConfigTexts(file, text, mode);
     this.#reading = {
@@ -111,27 +122,43 @@ class Loader {
     };
     const files = this.#texts.order();
     const order = (problems: readonly Problem[]): Problem[] => orderProblems(problems, files);
-    const [dataDir, transforms, warnings] = [this.#dataDir, this.#transforms, order(this.#warnings)];
-    return { config: ok ? config : undefined, problems: order(this.#problems), dataDir, transforms, warnings, locate, locateIn, order };
+    const [dataDir, transforms, warnings, presets] = [this.#dataDir, this.#transforms, order(this.#warnings), this.#presets];
+    return {
+      config: ok ? config : undefined,
+      problems: order(this.#problems),
+      dataDir,
+      transforms,
+      warnings,
+      presets,
+      locate,
+      locateIn,
+      order,
+    };
   }
 
   #read(): Config | undefined {
     const root = parseYaml(this.#text, this.#report, judgeConfig(this.#reading.env));
     const main = this.#rootMap(root);
     if (main === undefined || this.#isAtWrongLevel(main)) return undefined;
-    const included = includeFiles(main, {
+    const options: IncludeOptions = {
       file: this.#file,
       texts: this.#texts,
       reading: this.#reading,
       warn: this.#warn,
       refuse: (problem) => this.#problems.push(problem),
-    });
-    const map = expandPresets(included, NO_PRESETS, this.#report);
+    };
+    const included = includeFiles(main, options);
+    const { keys, rows } = this.#given ? { keys: this.#given, rows: [] } : readOwnPresets(options);
+    this.#presets = keys;
+    const map = expandPresets(included, keys, this.#report);
     this.#warnOfDollars(map);
+    const open = writableProblem(this.#file, this.#texts.partAt(0).mode);
+    if (open) this.#warn(0, `the configuration ${open.message}`, open.fix);
     const agent = readTable(agentTable, map, '', this.#reading);
     this.#dataDir = dataDirOf(agent.data_dir, this.#reading.env, dirname(resolve(this.#file)));
     this.#transforms = transformsIn(agent, dirname(resolve(this.#file)));
     checkRelations(agent, this.#pathReport(), this.#reading.env);
+    for (const { name, path, draft } of rows) checkLines({ type: 'file', id: name, path, draft }, this.#pathReport());
     for (const sink of agent.sinks?.components ?? []) {
       if (sink.type !== 'ingest') continue;
       this.#warnOfAddresses(sink);
@@ -148,7 +175,8 @@ class Loader {
     if (this.#problems.length > 0) return undefined;
     const { hash } = this.#texts;
     const folderOf = (path: string): string => dirname(resolve(this.#texts.partAt(this.#place(path).keyAt).file));
-    return buildConfig({ file: resolve(this.#file), hash, written: writtenOf(map) }, this.#reading.env, finish(agent), folderOf);
+    const written = { file: resolve(this.#file), hash, written: writtenOf(map) };
+    return buildConfig(written, this.#reading.env, finish(agent), folderOf, presetTestsOf(rows));
   }
 
   #isAtWrongLevel(main: YamlMap): boolean {
@@ -255,7 +283,12 @@ class Loader {
     return { keyAt: 0, valueAt: 0 };
   }
 
-  readonly #report: Report = (at, message, fix) => void this.#problems.push(this.#problem(at, message, fix));
+  /** Each once: a preset of users is read by itself, and in each source that names it. */
+  readonly #report: Report = (at, message, fix) => {
+    const key = `${at} ${message}`;
+    if (!this.#told.has(key)) this.#problems.push(this.#problem(at, message, fix));
+    this.#told.add(key);
+  };
 
   readonly #warn: Report = (at, message, fix) => void this.#warnings.push(this.#problem(at, message, fix));
 

@@ -2,7 +2,7 @@
 import type { JsonValue } from '../../core/block.ts';
 import { defaultNode, type Table } from '../fields/field.ts';
 import { agentTable, sinkTables, sourceTables } from '../tables/schema.ts';
-import type { YamlMap, YamlNode } from '../yaml/document.ts';
+import { plainValue, type YamlMap, type YamlNode } from '../yaml/document.ts';
 
 type Written = Record<string, JsonValue>;
 
@@ -19,7 +19,7 @@ function components(root: YamlMap, key: string, tables: Readonly<Record<string, 
   return Object.fromEntries(
     section.entries.map(({ key: id, value }) => {
       const body = asMap(value);
-      const type = plain(nodeOf(body, 'type'));
+      const type = plainValue(nodeOf(body, 'type'));
       return [id, fill(typeof type === 'string' ? (tables[type] ?? {}) : {}, body)];
     }),
   );
@@ -31,7 +31,7 @@ function fill(table: Table, map: YamlMap): Written {
       const node = nodeOf(map, name) ?? defaultNode(declared, name);
       if (node === undefined) return [];
       const inner = declared.kind.table;
-      return [[name, inner === undefined ? plain(node) : fill(inner, asMap(node))]];
+      return [[name, inner === undefined ? plainValue(node) : fill(inner, asMap(node))]];
     }),
   );
 }
@@ -42,11 +42,4 @@ function nodeOf(map: YamlMap, name: string): YamlNode | undefined {
 
 function asMap(node: YamlNode): YamlMap {
   return node.kind === 'map' ? node : { kind: 'map', at: node.at, entries: [] };
-}
-
-function plain(node: YamlNode | undefined): JsonValue {
-  if (node === undefined) return null;
-  if (node.kind === 'scalar') return node.value;
-  if (node.kind === 'list') return node.items.map(plain);
-  return Object.fromEntries(node.entries.map(({ key, value }) => [key, plain(value)]));
 }

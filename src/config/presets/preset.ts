@@ -2,8 +2,9 @@
  * Presets: keys of a source that are written elsewhere, for a program whose logs are known. Keys beside `preset` win; `types` and
  * `path_fields` merge by name. A preset may build on another one by a `preset` of its own.
  */
-import { PRESETS } from './rows.ts';
-import { moveNode, parseYaml, type Report, type YamlEntry, type YamlMap } from '../yaml/document.ts';
+import type { JsonValue } from '../../core/block.ts';
+import { PRESETS, type PresetRow } from './rows.ts';
+import { moveNode, parseYaml, plainValue, type Report, type YamlEntry, type YamlMap } from '../yaml/document.ts';
 import { suggestKey } from '../nearest.ts';
 import { quote } from '../quote.ts';
 
@@ -66,6 +67,17 @@ function builtInKeys(name: string, at: number): YamlMap | undefined {
   });
   if (root?.kind !== 'map') throw new Error(`the preset ${name} has no keys`);
   return { ...root, entries: root.entries.map(({ key, value }) => ({ key, keyAt: at, value: moveNode(value, () => at) })) };
+}
+
+/** What is known of a preset. The fields of one of users are those that its tests expect. */
+export function presetOf(
+  name: string,
+  own: OwnPresets,
+): ({ readonly name: string; readonly keys: JsonValue } & Omit<PresetRow, 'keys'>) | undefined {
+  const keys = keysOf(name, own, 0, () => {});
+  if (!keys) return undefined;
+  const { reads, fields } = Object.hasOwn(PRESETS, name) ? PRESETS[name]! : { reads: 'of presets.d', fields: [] };
+  return { name, reads, fields, keys: plainValue({ kind: 'map', at: 0, entries: keys }) };
 }
 
 function entryOf(key: string, value: string, at: number): YamlEntry {

@@ -43,9 +43,7 @@ function groupList<T extends Table>(table: T): Kind<readonly Values<T>[], readon
   };
 }
 
-const testTable = {
-  source: field(anyText, { required: true, example: 'app', doc: 'the source that reads the lines' }),
-  sink: field(anyText, { doc: 'the sink whose events are expected; default: the first one that the source feeds' }),
+const linesTable = {
   file: field(anyText, { doc: 'the path of the file that the lines are of, for `file` and `path_fields`' }),
   input: field(list(sampleLine, { filled: true, example: '[\'{"level":"debug"}\']' }), {
     required: true,
@@ -58,5 +56,11 @@ const testTable = {
     doc: 'the events that they become, in order',
   }),
 } satisfies Table;
+const testTable = {
+  source: field(anyText, { required: true, example: 'app', doc: 'the source that reads the lines' }),
+  sink: field(anyText, { doc: 'the sink whose events are expected; default: the first one that the source feeds' }),
+  ...linesTable,
+} satisfies Table;
 
 export const testList = groupList(testTable);
+export const presetTestList = groupList(linesTable);

@@ -10,7 +10,7 @@ import { transform } from '../fields/kinds-transform.ts';
 import { field, group } from '../fields/field.ts';
 import type { Table } from '../fields/field.ts';
 import { consoleTable, ingestTable } from './schema-sinks.ts';
-import { testList } from './schema-tests.ts';
+import { presetTestList, testList } from './schema-tests.ts';
 import { fileTable, stdinTable, syslogTable } from './schema-sources.ts';
 
 const telemetryTable = {
@@ -28,6 +28,17 @@ const telemetryTable = {
     doc: 'the status page shows events, after their transforms, to everyone who reaches it',
   }),
   log_level: field(choice(['debug', 'info', 'warn', 'error']), { default: 'info', doc: 'the least level that is logged' }),
+} satisfies Table;
+
+/** Of presets: the keys of a source of files, but which files these are. */
+const { type: _type, include: _include, exclude: _exclude, ...presetKeys } = fileTable;
+export const presetTable = {
+  ...presetKeys,
+  tests: field(presetTestList, {
+    default: '[]',
+    example: "[{input: ['…'], expect: [{message: '…'}]}]",
+    doc: 'lines and the events that they become, run by `tailrace test`',
+  }),
 } satisfies Table;
 
 export const sourceTables = { file: fileTable, stdin: stdinTable, syslog: syslogTable };

@@ -9,6 +9,7 @@ import { describeMove, findWrongIndent } from './indentation.ts';
 import { LineIndex } from './line-index.ts';
 import { quote } from '../quote.ts';
 import { findUnquotedVariables, type UnquotedVariables } from './unquoted-variables.ts';
+import type { JsonValue } from '../../core/block.ts';
 import { trimEndOf } from '../../core/text/trim-end.ts';
 
 /** `at` is the offset in the text where the node starts. */
@@ -182,7 +183,7 @@ class TreeBuilder {
       return {
         kind: 'scalar',
         at,
-        value: hasVariable ? source.replaceAll(/\s+/g, (blanks) => (blanks.includes('\n') ? ' ' : blanks)) : plainValue(node),
+        value: hasVariable ? source.replaceAll(/\s+/g, (blanks) => (blanks.includes('\n') ? ' ' : blanks)) : scalarValue(node),
         source,
       };
     }
@@ -254,7 +255,7 @@ function nothing(at: number): YamlScalar {
   return { kind: 'scalar', at, value: null, source: '' };
 }
 
-function plainValue(scalar: Scalar): string | number | boolean | null {
+function scalarValue(scalar: Scalar): string | number | boolean | null {
   const { value } = scalar;
   if (value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return value;
   throw new Error(`unknown YAML value: ${typeof value}`);
@@ -267,4 +268,12 @@ export function moveNode(node: YamlNode, move: (at: number) => number): YamlNode
   if (node.kind === 'list') return { ...node, at, items: node.items.map((item) => moveNode(item, move)) };
   const entries = node.entries.map(({ key, keyAt, value }) => ({ key, keyAt: move(keyAt), value: moveNode(value, move) }));
   return { ...node, at, entries };
+}
+
+/** The node as plain data; null where there is none. */
+export function plainValue(node: YamlNode | undefined): JsonValue {
+  if (node === undefined) return null;
+  if (node.kind === 'scalar') return node.value;
+  if (node.kind === 'list') return node.items.map(plainValue);
+  return Object.fromEntries(node.entries.map(({ key, value }) => [key, plainValue(value)]));
 }
