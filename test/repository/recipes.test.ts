@@ -141,7 +141,7 @@ const TOY = z.strictObject({ id: z.string(), name: z.string() });
 
 export const toys = group('toys', { Toy: TOY }, (endpoint, _parts: object) => {
   const need = { kind: 'org', area: 'datasets', action: 'update' } as const;
-  endpoint('PUT /v2/toys/:toy', { summary: 'Names a toy', need, body: CHANGES, reply: TOY }, ({ params }, body) => ({
+  endpoint('PUT /v2/toys/:toy', { summary: 'Names a toy', need, body: CHANGES, reply: TOY }, ({ params, body }) => ({
     id: params.toy,
     name: body().name,
   }));

@@ -68,13 +68,13 @@ export const account = group('account', TYPES, (endpoint, { auth: { users: all, 
   endpoint('GET /v1/users', { ...users('read'), summary: 'The users', reply: z.array(USER) }, () => all.list().map(viewOf));
   endpoint('GET /v2/users', { ...users('read'), summary: 'The users', reply: z.array(USER_V2) }, () => all.list().map(viewOfV2));
   endpoint('GET /v2/users/:user', { ...users('read'), summary: 'A user', reply: USER_V2 }, ({ params }) => viewOfV2(all.get(params.user)));
-  endpoint('POST /v2/users', { ...users('create'), summary: 'Adds a user', body: CREATE, reply: USER_V2 }, ({ caller }, body) => {
+  endpoint('POST /v2/users', { ...users('create'), summary: 'Adds a user', body: CREATE, reply: USER_V2 }, ({ caller, body }) => {
     const wanted = body();
     checkRole(caller.user.role, wanted.role);
     return viewOfV2(all.create(wanted));
   });
   const role = { ...users('update'), summary: 'Gives a user another role', body: ROLE, reply: USER_V2 };
-  endpoint('PUT /v2/users/:user/role', role, ({ params, caller }, body) => {
+  endpoint('PUT /v2/users/:user/role', role, ({ params, caller, body }) => {
     const wanted = body();
     checkRole(caller.user.role, all.get(params.user).role);
     checkRole(caller.user.role, wanted.role);

@@ -4,10 +4,10 @@ import { SERVICE_DESCRIPTION_LENGTH, SERVICE_NAME_LENGTH, SERVICE_QUERY_PARTS } 
 import type { Caller } from '../auth/auth.ts';
 import type { Action } from '../auth/rights.ts';
 import { badRequest, forbidden, notFound, quote } from '../http/api-error.ts';
-import { optionalTime } from '../http/read-body.ts';
+import { optionalTime } from '../http/read-request.ts';
 import type { Metadata } from '../metadata.ts';
 import { openStore, type Saved } from '../saved/store.ts';
-import { group, type Querystring } from './endpoint.ts';
+import { group } from './endpoint.ts';
 
 const time = optionalTime.transform((text) => text && new Date(text).toISOString());
 const datasets = z.array(z.string().max(128)).min(1).max(SERVICE_QUERY_PARTS);
@@ -35,6 +35,21 @@ const FIELDS = {
 };
 const KEPT = z.object(FIELDS);
 const ANNOTATION = z.strictObject({ id: z.string(), ...FIELDS });
+const bound = (description: string) =>
+  z
+    .string()
+    .default('')
+    .refine((text) => text === '' || !Number.isNaN(Date.parse(text)), 'wanted an RFC 3339 time')
+    .transform((text) => (text === '' ? undefined : new Date(text).toISOString()))
+    .describe(description);
+const LISTED = z.object({
+  datasets: z
+    .union([z.string(), z.array(z.string())])
+    .default('')
+    .describe('names, by commas or repeated'),
+  start: bound('of the range'),
+  end: bound('of the range'),
+});
 type Kept = z.infer<typeof KEPT>;
 type Changes = z.infer<typeof UPDATE>;
 
@@ -67,14 +82,9 @@ export const annotations = group('annotations', { Annotation: ANNOTATION }, (end
     return found;
   };
 
-  const list = {
-    summary: 'The annotations',
-    query: { datasets: 'names, by commas or repeated', start: 'of the range', end: 'of the range' },
-    reply: z.array(ANNOTATION),
-  };
-  endpoint('GET /v2/annotations', list, ({ query, caller }) => {
-    const names = [query['datasets'] ?? []].flat().flatMap((text) => text.split(',')).filter((name) => name !== ''); // prettier-ignore
-    const [start, end] = [bound(query, 'start'), bound(query, 'end')];
+  endpoint('GET /v2/annotations', { summary: 'The annotations', query: LISTED, reply: z.array(ANNOTATION) }, ({ query, caller }) => {
+    const { datasets, start, end } = query();
+    const names = [datasets].flat().flatMap((text) => text.split(',')).filter((name) => name !== ''); // prettier-ignore
     const isInside = ({ time, endTime = time }: Kept): boolean =>
       (start === undefined || endTime >= start) && (end === undefined || time <= end);
     const isAsked = (datasets: readonly string[]): boolean =>
@@ -83,14 +93,14 @@ export const annotations = group('annotations', { Annotation: ANNOTATION }, (end
       .list((annotation) => isInside(annotation) && isAsked(annotation.datasets))
       .map((annotation) => ({ ...annotation, datasets: seen(caller, annotation.datasets) }));
   });
-  endpoint('POST /v2/annotations', { summary: 'Makes an annotation', body: CREATE, reply: ANNOTATION }, ({ caller }, body) => {
+  endpoint('POST /v2/annotations', { summary: 'Makes an annotation', body: CREATE, reply: ANNOTATION }, ({ caller, body }) => {
     requireChange(caller, 'create');
     const wanted = body();
     for (const name of wanted.datasets) caller.require(VIEW, name);
     return store.create(merged({ datasets: wanted.datasets, type: wanted.type, time: new Date().toISOString() }, wanted));
   });
   endpoint('GET /v2/annotations/:id', { summary: 'An annotation', reply: ANNOTATION }, ({ params, caller }) => visible(caller, params.id));
-  endpoint('PUT /v2/annotations/:id', { summary: 'Changes an annotation', body: UPDATE, reply: ANNOTATION }, ({ params, caller }, body) => {
+  endpoint('PUT /v2/annotations/:id', { summary: 'Changes an annotation', body: UPDATE, reply: ANNOTATION }, ({ params, caller, body }) => {
     const { id, ...kept } = changeable(caller, 'update', params.id);
     const wanted = body();
     for (const name of wanted.datasets ?? []) caller.require(VIEW, name);
@@ -107,12 +117,4 @@ function merged(kept: Kept, changes: Changes): Kept {
   const all: Kept = { ...kept, ...(Object.fromEntries(given) as Partial<Kept>) };
   if (all.endTime !== undefined && all.endTime < all.time) throw badRequest(`endTime ${all.endTime} is before time ${all.time}`);
   return all;
-}
-
-function bound(query: Querystring, name: string): string | undefined {
-  const text = query[name];
-  if (text === undefined || text === '') return undefined;
-  const ms = typeof text === 'string' ? Date.parse(text) : Number.NaN;
-  if (Number.isNaN(ms)) throw badRequest(`${name} ${quote(String(text))}: wanted an RFC 3339 time`);
-  return new Date(ms).toISOString();
 }

@@ -54,7 +54,7 @@ export const datasets = group('datasets', TYPES, (endpoint, parts: DatasetParts)
   endpoint(
     'PUT /v2/datasets/:dataset/fields/:field',
     { summary: 'Says something about a field', need: org('update'), body: FIELD_CHANGES, reply: FIELD },
-    ({ params }, body) => {
+    ({ params, body }) => {
       const dataset = catalog.get(params.dataset);
       const { unit, hidden, description } = body();
       const { name } = fieldOf(dataset, params.field);
@@ -79,7 +79,7 @@ function addUnder<View extends object>(
       .filter((dataset) => visibleTo(caller, dataset))
       .map(view),
   );
-  endpoint(`POST ${path}`, { summary: 'Makes a dataset', need: org('create'), body: CREATE, reply }, async ({ caller }, body) => {
+  endpoint(`POST ${path}`, { summary: 'Makes a dataset', need: org('create'), body: CREATE, reply }, async ({ caller, body }) => {
     const wanted = body();
     const dataset = await catalog.create(wanted.name, wanted.description ?? '', caller.user.name);
     const days = retentionIn(wanted);
@@ -87,7 +87,7 @@ function addUnder<View extends object>(
     return view(dataset);
   });
   endpoint(`GET ${path}/:dataset`, { summary: 'A dataset', need: VIEW, reply }, ({ params }) => view(catalog.get(params.dataset)));
-  endpoint(`PUT ${path}/:dataset`, { summary: 'Changes a dataset', need: org('update'), body: UPDATE, reply }, ({ params }, body) => {
+  endpoint(`PUT ${path}/:dataset`, { summary: 'Changes a dataset', need: org('update'), body: UPDATE, reply }, ({ params, body }) => {
     const dataset = catalog.get(params.dataset);
     const { description, ...rest } = body();
     const days = retentionIn(rest);
@@ -106,7 +106,7 @@ function addUnder<View extends object>(
   endpoint(
     `POST ${path}/:dataset/trim`,
     { summary: 'Deletes the events older than maxDuration', need: { kind: 'dataset', right: 'trim' }, body: TRIM, reply: TRIMMED },
-    async ({ params }, body) => {
+    async ({ params, body }) => {
       const { maxDuration } = body();
       const keep = parseDuration(maxDuration);
       if (keep === undefined) throw badRequest(`maxDuration ${quote(maxDuration)}: wanted a duration such as 1h30m, 720h or 30d`);

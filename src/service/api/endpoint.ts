@@ -5,9 +5,8 @@
 import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify';
 import type { z } from 'zod';
 import type { Endpoint } from '../http/openapi.ts';
-import { readBody } from '../http/read-body.ts';
-
-export type Querystring = Readonly<Record<string, string | readonly string[] | undefined>>;
+import { type Querystring, readBody, readQuery } from '../http/read-request.ts';
+import type { Caller } from '../auth/auth.ts';
 
 /** The names behind the colons of an address. */
 type Params<Route extends string> = Route extends `${string}:${infer Tail}`
@@ -16,7 +15,16 @@ type Params<Route extends string> = Route extends `${string}:${infer Tail}`
     : Readonly<Record<Tail, string>>
   : object;
 
-export type Asked<Route extends string = string> = FastifyRequest<{ Params: Params<Route>; Querystring: Querystring }>;
+/** A request to an endpoint. */
+export interface Asked<Route extends string, Body extends z.ZodType, Query extends z.ZodObject> {
+  readonly params: Params<Route>;
+  readonly caller: Caller;
+  /** The body and the query by their schemas. They throw an `ApiError` 400. */
+  readonly body: () => z.output<Body>;
+  readonly query: () => z.output<Query>;
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+}
 
 type Access = Pick<FastifyContextConfig, 'public' | 'publicHere' | 'tokens' | 'org' | 'need'>;
 
@@ -26,13 +34,14 @@ type Answer<Reply extends z.ZodType> = Readonly<z.output<Reply>> | FastifyReply 
 export type AddEndpoint = <
   Route extends `${'GET' | 'POST' | 'PUT' | 'DELETE'} /${string}`,
   Body extends z.ZodType,
+  Query extends z.ZodObject,
   Reply extends z.ZodType,
 >(
   /** Method and address. */
   route: Route,
-  endpoint: Access & Omit<Endpoint, 'tag'> & { readonly body?: Body; readonly reply?: Reply },
-  /** `body` reads the body by its schema; it throws an `ApiError` 400. Without a `reply` in the description the answer is a 204. */
-  handle: (request: Asked<Route>, body: () => z.output<Body>, reply: FastifyReply) => Answer<Reply> | Promise<Answer<Reply>>,
+  endpoint: Access & Omit<Endpoint, 'tag'> & { readonly body?: Body; readonly query?: Query; readonly reply?: Reply },
+  /** Without a `reply` in the description the answer is a 204. */
+  handle: (asked: Asked<Route, Body, Query>) => Answer<Reply> | Promise<Answer<Reply>>,
   hooks?: Pick<RouteShorthandOptions, 'onRequest'>,
 ) => void;
 
@@ -55,16 +64,17 @@ export const endpointsOf =
   (server: FastifyInstance, tag: string): AddEndpoint =>
   (route, endpoint, handle, hooks = {}) => {
     const [method, url] = route.split(' ') as [string, string];
-    const { body: schema, reply: replySchema, replyText } = endpoint;
     server.route({
       method,
       url,
       ...hooks,
       config: { ...endpoint, doc: { ...endpoint, tag } },
       handler: async (request, reply) => {
-        const body = (): never => readBody(schema!, request.body) as never;
-        const answer = await handle(request as Asked<never>, body, reply);
-        return replySchema || replyText ? answer : reply.code(204).send();
+        const { params, caller } = request;
+        const body = (): never => readBody(endpoint.body!, request.body) as never;
+        const query = (): never => readQuery(endpoint.query!, request.query as Querystring) as never;
+        const answer = await handle({ params: params as never, caller, body, query, request, reply });
+        return endpoint.reply || endpoint.replyText ? answer : reply.code(204).send();
       },
     });
   };

@@ -20,7 +20,7 @@ export const health = group('operation', {}, (endpoint, { engine, metrics }: Hea
 
   endpoint('GET /healthz', { public: true, summary: 'The process answers', reply: STATUS }, () => ({ status: 'ok' }));
   const ready = { public: true, summary: 'The engine answers; 503 while it does not', reply: STATUS };
-  endpoint('GET /readyz', ready, async (request, _body, reply) => {
+  endpoint('GET /readyz', ready, async ({ request, reply }) => {
     const problem = await problemOf();
     if (problem === undefined) return { status: 'ready' };
     // Only the operator may see names of servers.
@@ -31,7 +31,7 @@ export const health = group('operation', {}, (endpoint, { engine, metrics }: Hea
   });
   const summary = 'Metrics in the text format of Prometheus; without a token from loopback only';
   const need = { kind: 'org', area: 'datasets', action: 'read' } as const;
-  endpoint('GET /metrics', { publicHere: true, need, summary, replyText: true }, async (_request, _body, reply) =>
+  endpoint('GET /metrics', { publicHere: true, need, summary, replyText: true }, async ({ reply }) =>
     reply.type(metrics.contentType).send(await metrics.render()),
   );
 });

@@ -6,11 +6,12 @@ import { SERVICE_KEY_LENGTH } from '../limits.ts';
 import { leastRateOf } from '../fairness/least-rate.ts';
 import { badRequest } from '../http/api-error.ts';
 import { readBytes } from '../fairness/body.ts';
+import { parameter } from '../http/read-request.ts';
 import { ingestAdmission, type Admitted } from '../ingest/admission.ts';
 import { decompress, tooLarge } from '../ingest/decompress.ts';
 import { ingest, type IngestOptions, type Parts } from '../ingest/ingest.ts';
 import { formatOf } from '../ingest/readers.ts';
-import { type Asked, endpointsOf, group, type Querystring } from './endpoint.ts';
+import { type Asked, endpointsOf, group } from './endpoint.ts';
 
 const REPLY = z.object({
   ingested: z.int(),
@@ -28,11 +29,11 @@ const DOC = {
     'application/x-ndjson': 'one JSON value a line',
     'text/csv': 'names in the first line, then one event a line',
   },
-  query: {
-    'timestamp-field': 'the field that holds the time, instead of _time',
-    'timestamp-format': 'a Go layout, or one of rfc3339, unix, unixms, unixus, unixnano',
-    'csv-delimiter': 'between the values of a CSV line, default a comma',
-  },
+  query: z.object({
+    'timestamp-field': parameter('the field that holds the time, instead of _time'),
+    'timestamp-format': parameter('a Go layout, or one of rfc3339, unix, unixms, unixus, unixnano'),
+    'csv-delimiter': parameter('between the values of a CSV line, default a comma'),
+  }),
   headers: {
     '*Event-Labels': 'a JSON object whose keys are added to every event',
     '*CSV-Fields': 'column names; then the first line of a CSV body is an event, too',
@@ -41,6 +42,8 @@ const DOC = {
   },
   reply: REPLY,
 };
+
+type AskedIngest = Asked<`POST ${(typeof PATHS)[number]}`, z.ZodType, typeof DOC.query>;
 
 interface IngestParts extends Parts {
   readonly headerPrefix: string;
@@ -60,19 +63,20 @@ export const ingestEndpoints = group('ingest', {}, (_endpoint, parts: IngestPart
     const bounds = { most: bodyBytes, tooLarge: () => tooLarge(bodyBytes), least: leastRateOf(parts.limits) };
     scope.addContentTypeParser('*', (request: FastifyRequest) => readBytes(request.raw, bounds));
 
-    const handle = async (request: Asked<`POST ${(typeof PATHS)[number]}`>, _body: unknown, reply: FastifyReply): Promise<FastifyReply> => {
-      const { headers, query } = request;
+    const handle = async ({ params, query, request, reply }: AskedIngest): Promise<FastifyReply> => {
+      const { headers } = request;
+      const asked = query();
       const options: IngestOptions = {
         format: formatOf(headers['content-type']),
-        timestampField: one(query, 'timestamp-field'),
-        timestampFormat: one(query, 'timestamp-format'),
-        csvDelimiter: one(query, 'csv-delimiter'),
+        timestampField: asked['timestamp-field'],
+        timestampFormat: asked['timestamp-format'],
+        csvDelimiter: asked['csv-delimiter'],
         csvFields: utf8(headers[`${prefix}csv-fields`]),
         labels: utf8(headers[`${prefix}event-labels`]),
         labelBytes: headers[`${prefix}event-labels`]?.length ?? 0,
         key: keyOf(headers['idempotency-key']),
       };
-      const text = await parts.catalog.use(request.params.dataset, (dataset) => {
+      const text = await parts.catalog.use(params.dataset, (dataset) => {
         const work = async (): Promise<string> => {
           parts.quota.check(new Date());
           const sent = (request.body as Buffer | undefined) ?? Buffer.alloc(0);
@@ -101,12 +105,6 @@ export const ingestEndpoints = group('ingest', {}, (_endpoint, parts: IngestPart
     done();
   });
 });
-
-function one(query: Querystring, name: string): string {
-  const value = query[name] ?? '';
-  if (typeof value !== 'string') throw badRequest(`the query parameter ${name} is given ${value.length} times`);
-  return value;
-}
 
 /** Node reads header bytes as Latin-1; most clients mean UTF-8. */
 function utf8(header: string | string[] | undefined): string {

@@ -13,7 +13,7 @@ export const mapFields = group('datasets', {}, (endpoint, { catalog }: { readonl
     const path = `/${version}/datasets/:dataset/mapfields` as const;
     const list = { summary: 'The map fields of a dataset', need: { kind: 'dataset-view' }, reply: MAP_FIELDS } as const;
     endpoint(`GET ${path}`, list, ({ params }) => catalog.get(params.dataset).mapFields);
-    endpoint(`POST ${path}`, { summary: 'Makes a field a map field', need, body: MAP_FIELD, reply: MAP_FIELD }, ({ params }, body) => {
+    endpoint(`POST ${path}`, { summary: 'Makes a field a map field', need, body: MAP_FIELD, reply: MAP_FIELD }, ({ params, body }) => {
       const dataset = catalog.get(params.dataset);
       const { name } = body();
       const mapFields = [...new Set([...dataset.mapFields, name])];
@@ -24,7 +24,7 @@ export const mapFields = group('datasets', {}, (endpoint, { catalog }: { readonl
     endpoint(
       `PUT ${path}`,
       { summary: 'Replaces the list of map fields', need, body: MAP_FIELDS, reply: MAP_FIELDS },
-      ({ params }, body) => {
+      ({ params, body }) => {
         const dataset = catalog.get(params.dataset);
         catalog.update(dataset, { mapFields: [...new Set(body())] });
         return dataset.mapFields;

@@ -3,7 +3,8 @@ import { z } from 'zod';
 import { SERVICE_QUERY_TEXT } from '../../language/limits.ts';
 import { SERVICE_NAME_LENGTH, SERVICE_SAVED } from '../limits.ts';
 import type { Caller } from '../auth/auth.ts';
-import { badRequest, forbidden, notFound, quote } from '../http/api-error.ts';
+import { forbidden, notFound, quote } from '../http/api-error.ts';
+import { parameter } from '../http/read-request.ts';
 import type { Metadata } from '../metadata.ts';
 import { openStore } from '../saved/store.ts';
 import { group } from './endpoint.ts';
@@ -34,6 +35,20 @@ type Kept = z.infer<typeof KEPT>;
 type Starred = z.infer<typeof STARRED>;
 type Wanted = z.infer<typeof WANTED>;
 
+const count = (absent: number, description: string) =>
+  z
+    .string()
+    .default('')
+    .refine((text) => /^\d{0,6}$/.test(text), 'wanted a whole number')
+    .transform((text) => (text === '' ? absent : Number(text)))
+    .describe(description);
+const LISTED = z.object({
+  who: parameter('whose: absent for those of the caller, all, team (all but those), or the id of a user'),
+  dataset: parameter('those about one dataset'),
+  qs: parameter('those with this text in the name or the query'),
+  limit: count(SERVICE_SAVED, 'how many at most'),
+  offset: count(0, 'how many to leave out first'),
+});
 const PATH = '/v2/apl-starred-queries';
 const QUERY_RIGHT = { kind: 'dataset', right: 'query' } as const;
 
@@ -68,37 +83,22 @@ export const starredQueries = group(
         throw forbidden('only who starred a query, an admin or an owner may change it');
       return found;
     };
-    const query = {
-      who: 'whose: absent for those of the caller, all, team (all but those), or the id of a user',
-      dataset: 'those about one dataset',
-      qs: 'those with this text in the name or the query',
-      limit: 'how many at most',
-      offset: 'how many to leave out first',
-    };
-    endpoint(`GET ${PATH}`, { summary: 'Starred queries', query, reply: z.array(STARRED) }, ({ query: asked, caller }) => {
-      const { who = '', dataset = '', qs = '', limit, offset } = asked;
+    endpoint(`GET ${PATH}`, { summary: 'Starred queries', query: LISTED, reply: z.array(STARRED) }, ({ query, caller }) => {
+      const { who, dataset, qs, limit, offset } = query();
       const me = caller.user.id;
       const isWanted = (one: Kept): boolean =>
         (who === 'all' || (who === 'team' ? one.who !== me : one.who === (who === '' ? me : who))) &&
         (dataset === '' || one.dataset === dataset) &&
-        (one.name.includes(String(qs)) || one.query.apl.includes(String(qs)));
-      const from = count('offset', offset, 0);
-      return store.list((one) => sees(caller, one) && isWanted(one), count('limit', limit, SERVICE_SAVED), from);
+        (one.name.includes(qs) || one.query.apl.includes(qs));
+      return store.list((one) => sees(caller, one) && isWanted(one), limit, offset);
     });
-    endpoint(`POST ${PATH}`, { summary: 'Stars a query', body: WANTED, reply: STARRED }, ({ caller }, body) =>
+    endpoint(`POST ${PATH}`, { summary: 'Stars a query', body: WANTED, reply: STARRED }, ({ caller, body }) =>
       store.create(readAs(caller, body, caller.user.id)),
     );
     endpoint(`GET ${PATH}/:id`, { summary: 'A starred query', reply: STARRED }, ({ params, caller }) => visible(caller, params.id));
-    endpoint(`PUT ${PATH}/:id`, { summary: 'Changes a starred query', body: WANTED, reply: STARRED }, ({ params, caller }, body) =>
+    endpoint(`PUT ${PATH}/:id`, { summary: 'Changes a starred query', body: WANTED, reply: STARRED }, ({ params, caller, body }) =>
       store.update(params.id, readAs(caller, body, own(caller, params.id).who)),
     );
     endpoint(`DELETE ${PATH}/:id`, { summary: 'Removes a starred query' }, ({ params, caller }) => store.remove(own(caller, params.id).id));
   },
 );
-
-/** Throws an `ApiError` 400. */
-function count(name: string, given: string | readonly string[] | undefined, absent: number): number {
-  if (given === undefined || given === '') return absent;
-  if (typeof given !== 'string' || !/^\d{1,6}$/.test(given)) throw badRequest(`${name} ${quote(String(given))}: wanted a whole number`);
-  return Number(given);
-}

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { SERVICE_DESCRIPTION_LENGTH, SERVICE_NAME_LENGTH } from '../limits.ts';
 import { badRequest, forbidden } from '../http/api-error.ts';
 import { CLIENT_TYPES, looser } from '../http/client-types.ts';
-import { optionalTime } from '../http/read-body.ts';
+import { optionalTime } from '../http/read-request.ts';
 import type { Auth, Caller } from '../auth/auth.ts';
 import {
   ACTION,
@@ -89,12 +89,12 @@ export const tokenEndpoints = group('tokens', TYPES, (endpoint, { auth: { tokens
   endpoint('GET /v2/tokens/:token', { ...to('read'), summary: 'A token', reply: TOKEN }, ({ params }) =>
     viewOf(tokens.get(params.token), users),
   );
-  endpoint('POST /v2/tokens', { ...to('create'), summary: 'Makes a token', body: CREATE, reply: CREATED }, ({ caller }, body) => {
+  endpoint('POST /v2/tokens', { ...to('create'), summary: 'Makes a token', body: CREATE, reply: CREATED }, ({ caller, body }) => {
     const { token, text } = createToken(body(), caller, tokens, users);
     return { ...viewOf(token, users), token: text };
   });
   const again = { ...to('update'), summary: 'Creates a token in place of another, which ends', body: REGENERATE, reply: CREATED };
-  endpoint('POST /v2/tokens/:token/regenerate', again, ({ params, caller }, body) => {
+  endpoint('POST /v2/tokens/:token/regenerate', again, ({ params, caller, body }) => {
     const wanted = body();
     const old = tokens.get(params.token);
     checkReach(caller, old, users);

@@ -14,6 +14,7 @@ import type { Caller } from '../auth/auth.ts';
 import type { Action } from '../auth/rights.ts';
 import type { Catalog, Dataset } from '../datasets/catalog.ts';
 import { ApiError, badRequest, notFound, quote } from '../http/api-error.ts';
+import { parameter } from '../http/read-request.ts';
 import type { Metadata } from '../metadata.ts';
 import { checkColumns, inExpression } from '../query/source/check-virtual.ts';
 import type { ColumnsOf } from '../query/source/virtual-events.ts';
@@ -103,20 +104,19 @@ export const virtualFields = group('virtual fields', { VirtualField: FIELD }, (e
   const { fieldsOf, visible, changed, save } = of;
   for (const version of ['v1', 'v2'] as const) {
     const path = `/${version}/vfields` as const;
-    const list = { summary: 'The virtual fields of a dataset, or of all that the token may see', query: { dataset: 'its name' }, reply: z.array(FIELD) };
+    const list = { summary: 'The virtual fields of a dataset, or of all that the token may see', query: z.object({ dataset: parameter('its name') }), reply: z.array(FIELD) };
     endpoint(`GET ${path}`, list, ({ query, caller }) => {
-      const name = query['dataset'] ?? '';
-      if (typeof name !== 'string') throw badRequest('dataset is given more than once');
+      const { dataset: name } = query();
       if (name !== '') caller.require({ kind: 'dataset-view' }, name);
       const datasets = name === '' ? catalog.list().filter((one) => caller.may({ kind: 'dataset-view' }, one.name)) : [catalog.get(name)];
       return datasets.flatMap(fieldsOf);
     });
-    endpoint(`POST ${path}`, { summary: 'Makes a virtual field', body: WANTED, reply: FIELD }, ({ caller }, body) => {
+    endpoint(`POST ${path}`, { summary: 'Makes a virtual field', body: WANTED, reply: FIELD }, ({ caller, body }) => {
       const wanted = body();
       return save(changed(caller, wanted.dataset, 'create'), randomUUID(), wanted);
     });
     endpoint(`GET ${path}/:id`, { summary: 'A virtual field', reply: FIELD }, ({ params, caller }) => visible(caller, params.id).field);
-    endpoint(`PUT ${path}/:id`, { summary: 'Changes a virtual field', body: WANTED, reply: FIELD }, ({ params, caller }, body) => {
+    endpoint(`PUT ${path}/:id`, { summary: 'Changes a virtual field', body: WANTED, reply: FIELD }, ({ params, caller, body }) => {
       const { dataset } = visible(caller, params.id);
       const wanted = body();
       if (wanted.dataset !== dataset.name) throw badRequest(`the virtual field is of dataset ${quote(dataset.name)}: make another one for ${quote(wanted.dataset)}`);

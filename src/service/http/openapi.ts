@@ -14,8 +14,8 @@ export interface Endpoint {
   readonly body?: z.ZodType;
   /** Bodies that are not JSON, or not only: content type → description. */
   readonly bodies?: Readonly<Record<string, string>>;
-  /** Query parameters and their descriptions. */
-  readonly query?: Readonly<Record<string, string>>;
+  /** Its query parameters, each with a description. */
+  readonly query?: z.ZodObject;
   /** Request headers and their descriptions; a leading `*` stands for the configured prefix. */
   readonly headers?: Readonly<Record<string, string>>;
   /** The body of the 200; absent: a 204 without one. */
@@ -59,7 +59,7 @@ export function describeApi(server: FastifyInstance, headerPrefix: string): void
 function operation(path: string, doc: Endpoint, tokens: string | undefined, headerPrefix: string): object {
   const parameters = [
     ...[...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({ name, in: 'path', required: true, schema: text })),
-    ...Object.entries(doc.query ?? {}).map(([name, description]) => ({ name, in: 'query', description, schema: text })),
+    ...Object.entries(doc.query?.shape ?? {}).map(([name, { description }]) => ({ name, in: 'query', description, schema: text })),
     ...Object.entries(doc.headers ?? {}).map(([name, description]) => ({
       name: name.replace(/^\*/, headerPrefix),
       in: 'header',

@@ -12,8 +12,8 @@ import { ApiError, badRequest } from '../http/api-error.ts';
 import { SERVICE_GUESSED_REPLY, SERVICE_REPLY_PIECE, SERVICE_WAITING_QUERIES } from '../limits.ts';
 import type { Metrics } from '../http/metrics.ts';
 import { datasetsOf, usingAll } from './source/datasets-of.ts';
-import { bodyError, readAplBody, readCursor, readParameters, readVariables, type Querystring, type QueryParameters } from './apl-request.ts'; // prettier-ignore
-import { LEGACY_BODY, type LegacyBody } from './legacy/schema.ts';
+import { type AplBody, type QueryParameters, readCursor, readVariables, withText } from './apl-request.ts';
+import type { LegacyBody } from './legacy/schema.ts';
 import { legacyStages } from './legacy/stages.ts';
 import { planOf, readQuery } from '../../language/text/query-text.ts';
 import { ignoredOption, type Message } from './results/answer.ts';
@@ -28,8 +28,13 @@ import { namedIn, virtualOf, type ColumnsOf } from './source/virtual-events.ts';
 import type { Column, Stage, Tree } from '../../language/plan/tree.ts';
 import { isNamed, VirtualFieldError } from '../../language/plan/virtual.ts';
 
-type AplRequest = FastifyRequest<{ Querystring: Querystring }>;
-type LegacyRequest = FastifyRequest<{ Params: { dataset: string }; Querystring: Querystring }>;
+/** A request for a query: of what it asks, and what it is answered with. */
+interface Request<Body> {
+  readonly body: () => Body;
+  readonly query: () => QueryParameters;
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+}
 
 export interface QueryParts {
   readonly catalog: Catalog;
@@ -70,7 +75,7 @@ export function openQueries({ catalog, engine, arrivals, countQuery, columnsOf, 
   const hold = async (
     name: string,
     { startedAt }: FastifyRequest,
-    { holdMs }: QueryParameters,
+    { 'streaming-duration': holdMs }: QueryParameters,
     { signal }: { readonly signal: AbortSignal },
   ): Promise<void> => {
     if (holdMs > 0) await arrivals.wait(catalog.get(name).id, startedAt, holdMs, signal);
@@ -80,7 +85,7 @@ export function openQueries({ catalog, engine, arrivals, countQuery, columnsOf, 
     if (!room.resize(bytes)) throw new ApiError(429, TOO_MUCH_UNREAD, { 'Retry-After': '5' });
     void reply.header(`${headerPrefix}Bytes-Read`, bytesRead);
     // Queries are not kept: the id is only a name for this one.
-    if (parameters.save) void reply.header(`${headerPrefix}History-Query-Id`, randomUUID());
+    if (parameters.saveAsKind) void reply.header(`${headerPrefix}History-Query-Id`, randomUUID());
     void reply.type('application/json; charset=utf-8');
     return bytes <= SERVICE_REPLY_PIECE
       ? reply.send(Buffer.concat(text.pieces()))
@@ -89,9 +94,9 @@ export function openQueries({ catalog, engine, arrivals, countQuery, columnsOf, 
           .send(Readable.from(text.chunks(SERVICE_REPLY_PIECE), { objectMode: false, highWaterMark: SERVICE_REPLY_PIECE }));
   };
 
-  const apl = async (request: AplRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    const parameters = readParameters(request.query);
-    const body = readAplBody(request.body);
+  const apl = async ({ body: sent, query: asked, request, reply }: Request<AplBody>): Promise<FastifyReply> => {
+    const parameters = asked();
+    const body = withText(sent());
     // Errors outside the text have no place in it: report them first.
     askedOf(body, parameters);
     const variables = readVariables(body.variables);
@@ -105,28 +110,27 @@ export function openQueries({ catalog, engine, arrivals, countQuery, columnsOf, 
       used = virtual.used;
       const plan = (): Tree => planOf(query, variables, virtual.eventsOf);
       // A query that cannot be run is refused before the wait.
-      if (parameters.holdMs > 0) plan();
+      if (parameters['streaming-duration'] > 0) plan();
       if (first) await hold(first.name, request, parameters, options);
       const room = await roomFor(request, reply, options.signal);
       // Now is when it runs.
-      const asked = { ...askedOf(body, parameters), datasets: found.all, datasetsOf: found.of, options };
+      const full = { ...askedOf(body, parameters), datasets: found.all, datasetsOf: found.of, options };
       const ran = await inTurn(request, options.signal, (to) =>
-        usingAll(catalog, found.all, () => runApl(run, to, body, parameters, query, plan, asked)),
+        usingAll(catalog, found.all, () => runApl(run, to, body, parameters, query, plan, full)),
       );
       return send(reply, parameters, room, ran);
     } catch (error) {
       throw asReply(error, body.apl, used);
     }
   };
-  const legacy = async (request: LegacyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    const parameters = readParameters(request.query);
+  const legacy = async (name: string, { body: sent, query: asked, request, reply }: Request<LegacyBody>): Promise<FastifyReply> => {
+    const parameters = asked();
     const options = optionsOf(reply, parameters);
-    const { dataset: name } = request.params;
-    const body = readLegacyBody(request.body);
+    const body = sent();
     // A query that cannot be run is refused before the wait.
     const named = namedIn(body);
     const columns = (dataset: Dataset): readonly Column[] => columnsOf(dataset, (field) => isNamed(field, named));
-    if (parameters.holdMs > 0) stagesOf(body, legacyFrameOf(body, parameters), 0n, columns(catalog.get(name)));
+    if (parameters['streaming-duration'] > 0) stagesOf(body, legacyFrameOf(body, parameters), 0n, columns(catalog.get(name)));
     await hold(name, request, parameters, options);
     const room = await roomFor(request, reply, options.signal);
     return send(
@@ -145,17 +149,17 @@ export function openQueries({ catalog, engine, arrivals, countQuery, columnsOf, 
 const TOO_MUCH_UNREAD = 'replies under way take all memory for them: read them, or ask for less, and try again';
 
 /** Ends the query when the client goes away before the reply. */
-function optionsOf(reply: FastifyReply, { fresh }: QueryParameters): QueryOptions & { readonly signal: AbortSignal } {
+function optionsOf(reply: FastifyReply, { nocache }: QueryParameters): QueryOptions & { readonly signal: AbortSignal } {
   const gone = new AbortController();
   reply.raw.once('close', () => {
     if (!reply.raw.writableFinished) gone.abort(new ApiError(499, 'the client went away'));
   });
-  return { signal: gone.signal, fresh };
+  return { signal: gone.signal, fresh: nocache };
 }
 
 type Query = ReturnType<typeof readQuery>;
 type Run = (request: QueryRequest, stagesOf: Parameters<typeof runQuery>[2], messages: readonly Message[]) => ReturnType<typeof runQuery>;
-type Apl = ReturnType<typeof readAplBody>;
+type Apl = ReturnType<typeof withText>;
 
 /** The body of a reply, and what its headers say of it: the API defines every key of the body. */
 interface Written {
@@ -210,13 +214,6 @@ async function runApl(
   writeLegacy(text, answer, program);
   text.add(`,${meta},"request":${JSON.stringify(echo)}}`);
   return { text, bytesRead: answer.bytesRead };
-}
-
-/** Throws an `ApiError` 400. */
-function readLegacyBody(raw: unknown): LegacyBody {
-  const parsed = LEGACY_BODY.safeParse(raw ?? {});
-  if (!parsed.success) throw bodyError(parsed.error);
-  return parsed.data;
 }
 
 /** What the body says of range and page. Throws an `ApiError` 400. */

@@ -2,7 +2,7 @@
  * Manages the tokens of a data folder while no service runs on it, under the folder's lock. Whoever may write the folder has the rights of the
  * first owner here, so that a lost token does not lock anybody out.
  */
-import { readBody } from '../http/read-body.ts';
+import { readBody } from '../http/read-request.ts';
 import { openExisting } from '../metadata.ts';
 import { CREATE, createToken, viewOf } from '../api/tokens.ts';
 import { openTokens } from '../auth/tokens.ts';

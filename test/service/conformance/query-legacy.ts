@@ -390,7 +390,7 @@ describe('the legacy form', () => {
     [{ order: 'seq' }, ''],
     [{ order: [{ field: 'x' }], aggregations: [{ op: 'count' }] }, 'order by'],
     [{ groupBy: Array.from({ length: 300 }, () => 'a') }, 'groupBy'],
-    [[], 'not valid'],
+    [[], 'expected object'],
   ])('%j is 400', async (body, message) => {
     const answer = await client.call('POST', `/v1/datasets/${logs}/query`, { body: Array.isArray(body) ? body : { ...ALWAYS, ...body } });
     expect(answer.json).toEqual({ code: 400, message: expect.stringMatching(/./) });

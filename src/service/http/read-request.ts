@@ -1,4 +1,4 @@
-/** Request bodies by their schema. */
+/** Request bodies and query parameters by their schemas. */
 import { z } from 'zod';
 import { badRequest, quote } from './api-error.ts';
 
@@ -14,6 +14,30 @@ export function readBody<T>(schema: z.ZodType<T>, body: unknown): T {
   throw badRequest(`${issue?.path.join('.') || 'the body'}: ${issue?.message}; wanted ${inWords(schema)}`);
 }
 
+export type Querystring = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+/** Parses the parameters by the schema. Throws an `ApiError` 400. */
+export function readQuery<T>(schema: z.ZodType<T>, query: Querystring): T {
+  const parsed = schema.safeParse(query);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const name = String(issue?.path[0]);
+  const value = query[name] ?? '';
+  if (typeof value !== 'string') throw badRequest(`the query parameter ${name} is given ${value.length} times`);
+  throw badRequest(`${name} ${quote(value)}: ${issue?.message}`);
+}
+
+/** A query parameter; an absent one is empty. */
+export const parameter = (description: string) => z.string().default('').describe(description);
+
+export const flagParameter = (description: string) =>
+  z
+    .string()
+    .default('')
+    .refine((text) => /^(?:|0|false|1|true)$/i.test(text), 'wanted true or false')
+    .transform((text) => /^(?:1|true)$/i.test(text))
+    .describe(description);
+
 type JsonSchema = z.core.JSONSchema.BaseSchema;
 
 /** `a JSON object with name (string), role (owner, admin, user)` */
@@ -25,7 +49,8 @@ function inWords(schema: z.ZodType): string {
 
 function kindOf(schema: JsonSchema): string {
   const { type, enum: values, const: value, description } = schema.anyOf?.[0] ?? schema;
-  const kind = values?.join(', ') ?? String(value ?? type ?? 'any value');
+  // A key that may be null has two types.
+  const kind = values?.join(', ') ?? String(value ?? [type].flat()[0] ?? 'any value');
   return description === undefined ? kind : `${kind}, ${description}`;
 }
 
