@@ -11,7 +11,7 @@ const ROW = `{
     sender: 'a toy',
     example: '<13>toy=7 at Jul 10 10:59:59 on gw app: x',
     event: { _time: '2026-07-10T07:59:59Z', host: 'gw', appname: 'app', message: 'x' },
-    read: { begins: 'toy=', before: new RegExp(String.raw\`toy=\\d{1,5} at \${MONTH}\`, 'y'), behind: / on /y },
+    read: { begins: ['toy='], before: form(String.raw\`toy=\\d{1,5} at \${BSD}\`), behind: / on /y },
   },`;
 const TRY = `import { systemClock } from './src/core/time/clock.ts';
 import { createZone } from './src/core/time/zone.ts';

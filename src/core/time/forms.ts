@@ -31,6 +31,7 @@ export const TIME_FORMS: readonly TimeForm[] = [
   { layout: '20060102 15:04:05', example: '20251230 10:15:00 x', writer: 'C++ programs' },
   { layout: 'Jan _2 15:04:05', example: 'Dec 30 10:15:00 web-1 sshd[812]: x', writer: 'syslog' },
   { layout: 'Jan _2 2006 15:04:05', example: 'Dec 30 2025 10:15:00 fw-1 : %ASA-6-302013: x', writer: 'Cisco' },
+  { layout: '2006 Jan _2 15:04:05', example: '2025 Dec 30 10:15:00 UTC: %ETHPORT-5-IF_UP: x', writer: 'Cisco NX-OS' },
   { layout: 'Jan 2, 2006 15:04:05', example: 'Dec 30, 2025 4:15:00 PM org.apache.catalina.core.StandardServer await', writer: 'java.util.logging' },
   { layout: 'I0102 15:04:05', example: 'I1230 10:15:00.123456       1 main.go:7] x', writer: 'klog, glog' },
   { layout: 'I20060102 15:04:05', example: 'E20251230 10:15:00.123456 7 x.cc:1] x', writer: 'glog' },

@@ -73,9 +73,9 @@ export function leadingTime(text: string, context: TimeContext): EventTime | und
 
 function leadingOf(text: string, context: TimeContext): EventTime | undefined {
   for (const { at, kind } of timePlaces(text)) {
-    if (kind === 'audit') return matchAt(AUDIT_COUNT, text, at) && readCount(text, at)?.time;
+    if (kind === 'audit') return matchAt(AUDIT_COUNT, text, at) && countAt(text, at)?.time;
     if (kind === 'value') {
-      const counted = readCount(text, at);
+      const counted = countAt(text, at);
       if (counted) return matchAt(VALUE_END, text, counted.end) && counted.time;
     }
     const found = readForm(text, at, context, kind === 'slow log' ? 'slow log' : kind === 'form' ? 'line' : 'value');
@@ -96,7 +96,7 @@ export function anyWholeTime(text: string, context: TimeContext): EventTime | un
 }
 
 function countOrText(text: string, context: TimeContext, place: FormPlace): EventTime | undefined {
-  const counted = readCount(text, 0);
+  const counted = countAt(text, 0);
   return counted?.end === text.length ? counted.time : wholeText(text, context, place);
 }
 
@@ -135,7 +135,8 @@ export interface Found {
   readonly end: number;
 }
 
-function readCount(text: string, from: number): Found | undefined {
+/** A count of s, ms, µs or ns since 1970 at a place of a text. */
+export function countAt(text: string, from: number): Found | undefined {
   const [all, whole, more = ''] = matchAt(COUNT, text, from) ?? [];
   if (all === undefined || whole === undefined || /\d/.test(text[from + whole.length] ?? '')) return undefined;
   const tail = whole.length <= 10 ? 0 : whole.length <= 13 ? 3 : whole.length <= 16 ? 6 : 9;

@@ -1,4 +1,5 @@
 /** What the kernel reads of headers, in plain JavaScript: slow, and the oracle of the differential tests. Times that are not RFC 3339 it leaves to the table of forms. */
+import { LEVELS } from '../../../src/core/time/line-start.ts';
 import { wallAsUtc } from '../../../src/core/time/zone.ts';
 import type { SyslogHeader } from '../../../src/kernel/syslog.ts';
 import type { HeaderReader } from '../../../src/sources/syslog/message/header.ts';
@@ -6,7 +7,9 @@ import type { HeaderReader } from '../../../src/sources/syslog/message/header.ts
 const TIMESTAMP = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.\d{1,9})?(?:Z|([+-])(\d\d):(\d\d))$/;
 const PRIORITY = /^<(\d{1,3})>/;
 const RFC5424 = /^1 (-|\d{4}-\d[^ ]*) ([^ ]+) ([^ ]+) ([^ ]+) ([^ ]+) /;
-const HOST = /^([\w:][\w.:-]*)(?<!:) (?:: )?/;
+const HOST = new RegExp(`^(?!(?:${LEVELS}) )((?:slot|(?=[^ ]* : )|(?![^ ]*\\/))[\\w:][\\w.:/-]*)(?<!:) `, 'i');
+const LEVEL = new RegExp(`^(?=[a-z])(?:${LEVELS}|${LEVELS.toUpperCase()}) `);
+const SHORT_LEVEL = /^[A-Z][a-z]\(\d{1,3}\) /;
 /** `name:`, `name[12]:` or `name[12]`. */
 const TAG = /^([^\s[\]:"'{}=,;<>|\\]{1,128})(?:\[([^\][\s]{0,128})\]:?|:(?=\s|$)) ?/;
 const NONE = {
@@ -35,15 +38,29 @@ export function createReference(receivedAtMs: () => number): HeaderReader {
   }
 
   function tag(text: string, at: number): SyslogHeader {
-    const [all = '', appname, procid] = TAG.exec(text.slice(at)) ?? [];
+    const [all = '', appname, procid] = text.slice(at).replace(/^\d+:(?=\s|$)/, ' ').match(TAG) ?? [];
     const end = Buffer.byteLength(text.slice(0, at) + all);
     return { ...NONE, found: 'read', priority, appname, procid: procid || undefined, messageAt: end };
   }
 
+  /** A tag, before which a level may stand. */
+  function markedTag(text: string, at: number): SyslogHeader {
+    const level = LEVEL.exec(text.slice(at))?.[0];
+    const marked = level === undefined ? undefined : tag(text, at + level.length);
+    if (marked?.procid !== undefined || marked?.appname?.startsWith('logg')) return marked;
+    return tag(text, at + (SHORT_LEVEL.exec(text.slice(at))?.[0].length ?? 0));
+  }
+
   function rest(text: string, at: number): SyslogHeader {
-    if (text.startsWith(': ', at)) return tag(text, at + 2);
-    const [all = '', host] = HOST.exec(text.slice(at)) ?? [];
-    return { ...tag(text, at + all.length), host };
+    const colon = (from: number): number => /^: {1,2}/.exec(text.slice(from))?.[0].length ?? 0;
+    if (colon(at)) return tag(text, at + colon(at));
+    if (text[at] === ' ' && colon(at + 1)) return tag(text, at + 1 + colon(at + 1));
+    const blank = text[at] === ' ' ? 1 : 0;
+    const [all = '', host] = HOST.exec(text.slice(at + blank)) ?? [];
+    if (host === undefined) return blank ? tag(text, at) : markedTag(text, at);
+    if (!blank) return { ...markedTag(text, at + all.length + colon(at + all.length)), host };
+    const found = markedTag(text, at + 1 + all.length);
+    return found.appname === undefined ? tag(text, at) : { ...found, host };
   }
 
   function whole(text: string): SyslogHeader {
@@ -60,8 +77,7 @@ export function createReference(receivedAtMs: () => number): HeaderReader {
       const isTimeOdd = time !== undefined && !isTaken(time);
       return { found: 'data', priority, time, isTimeOdd, host, appname, procid, msgid, structuredData: undefined, messageAt: Buffer.byteLength(written[0] + all!) };
     }
-    const time = /^([^ ]+) /.exec(behind)?.[1];
-    return written && time !== undefined && isTaken(time) ? { ...rest(text, at + time.length + 1), time, priority } : { ...slow, priority };
+    return { ...slow, priority };
   }
 
   // Valid UTF-8: places in the text are places in the bytes.

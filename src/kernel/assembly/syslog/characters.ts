@@ -1,9 +1,11 @@
 /** Which characters hosts and tags are made of, and where a word of them ends. */
+import { countDigits } from '../digits';
+import { levelEnd } from '../time/head';
 import { sequence } from '../utf8';
 
 /** A bit for each character, for those below 64 and those from 64 to 127. */
-export const HOST_LOW: u64 = 0x07ff_6000_0000_0000;
-export const HOST_HIGH: u64 = 0x07ff_fffe_87ff_fffe;
+const HOST_LOW: u64 = 0x07ff_6000_0000_0000;
+const HOST_HIGH: u64 = 0x07ff_fffe_87ff_fffe;
 /** Everything but white space and `[]:"'{}=,;<>|\`. */
 export const TAG_LOW: u64 = 0x83ff_ef7a_ffff_c1ff;
 export const TAG_HIGH: u64 = 0xc7ff_ffff_c7ff_ffff;
@@ -12,7 +14,7 @@ export const TAG_HIGH: u64 = 0xc7ff_ffff_c7ff_ffff;
 export const PID_LOW: u64 = 0xffff_fffe_ffff_c1ff;
 export const PID_HIGH: u64 = 0xffff_ffff_d7ff_ffff;
 
-export function isOf(c: u32, low: u64, high: u64): bool {
+function isOf(c: u32, low: u64, high: u64): bool {
   return c < 128 && ((c < 64 ? low : high) >> <u64>(c & 63)) & 1 ? true : false;
 }
 
@@ -51,4 +53,31 @@ export function wordEnd(p: usize, end: usize, low: u64, high: u64): usize {
     }
   }
   return min(p, end);
+}
+
+/** `slot` */
+const SLOT: u32 = 0x746f_6c73;
+
+/** Behind the host at `p`, or 0: a word that is no level. */
+export function endOfHost(p: usize, end: usize): usize {
+  const first = <u32>load<u8>(p);
+  if (p >= end || first == 0x2d || first == 0x2e || first == 0x2f) return 0;
+  let at = p;
+  let hasSlash = false;
+  while (at < end && (isOf(load<u8>(at), HOST_LOW, HOST_HIGH) || load<u8>(at) == 0x2f)) hasSlash = load<u8>(at++) == 0x2f || hasSlash;
+  if (at == p || at == end || load<u8>(at) != 0x20 || load<u8>(at - 1) == 0x3a || levelEnd(p) == at) return 0;
+  // `slot1/bigip`, and a context of a firewall: `fw/admin : %ASA-6-…`.
+  const isContext = at + 2 < end && load<u16>(at, 1) == 0x203a;
+  return !hasSlash || isContext || load<u32>(p) == SLOT ? at : 0;
+}
+
+/** Behind the blank at `p`, if there is one. */
+export function blankEnd(p: usize, end: usize): usize {
+  return p < end && load<u8>(p) == 0x20 ? p + 1 : p;
+}
+
+/** Whether the number of a message stands at `p`: `29: `. */
+export function isNumber(p: usize): bool {
+  const digits = countDigits(p);
+  return digits != 0 && load<u16>(p + digits) == 0x203a;
 }

@@ -3,13 +3,10 @@
  * JavaScript's (sources/syslog/message/header-forms.ts), which has the rest of such a header read here.
  */
 import { monthOf } from '../calendar';
-import { isDigit } from '../digits';
+import { countDigits, isDigit } from '../digits';
 import { fourDigits } from '../time/forms';
 import {
   characters,
-  HOST_HIGH,
-  HOST_LOW,
-  isOf,
   isSpace,
   isWideSpace,
   MAX_NAME,
@@ -18,9 +15,13 @@ import {
   TAG_HIGH,
   TAG_LOW,
   wordEnd,
+  blankEnd,
+  endOfHost,
+  isNumber,
 } from './characters';
 import { readData, dataEnd } from './data';
-import { isHandedOver } from './heads';
+import { isDeviceForm, isHandedOver, mayBeZone, shortLevelEnd } from './heads';
+import { levelEnd } from '../time/head';
 import { ANSWER, fractionEnd, isBsdForm, isIsoForm, isKnown, timeEntry, timestampEnd } from './time';
 
 /** The result for a message: everything below is set; JavaScript must find its time; must first resolve it; must read structured data, which begins at `messageAt`. */
@@ -52,6 +53,11 @@ export let messageAt: usize = 0;
 export let unknownAt: usize = 0;
 export let unknownLength: usize = 0;
 export let unknownEntry: usize = 0;
+
+/** The beginnings of `NetScreen`, `logger` and of a year. */
+const NETS: u32 = 0x5374_654e;
+const LOGG: u32 = 0x6767_6f6c;
+const TWENTY: u16 = 0x3032;
 
 /** Of a message that begins with its time. */
 const DEFAULT_PRIORITY: u32 = 13;
@@ -113,31 +119,23 @@ function readRfc5424(p: usize, end: usize): u32 {
   p = to + 1;
   to = fieldEnd(p, end);
   if (to == 0) return SLOW;
-  if (!isNil(p, to)) {
-    hostAt = p;
-    hostEnd = to;
-  }
+  hostAt = isNil(p, to) ? 0 : p;
+  hostEnd = to;
   p = to + 1;
   to = fieldEnd(p, end);
   if (to == 0) return SLOW;
-  if (!isNil(p, to)) {
-    appAt = p;
-    appEnd = to;
-  }
+  appAt = isNil(p, to) ? 0 : p;
+  appEnd = to;
   p = to + 1;
   to = fieldEnd(p, end);
   if (to == 0) return SLOW;
-  if (!isNil(p, to)) {
-    pidAt = p;
-    pidEnd = to;
-  }
+  pidAt = isNil(p, to) ? 0 : p;
+  pidEnd = to;
   p = to + 1;
   to = fieldEnd(p, end);
   if (to == 0) return SLOW;
-  if (!isNil(p, to)) {
-    msgidAt = p;
-    msgidEnd = to;
-  }
+  msgidAt = isNil(p, to) ? 0 : p;
+  msgidEnd = to;
   p = to + 1;
   messageAt = p;
   if (p >= end) return SLOW_DATA;
@@ -165,12 +163,12 @@ function readIso(p: usize, end: usize): u32 {
   if (timestampEnd(p, to) == to) {
     timeAt = p;
     timeEnd = to;
-    return readHost(to + 1, end);
+    return readHost(to + 1, end, false);
   }
   if (end - p < 20 || !isIsoForm(p)) return SLOW;
   const found = lookUp(p, 19, end);
   if (found != READ) return found;
-  return mayBeZone(timeEnd + 1, end) ? SLOW : readHost(timeEnd + 1, end);
+  return mayBeZone(timeEnd + 1, end) ? SLOW : readHost(timeEnd + 1, end, false);
 }
 
 function readBsd(p: usize, end: usize): u32 {
@@ -184,32 +182,11 @@ function readBsd(p: usize, end: usize): u32 {
     if (<u32>load<u8>(p, 2) - 0x30 < 10 && <u32>load<u8>(p, 3) - 0x30 < 10) {
       // Not the beginning of an IPv6 address.
       const behind = load<u8>(p, 4) == 0x3a ? p + 5 : p + 4;
-      if (behind >= end || load<u8>(behind) == 0x20) return SLOW;
+      const next = <u32>load<u8>(behind);
+      if (behind >= end || next == 0x20 || (behind == p + 5 && (next == 0x22 || next == 0x0a || next == 0x0d))) return SLOW;
     }
   }
-  return mayBeZone(p, end) ? SLOW : readHost(p, end);
-}
-
-function isUpper(c: u32): bool {
-  return c - 0x41 < 26;
-}
-
-/** Whether what stands at `p`, behind a clock, may be AM, PM, an offset or the name of a zone. */
-function mayBeZone(p: usize, end: usize): bool {
-  if (p + 1 >= end) return false;
-  const first = <u32>load<u8>(p);
-  const second = <u32>load<u8>(p, 1);
-  const isSigned = second == 0x2b || second == 0x2d;
-  if (first == 0x2b || first == 0x2d) return isDigit(p + 1);
-  if (first == 0x28 || first == 0x5b) return isSigned || isUpper(second);
-  let at = p;
-  while (at < end && at - p < 6 && isUpper(load<u8>(at))) at++;
-  if (at == p || at == end) return false;
-  const c = <u32>load<u8>(at);
-  if (c == 0x3a || (c == 0x20 && at - p < 6) || (c == 0x2e && at - p == 2 && second == 0x4d)) return true;
-  // `Europe/Berlin`.
-  while (at < end && (load<u8>(at) | 0x20) - 0x61 < 26) at++;
-  return at < end && load<u8>(at) == 0x2f;
+  return mayBeZone(p, end) ? SLOW : readHost(p, end, false);
 }
 
 /** The time of `length` bytes at `p` from the table, and its fraction, up to a space. */
@@ -232,23 +209,42 @@ function lookUp(p: usize, length: usize, end: usize): u32 {
   return READ;
 }
 
-/** What follows a time: host and tag, each of which may be missing. */
-export function readHost(p: usize, end: usize): u32 {
-  // `time : %FTD-6-…`: no host.
-  if (p + 1 < end && load<u16>(p) == 0x203a) return readTag(p + 2, end, false);
-  const first = <u32>load<u8>(p);
-  if (p < end && first != 0x2d && first != 0x2e) {
-    let at = p;
-    while (at < end && isOf(load<u8>(at), HOST_LOW, HOST_HIGH)) at++;
-    if (at > p && at < end && load<u8>(at) == 0x20 && load<u8>(at - 1) != 0x3a) {
-      hostAt = p;
-      hostEnd = at;
-      p = at + 1;
-      // `host : %ASA-6-…`, as some firewalls write it.
-      if (p + 1 < end && load<u16>(p) == 0x203a) p += 2;
-    }
+/** What follows a time: host and tag, each of which may be missing. `isRest`: JavaScript has looked for what else a device may write there. */
+function readHost(p: usize, end: usize, isRest: bool): u32 {
+  if (p < end && load<u8>(p) == 0x20) {
+    // One blank more: a host only in front of a tag.
+    if (p + 2 < end && load<u16>(p, 1) == 0x203a) return readTag(blankEnd(p + 3, end), end, false);
+    const to = endOfHost(p + 1, end);
+    if (to) readMarkedTag(to + 1, end);
+    if (appAt == 0) return readTag(p, end, false);
+    hostAt = p + 1;
+    hostEnd = to;
+    return READ;
   }
-  return readTag(p, end, false);
+  // `time : %FTD-6-…`: no host.
+  if (p + 1 < end && load<u16>(p) == 0x203a) return readTag(blankEnd(p + 2, end), end, false);
+  if (!isRest && isDeviceForm(p, end)) return SLOW;
+  const to = endOfHost(p, end);
+  if (to) {
+    hostAt = p;
+    hostEnd = to;
+    p = to + 1;
+    // `host : %ASA-6-…`, as some firewalls write it.
+    if (p + 1 < end && load<u16>(p) == 0x203a) p = blankEnd(p + 2, end);
+  }
+  return readMarkedTag(p, end);
+}
+
+/** A tag, before which a level may stand: `notice mcpd[12]:` of F5, `In(182) vmkernel:` of ESXi. */
+function readMarkedTag(p: usize, end: usize): u32 {
+  const level = levelEnd(p);
+  if (level && load<u8>(p) > 0x60 && load<u8>(level) == 0x20 && level < end) {
+    readTag(level + 1, end, false);
+    if (pidAt || (appAt && load<u32>(level, 1) == LOGG)) return READ;
+    appAt = 0;
+  }
+  const behind = shortLevelEnd(p, end);
+  return readTag(behind ? behind : p, end, false);
 }
 
 /** `name:`, `name[12]:` or `name[12]`, or no tag at all. `mayHaveTime`: a time may stand behind the name. */
@@ -272,9 +268,20 @@ export function readTag(p: usize, end: usize, mayHaveTime: bool): u32 {
     if (c != 0x3a || (at < end && !isSpace(load<u8>(at)) && !isWideSpace(at, end))) return READ;
     if (mayHaveTime && at + 3 < end && load<u8>(at) == 0x20) {
       const next = <u32>load<u8>(at, 1);
-      if (next == 0x2a || next == 0x2e || monthOf(at + 1)) return SLOW;
+      if (
+        next == 0x2a ||
+        next == 0x2e ||
+        next == 0x25 ||
+        load<u16>(at, 1) == TWENTY ||
+        isNumber(at + 1) ||
+        monthOf(at + 1) ||
+        load<u32>(at, 1) == NETS
+      )
+        return SLOW;
     }
   }
+  // `29: …` is the number of a message.
+  if (c == 0x3a && p + countDigits(p) == nameEnd) return READ;
   appAt = p;
   appEnd = nameEnd;
   if (at < end && load<u8>(at) == 0x20) at++;
@@ -286,6 +293,6 @@ export function readTag(p: usize, end: usize, mayHaveTime: bool): u32 {
 export function readRest(p: usize, end: usize, mayHaveHost: bool): void {
   timeAt = fractionAt = hostAt = appAt = pidAt = msgidAt = 0;
   hasData = hasOddTime = false;
-  if (mayHaveHost) readHost(p, end);
+  if (mayHaveHost) readHost(p, end, true);
   else readTag(p, end, false);
 }

@@ -8,7 +8,8 @@ import { LEVELS } from '../../../core/time/line-start.ts';
 import type { Zone } from '../../../core/time/zone.ts';
 import type { SyslogHeader, SyslogLoops } from '../../../kernel/syslog.ts';
 import { HEADER_FORMS } from './header-forms.ts';
-import { readLocalTime, readSentTime, type SentTime, TEXT_END } from './sent-time.ts';
+import { MAX_HEAD_BYTES, readPairs } from './header-pairs.ts';
+import { readLocalTime, readSentTime, TEXT_END } from './sent-time.ts';
 import { readStructuredData, type StructuredData } from './structured-data.ts';
 
 /** The parts of a message; a missing one is undefined. */
@@ -29,14 +30,14 @@ export interface Parsed {
 /** Asks the kernel, and tells it times. */
 export type HeaderReader = (bytes: Buffer, part?: 'whole' | 'rest' | 'tag') => SyslogHeader;
 
-/** Bytes of a header that is looked for in the table of forms. */
-const MAX_HEAD_BYTES = 1024;
 const PRIORITY = /^<(?:\d\d?|0\d\d|1[0-8]\d|19[01])>/;
 const LOOKS_LIKE_RFC5424 = /^\d{1,3} (?:- |\d{4}-\d)/;
 const FORMS = HEADER_FORMS.flatMap(({ read }) => (read ? [read] : []));
 /** Beginnings of headers that the kernel is to hand over. */
-export const HEADS: readonly string[] = FORMS.flatMap(({ begins }) => begins ?? []);
-const ISO_DATE = /^ *\d{4}-/;
+export const HEADS: readonly string[] = FORMS.flatMap(({ begins = [] }) => begins);
+const MONTH_FIRST = /^[A-Z]/;
+const DATE = /^\d{4}-\d\d-\d\d$/;
+const CLOCK = /^\d\d:\d\d:/;
 /** What programs write, too, needs a host, which a level is not. */
 const ISO_DATE_AND_HOST = new RegExp(`^ *[\\d-]{10}T\\S+ (?!(?:${LEVELS})\\b)`, 'i');
 const NO_PRIORITY = 'no <PRI> from 0 to 191 at the beginning';
@@ -57,39 +58,69 @@ export function createHeaderReader(loops: SyslogLoops, place: Region, zone: Zone
 /** Parses a message in UTF-8; a string says why it is none. */
 export function parseHeader(bytes: Buffer, read: HeaderReader, receivedAtMs: number, zone: Zone): Parsed | string {
   const header = read(bytes);
-  if (header.found !== 'slow') return withData(header, bytes.toString('utf8', header.messageAt), receivedAtMs, zone);
+  if (header.isTimeOdd && header.found !== 'slow' && DATE.test(header.time!) && CLOCK.test(header.host ?? ''))
+    return parseWithT(bytes, read, receivedAtMs, zone);
   const head = bytes.toString('latin1', 0, MAX_HEAD_BYTES);
   const at = PRIORITY.exec(head)?.[0].length ?? 0;
-  if (at > 0 && LOOKS_LIKE_RFC5424.test(head.slice(at, at + 16))) return whyNotRfc5424(bytes.toString('latin1', at));
-  const sent = readForm(head, at, receivedAtMs, zone);
-  if (sent === undefined && at === 0) return NO_PRIORITY;
-  const restAt = sent?.end ?? at;
-  const rest = read(bytes.subarray(restAt), sent?.mayHaveHost ? 'rest' : 'tag');
-  const host = sent?.host ?? rest.host;
-  if (at === 0 && ISO_DATE.test(head) && (host === undefined || !ISO_DATE_AND_HOST.test(head))) return NO_PRIORITY;
-  return { ...rest, ...sent, host, structuredData: undefined, message: bytes.toString('utf8', restAt + rest.messageAt) };
+  const isRfc5424 = header.found !== 'slow' || (at > 0 && LOOKS_LIKE_RFC5424.test(head.slice(at, at + 16)));
+  let why = at === 0 ? NO_PRIORITY : undefined;
+  if (isRfc5424) {
+    const whole = header.found === 'slow' ? whyNotRfc5424(bytes.toString('latin1', at)) : withData(header, bytes, receivedAtMs, zone);
+    if (typeof whole !== 'string') return whole;
+    why = whole;
+  }
+  const form = readForm(head, at, receivedAtMs, zone);
+  if (why !== undefined && form?.time === undefined && form?.timeError === undefined) return why;
+  const restAt = form?.end ?? at;
+  const rest = read(bytes.subarray(restAt), form?.mayHaveHost ? 'rest' : 'tag');
+  const host = form?.host ?? rest.host;
+  const isHeader = isRfc5424 ? host !== undefined : form?.isMonthFirst || (host !== undefined && ISO_DATE_AND_HOST.test(head));
+  if (why !== undefined && !isHeader) return why;
+  return { ...rest, ...form, host, structuredData: undefined, message: bytes.toString('utf8', restAt + rest.messageAt) };
 }
 
-interface FormHeader extends SentTime {
+/** With a `T` between date and clock, for as long as it is read. */
+function parseWithT(bytes: Buffer, read: HeaderReader, receivedAtMs: number, zone: Zone): Parsed | string {
+  const at = bytes.indexOf(' ', bytes.indexOf(' ') + 1);
+  bytes.write('T', at);
+  const parsed = parseHeader(bytes, read, receivedAtMs, zone);
+  bytes.write(' ', at);
+  return parsed;
+}
+
+interface FormHeader {
+  readonly time?: string | undefined;
+  readonly timeError?: string | undefined;
   readonly host: string | undefined;
   readonly mayHaveHost: boolean;
+  readonly isMonthFirst: boolean;
+  /** Where the rest begins. */
+  readonly end: number;
 }
 
 function readForm(text: string, at: number, receivedAtMs: number, zone: Zone): FormHeader | undefined {
-  for (const { before, behind } of FORMS) {
+  for (const { before, behind, isPairs } of FORMS) {
     before.lastIndex = at;
     const match = before.exec(text);
-    const sent = match && readSentTime(text, before.lastIndex, behind, receivedAtMs, zone);
+    if (!match) continue;
+    const from = before.lastIndex;
+    const host = match.groups?.['host'];
+    const none = { host, mayHaveHost: false, isMonthFirst: false, end: from };
+    if (isPairs) return { ...none, ...readPairs(Buffer.from(text.slice(from), 'latin1').toString(), receivedAtMs, zone, host) };
+    if (!behind) return none;
+    const sent = readSentTime(text, from, behind, receivedAtMs, zone);
     if (!sent) continue;
     behind.lastIndex = sent.end;
-    const rest = behind.exec(text)!;
-    const host = match.groups?.['host'];
-    return { ...sent, host, mayHaveHost: host === undefined && rest.groups?.['colon'] === undefined, end: behind.lastIndex };
+    const { colon, ...named } = behind.exec(text)!.groups ?? {};
+    const found = host ?? named['host'] ?? named['address'];
+    const mayHaveHost = found === undefined && colon === undefined;
+    return { ...sent, host: found, mayHaveHost, isMonthFirst: MONTH_FIRST.test(text.slice(from)), end: behind.lastIndex };
   }
   return undefined;
 }
 
-function withData(header: SyslogHeader, text: string, receivedAtMs: number, zone: Zone): Parsed | string {
+function withData(header: SyslogHeader, bytes: Buffer, receivedAtMs: number, zone: Zone): Parsed | string {
+  const text = bytes.toString('utf8', header.messageAt);
   const { time, isTimeOdd, structuredData } = header;
   const sent = isTimeOdd ? readSentTime(time!, 0, TEXT_END, receivedAtMs, zone) : { time, end: time?.length };
   if (sent?.end !== time?.length) return 'RFC 5424 timestamp is not valid';

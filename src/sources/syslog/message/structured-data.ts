@@ -17,8 +17,13 @@ export interface Elements {
   readonly end: number;
 }
 
+/** Check Point writes `[action:"Drop"; flags:"400644"]` in their place: text. */
+const OTHER_DATA = /\[\w{1,64}:"/y;
+
 /** Reads the elements at `start`; a string says why they are none. */
 export function readStructuredData(text: string, start: number): Elements | string {
+  OTHER_DATA.lastIndex = start;
+  if (OTHER_DATA.test(text)) return { elements: undefined, end: start };
   const read = text.charCodeAt(start) === DASH ? { elements: undefined, end: start + 1 } : readElements(text, start);
   if (typeof read === 'string') return read;
   if (read.end < text.length && text.charCodeAt(read.end) !== SPACE) return 'RFC 5424 structured data is not followed by a space';

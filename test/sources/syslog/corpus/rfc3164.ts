@@ -142,7 +142,7 @@ export const rfc3164: Sample[] = [
   common('<13>hello world', { message: 'hello world' }),
   rare('<13>1', { message: '1' }),
   rare('<13>1 apple a day', { message: '1 apple a day' }),
-  rare('<13>42: the answer', { appname: '42', message: 'the answer' }),
+  rare('<13>42: the answer', { message: '42: the answer' }),
   common('<13>{"a": 1, "b": "c: d"}', { message: '{"a": 1, "b": "c: d"}' }),
   common('<13>a\0b', { message: 'a\0b' }),
   common('<13><14>twice', { message: '<14>twice' }),

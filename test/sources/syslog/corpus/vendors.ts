@@ -13,7 +13,7 @@ const TABLE = `
 <189>switch2: Jul 10 10:59:59: %SYS-5-RESTART: System restarted
 ~ 2026-07-10T07:59:59Z switch2 %SYS-5-RESTART - System restarted
 <189>: %SYS-5-RESTART: System restarted
-~ - - - - : %SYS-5-RESTART: System restarted
+~ - - %SYS-5-RESTART - System restarted
 // Cisco ASA, NX-OS.
 <166>Jul 10 2026 10:59:59 asa01 : %ASA-6-302013: Built inbound TCP connection 1 for outside:1.2.3.4/80
 ~ 2026-07-10T07:59:59Z asa01 %ASA-6-302013 - Built inbound TCP connection 1 for outside:1.2.3.4/80
@@ -24,10 +24,10 @@ const TABLE = `
 <166>%ASA-6-302014: Teardown
 = - - %ASA-6-302014 - Teardown
 <189>: 2026 Jul 10 10:59:59 UTC: %ETHPORT-5-IF_UP: Interface up
-~ - - - - : 2026 Jul 10 10:59:59 UTC: %ETHPORT-5-IF_UP: Interface up
+~ 2026-07-10T10:59:59Z - %ETHPORT-5-IF_UP - Interface up
 // FortiGate, Palo Alto, Check Point.
 <189>date=2026-07-10 time=10:59:59 devname="FG100" devid="FG100E" logid="0000000013" type="traffic" subtype="forward" level="notice" vd="root" srcip=10.1.100.11 action="accept" msg="a b"
-= - - - - date=2026-07-10 time=10:59:59 devname="FG100" devid="FG100E" logid="0000000013" type="traffic" subtype="forward" level="notice" vd="root" srcip=10.1.100.11 action="accept" msg="a b"
+~ 2026-07-10T07:59:59Z FG100 - - date=2026-07-10 time=10:59:59 devname="FG100" devid="FG100E" logid="0000000013" type="traffic" subtype="forward" level="notice" vd="root" srcip=10.1.100.11 action="accept" msg="a b"
 <14>Jul 10 10:59:59 PA-220 1,2026/07/10 10:59:59,007200001056,TRAFFIC,end,1,2026/07/10 10:59:59,192.168.0.2,204.79.197.200,0.0.0.0,0.0.0.0,rule1
 = 2026-07-10T07:59:59Z PA-220 - - 1,2026/07/10 10:59:59,007200001056,TRAFFIC,end,1,2026/07/10 10:59:59,192.168.0.2,204.79.197.200,0.0.0.0,0.0.0.0,rule1
 <134>1 2026-07-10T07:59:59Z cp-gw CheckPoint 1930 - - [action:"Drop"; flags:"400644"]
@@ -41,7 +41,7 @@ const TABLE = `
 <30>Jul 10 10:59:59 MikroTik firewall,info forward: in:ether1 out:bridge
 = 2026-07-10T07:59:59Z MikroTik - - firewall,info forward: in:ether1 out:bridge
 <30>Jul 10 10:59:59 U7PG2,788a20aabbcc,v4.3.20 hostapd: ath0: STA
-= 2026-07-10T07:59:59Z - - - U7PG2,788a20aabbcc,v4.3.20 hostapd: ath0: STA
+~ 2026-07-10T07:59:59Z U7PG2,788a20aabbcc,v4.3.20 hostapd - ath0: STA
 <134>Jul 10 10:59:59 filterlog[88]: 4,,,1000000103,em0,match,block,in,4,0x0,,64,0,0,DF,6,tcp,60,10.0.0.1,10.0.0.2,40000,22,0,S,1,,64240,,mss
 = 2026-07-10T07:59:59Z - filterlog 88 4,,,1000000103,em0,match,block,in,4,0x0,,64,0,0,DF,6,tcp,60,10.0.0.1,10.0.0.2,40000,22,0,S,1,,64240,,mss
 <14>Jul 10 10:59:59 nas Connection: User [admin] logged in

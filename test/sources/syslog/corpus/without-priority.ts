@@ -34,7 +34,7 @@ export const withoutPriority: Sample[] = [
   rare('r1: Jul 10 10:59:59: %SYS-5-CONFIG_I: x', { _time: '2026-07-10T07:59:59Z', host: 'r1', appname: '%SYS-5-CONFIG_I', message: 'x' }),
   rare('Jul 10 2026 10:59:59: %ASA-6-302013: Built', { _time: '2026-07-10T07:59:59Z', appname: '%ASA-6-302013', message: 'Built' }),
   rare('2026-07-10T08:00:00Z host app: x', { _time: '2026-07-10T08:00:00Z', host: 'host', appname: 'app', message: 'x' }),
-  rare('2026-07-10T11:00:00.123456+03:00 h a[1]: x', { ...body, procid: '1', _time: '2026-07-10T08:00:00.123456Z' }),
+  rare('2026-07-10T11:00:00.123456+03:00 h a[1]: x', { ...body, procid: '1', _time: '2026-07-10T11:00:00.123456+03:00' }),
   rare('2026-07-10T11:00:00 h CEF:0|a|b|1|2|c|3|', { _time: '2026-07-10T08:00:00Z', host: 'h', message: 'CEF:0|a|b|1|2|c|3|' }),
   rare('2099-07-10T11:00:00Z h a: x', { ...body, time_error: '2099-07-10T11:00:00Z' }),
   ...[
