@@ -173,6 +173,6 @@ export function countLost(
 ): void {
   if (bytes <= 0) return;
   (stats as { lostBytes: number }).lostBytes += bytes;
-  const from = id === undefined || end === undefined ? undefined : end - bytes;
-  streams.lose({ source, path, stream: from === undefined ? '' : id!, from, bytes, reason });
+  const from = id === undefined || end === undefined ? null : end - bytes;
+  streams.lose({ source, path, stream: from === null ? '' : id!, from, bytes, reason });
 }

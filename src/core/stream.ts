@@ -78,8 +78,8 @@ export interface Loss {
   readonly path: string;
   /** Empty for bytes of no stream. */
   readonly stream: string;
-  /** Their place in the stream; undefined where it is not known. */
-  readonly from: number | undefined;
+  /** Their place in the stream; null where it is not known. */
+  readonly from: number | null;
   readonly bytes: number;
   readonly reason: LossReason;
 }

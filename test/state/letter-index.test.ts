@@ -26,7 +26,7 @@ const letter = (stream: string): Letter => ({
 /** `id stream events end` of each row, sorted. */
 const rowsOf = (folder: string): string[] =>
   readAuditRows(folder)
-    .letters.map(({ id, stream, events, end = 'kept' }) => `${id} ${stream} ${events} ${end}`)
+    .letters.map(({ id, stream, events, end }) => `${id} ${stream} ${events} ${end ?? 'kept'}`)
     .sort();
 
 test('letters are indexed for each stream with the next commit, and no more once they were replayed', () => {

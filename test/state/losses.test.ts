@@ -16,14 +16,14 @@ function open(folder = makeTree({}), sinks = ['store']) {
   return { folder, log, state: openInTurn(folder, () => openState({ folder, sinksOf: () => sinks, log })) };
 }
 
-const loss = (stream: string, from: number | undefined, bytes: number, reason: Loss['reason'] = 'deleted'): Loss => ({
+const loss = (stream: string, from: number | null, bytes: number, reason: Loss['reason'] = 'deleted'): Loss => ({
   ...{ source: 'app', path: stream === '' ? '' : '/log/a', stream, from, bytes, reason },
 });
 
 /** `from-to reason` of each row, with its owner where that is not the one sink. */
 function rowsOf(folder: string): string[] {
   return readAuditRows(folder).losses.map(({ from, bytes, reason, owner }) => {
-    const place = from === undefined ? `${bytes} bytes` : `${from}-${from + bytes}`;
+    const place = from === null ? `${bytes} bytes` : `${from}-${from + bytes}`;
     return `${place} ${reason}${owner === 'store' ? '' : ` ${owner}`}`;
   });
 }
@@ -40,8 +40,8 @@ test('losses that touch are one row, over commits and restarts; others stay apar
   expect(rowsOf(folder)).toEqual(['10-20 deleted', '30-35 truncated', '40-45 deleted']);
   const { state: again } = open(folder);
   again.lose(loss(id, 18, 22));
-  again.lose(loss('', undefined, 3, 'not_taken'));
-  again.lose(loss('', undefined, 4, 'not_taken'));
+  again.lose(loss('', null, 3, 'not_taken'));
+  again.lose(loss('', null, 4, 'not_taken'));
   again.streams.forget(id);
   again.close();
   expect(rowsOf(folder)).toEqual(['7 bytes not_taken', '10-45 deleted', '30-35 truncated']);
@@ -98,7 +98,7 @@ test('losses are bounded: of the oldest beyond the limit only the sums are kept,
   expect(losses.length).toBeLessThanOrEqual(MAX_LOSSES + 2);
   expect(losses.length).toBeGreaterThan(MAX_LOSSES / 2);
   expect(losses.reduce((sum, { bytes }) => sum + bytes, 0)).toBe(3 * count);
-  expect(losses.filter(({ from }) => from === undefined).map(({ reason }) => reason)).toEqual(['deleted', 'truncated']);
+  expect(losses.filter(({ from }) => from === null).map(({ reason }) => reason)).toEqual(['deleted', 'truncated']);
   expect(losses.some(({ stream }) => stream === 'stream 0')).toBe(false);
   expect(losses.some(({ stream }) => stream === `stream ${count - 1}`)).toBe(true);
 });
@@ -106,7 +106,7 @@ test('losses are bounded: of the oldest beyond the limit only the sums are kept,
 test('losses that wait for a disk are bounded, too', () => {
   const { state } = open();
   for (let n = 0; n < 2 * MAX_LOSSES; n++) state.losses.add({ ...loss(`stream ${n}`, 0, 3), owner: 'store', atMs: n });
-  state.losses.add({ ...loss('', undefined, 3, 'not_taken'), owner: 'store', atMs: 0 });
+  state.losses.add({ ...loss('', null, 3, 'not_taken'), owner: 'store', atMs: 0 });
   expect(state.save()).toBe(true);
   expect(state.hasSettlements).toBe(false);
 });
@@ -117,7 +117,7 @@ test('database of the seventh version keeps its positions and unsettled batches,
   commit(state, span(id, 0, 10));
   state.close();
   const seventh = new DatabaseSync(join(folder, 'state.db'));
-  seventh.exec('drop table losses; pragma user_version = 7');
+  seventh.exec('drop table losses; drop table letters; alter table streams drop column in_line; pragma user_version = 7');
   seventh.close();
   const { state: again, log } = open(folder);
   expect(log.lines).toEqual([]);

@@ -112,12 +112,8 @@ async function restore(options: RestoreOptions, target: RestoreTarget, stored: S
         : 'a batch was under way when the last process ended, and its files or its configuration changed since; it is sent under a new key, which may store events twice',
     );
     const rows = absent.length > 0 ? [row, renewed(options, stored, options.nextBatchId(), absent)] : [row];
-    await replace(
-      options,
-      stored.id,
-      rows,
-      rebuilt.flatMap(({ lost }) => lost ?? []),
-    );
+    const gone = rebuilt.flatMap(({ lost }) => lost ?? []);
+    await replace(options, stored.id, rows, gone);
     // Not before the loss is on disk: the next process would count it once more.
     for (const each of rebuilt) noteLost(options, each);
   }
@@ -151,20 +147,11 @@ function renewed({ run }: RestoreOptions, stored: StoredBatch, id: number, spans
 }
 
 /** Tries until the disk takes it: nothing is sent under a key that is not on disk. Rejects with `E_STOPPED` when the agent stops first. */
-async function replace(
-  options: RestoreOptions,
-  id: number,
-  batches: readonly StoredBatch[],
-  lost: readonly LostSpan[] = [],
-): Promise<void> {
+async function replace(options: RestoreOptions, ...given: Parameters<RestoreOptions['replace']>): Promise<void> {
   const persistence = { ...options, signal: options.stopping };
+  const [, [batch]] = given;
   const refused = 'cannot save the new key of a batch, so it is not sent yet';
-  const isKept = await persist(
-    () => options.replace(id, batches, lost),
-    persistence,
-    { sink: batches[0] && sinkOf(batches[0].owner) },
-    refused,
-  );
+  const isKept = await persist(() => options.replace(...given), persistence, { sink: batch && sinkOf(batch.owner) }, refused);
   if (!isKept) throw new TailraceError('E_STOPPED', 'the agent stops; the batch is restored by the next one');
 }
 

@@ -79,7 +79,7 @@ export function collectLetters(folder: string, rows: readonly IndexedLetters[], 
   const isThere = ({ id, stream, events }: IndexedLetters): boolean =>
     broken.has(id) || (stream === '' ? seen.has(id) : (seen.get(`${id} ${stream}`) ?? 0) >= events);
   const missed = (of: readonly IndexedLetters[]): IndexedLetters[] =>
-    of.filter((row) => (row.end === undefined || row.end === 'missing') && !isThere(row));
+    of.filter((row) => (row.end === null || row.end === 'missing') && !isThere(row));
   // They may have been sent since.
   const still = missed(rows).length > 0 ? missed(again()) : [];
   for (const row of still) {

@@ -31,7 +31,7 @@ export interface Unplaced {
 const stateOf = (reason: LossReason): Unplaced['state'] => (reason === 'dropped' ? 'dropped' : 'lost');
 
 /** `cut_off` positions may hold other bytes by now, and `damaged` counts compressed bytes. */
-const hasPlace = ({ from, reason }: StoredLoss): boolean => from !== undefined && reason !== 'cut_off' && reason !== 'damaged';
+const hasPlace = ({ from, reason }: StoredLoss): boolean => from !== null && reason !== 'cut_off' && reason !== 'damaged';
 
 export function unplacedOf(losses: readonly StoredLoss[]): Unplaced[] {
   return losses

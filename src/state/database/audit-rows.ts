@@ -8,8 +8,8 @@ import { DatabaseSync, type SQLOutputValue } from 'node:sqlite';
 import { messageOf, TailraceError } from '../../core/errors.ts';
 import { HELD_OPENING_MS } from '../limits.ts';
 import { STATE_VERSION } from './database.ts';
-import { type IndexedLetters, toIndexed } from './letter-index.ts';
-import { type StoredLoss, toLoss } from './losses.ts';
+import { AS_INDEXED, type IndexedLetters } from './letter-index.ts';
+import { AS_LOSS, type StoredLoss } from './losses.ts';
 import { heldBy, isHeld } from './refusal.ts';
 import { toStreamFacts } from './rows.ts';
 import type { Stream } from './stream-row.ts';
@@ -53,8 +53,8 @@ export function readAuditRows(folder: string): AuditedState {
       database.exec(`pragma busy_timeout = ${HELD_OPENING_MS}; begin`);
       const { user_version: version } = database.prepare('pragma user_version').get() as { user_version: number };
       if (version !== STATE_VERSION) throw new Error(`it has format ${version}, and this version of Tailrace reads ${STATE_VERSION}`);
-      const losses = database.prepare('select * from losses order by stream, from_byte').all().map(toLoss);
-      const letters = database.prepare('select * from letters order by at_ms, rowid').all().map(toIndexed);
+      const losses = database.prepare(`select ${AS_LOSS} from losses order by stream, from_byte`).all() as unknown as StoredLoss[];
+      const letters = database.prepare(`select ${AS_INDEXED} from letters order by at_ms, rowid`).all() as unknown as IndexedLetters[];
       return { streams: readStreams(database), losses, letters };
     } finally {
       database.close();

@@ -2,7 +2,7 @@
  * Which dead letters there are, and which were dropped: their files alone cannot tell that one of them was removed by hand. A row is on disk
  * before the mark passes its events, and changed before its file goes. Of dropped ones the newest are kept, of the others only the sums.
  */
-import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import type { Letter, LetterIndex } from '../dead-letters.ts';
 import { MAX_LOSSES } from '../limits.ts';
 
@@ -20,10 +20,12 @@ export interface IndexedLetters {
   readonly dataset: string;
   /** 0 where it is not known: the file was written by an earlier version. */
   readonly events: number;
-  /** Undefined while they are kept. */
-  readonly end: LetterEnd | undefined;
+  /** Null while they are kept. */
+  readonly end: LetterEnd | null;
 }
 
+/** A row as `IndexedLetters`. */
+export const AS_INDEXED = 'id, source, path, stream, sink, dataset, events, ended as "end"';
 const IS_MISSED = "(ended is null or ended = 'missing')";
 
 export class StoredLetterIndex implements LetterIndex {
@@ -44,7 +46,7 @@ export class StoredLetterIndex implements LetterIndex {
       end: prepare(`update letters set ended = ?, at_ms = ? where id = ? and ${IS_MISSED}`),
       count: prepare('select count(*) as rows from letters where ended is not null'),
       oldest: prepare(
-        "delete from letters where rowid in (select rowid from letters where ended is not null and id != '' order by at_ms, rowid limit ?) returning *",
+        `delete from letters where rowid in (select rowid from letters where ended is not null and id != '' order by at_ms, rowid limit ?) returning ${AS_INDEXED}`,
       ),
       add: prepare("update letters set events = events + ? where id = '' and source = ? and sink = ? and dataset = ? and ended = ?"),
     };
@@ -70,7 +72,7 @@ export class StoredLetterIndex implements LetterIndex {
       this.#statements.remove.run(id);
       for (const [stream, [{ about } = letters[0]!, ...others]] of rows) {
         const { source, file: path, sink, dataset } = about;
-        this.#insert({ id, source, path, stream, sink, dataset, events: 1 + others.length, end: undefined });
+        this.#insert({ id, source, path, stream, sink, dataset, events: 1 + others.length, end: null });
       }
     });
   }
@@ -104,34 +106,19 @@ export class StoredLetterIndex implements LetterIndex {
   }
 
   #insert({ id, source, path, stream, sink, dataset, events, end }: IndexedLetters): void {
-    this.#statements.insert.run(id, source, path, stream, sink, dataset, events, end ?? null, Date.now());
+    this.#statements.insert.run(id, source, path, stream, sink, dataset, events, end, Date.now());
   }
 
   #keepBound(): void {
     const rows = Number(this.#statements.count.get()!['rows']);
     if (rows <= MAX_LOSSES) return;
-    for (const each of this.#statements.oldest.all(rows - MAX_LOSSES + MAX_LOSSES / 10).map(toIndexed)) {
+    for (const each of this.#statements.oldest.all(rows - MAX_LOSSES + MAX_LOSSES / 10) as unknown as IndexedLetters[]) {
       const { source, sink, dataset, events, end } = each;
-      if (this.#statements.add.run(events, source, sink, dataset, end!).changes === 0)
+      if (this.#statements.add.run(events, source, sink, dataset, end).changes === 0)
         this.#insert({ ...each, id: '', path: '', stream: '' });
     }
   }
 }
 
 /** What is known of letters that an earlier version kept. */
-const NOWHERE = { source: '', path: '', stream: '', sink: '', dataset: '', events: 0, end: undefined };
-
-export function toIndexed(row: Record<string, SQLOutputValue>): IndexedLetters {
-  const [id, source, path, stream, sink, dataset] = ['id', 'source', 'path', 'stream', 'sink', 'dataset'].map((name) => String(row[name]));
-  const ended = row['ended'] as LetterEnd | null;
-  return {
-    id: id!,
-    source: source!,
-    path: path!,
-    stream: stream!,
-    sink: sink!,
-    dataset: dataset!,
-    events: Number(row['events']),
-    end: ended ?? undefined,
-  };
-}
+const NOWHERE = { source: '', path: '', stream: '', sink: '', dataset: '', events: 0, end: null };

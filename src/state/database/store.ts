@@ -144,21 +144,23 @@ export class State {
    * not all of its sources are configured, another one that waits for them. `lost`: the bytes that are gone. Throws when the disk refuses.
    */
   replace(id: number, batches: readonly StoredBatch[], lost: readonly LostSpan[] = []): void {
+    for (const span of lost) this.losses.add(this.#lossOf(span, batches[0]!.owner, 'not_there_again'));
     this.#transactions.run(() => {
-      for (const span of lost) this.losses.insert(this.#lossOf(span, batches[0]!.owner, 'not_there_again'));
+      this.losses.write();
       this.ledger.delete(id);
       for (const batch of batches) this.ledger.insert(batch);
     });
+    this.losses.noteWritten();
   }
 
   /** Bytes that no sink of the source will get: what a sink has of them already is not lost to it. */
   lose(loss: Loss): void {
     const owners = this.#options.sinksOf(loss.source);
     for (const owner of owners.length > 0 ? owners : ['']) {
-      const { from = 0 } = loss;
+      const from = loss.from ?? 0;
       const skipped = Math.min(loss.bytes, Math.max(0, (this.streams.markOf(loss.stream, owner)?.committedTo ?? from) - from));
       if (skipped === loss.bytes) continue;
-      const rest = { from: loss.from === undefined ? undefined : from + skipped, bytes: loss.bytes - skipped };
+      const rest = { from: loss.from === null ? null : from + skipped, bytes: loss.bytes - skipped };
       this.losses.add({ ...loss, ...rest, owner, atMs: Date.now() });
     }
   }

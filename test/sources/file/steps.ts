@@ -210,7 +210,7 @@ const sourceActs: Acts<Played> = {
     expect(rig.source.stats.lostBytes, step).toBe(Number(bytes));
     // What is lost lies behind what was accepted, as a bare sum could be of any bytes.
     for (const { stream, from, reason } of rig.streams.losses)
-      if (from !== undefined && reason !== 'cut_off')
+      if (from !== null && reason !== 'cut_off')
         expect(from, `${step}: ${reason}`).toBeGreaterThanOrEqual(rig.streams.records.get(stream)?.resumeAt ?? from);
   },
   lag: (rig, step, _, bytes) => expect(rig.source.stats.lagBytes, step).toBe(Number(bytes)),
