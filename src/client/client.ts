@@ -72,38 +72,10 @@ export interface LegacyOptions {
   readonly signal?: AbortSignal;
 }
 
-export interface Client {
-  readonly datasets: {
-    list(): Promise<api.Dataset[]>;
-    get(id: string): Promise<api.Dataset>;
-    create(dataset: { readonly name: string; readonly description?: string }): Promise<api.Dataset>;
-    update(id: string, changes: { readonly description: string }): Promise<api.Dataset>;
-    delete(id: string): Promise<void>;
-    /** Deletes the events older than `maxDuration`, such as `720h`; resolves with how many. */
-    trim(id: string, maxDuration: string): Promise<number>;
-  };
-  readonly tokens: {
-    list(): Promise<api.Token[]>;
-    create(token: api.NewToken): Promise<api.CreatedToken>;
-    revoke(id: string): Promise<void>;
-  };
-  /** One request with the events of `body`. */
-  ingest(dataset: string, body: Uint8Array | string, options: IngestOptions): Promise<IngestReply>;
-  /** A query in APL; its result as tables. */
-  query(apl: string, options?: AplOptions): Promise<api.TabularResult>;
-  /** A query in APL; its result in the legacy form. */
-  queryLegacy(apl: string, options?: AplOptions): Promise<api.LegacyResult>;
-  /** A structured query of one dataset. */
-  queryDataset(id: string, query: api.LegacyQuery, options?: LegacyOptions): Promise<api.LegacyResult>;
-  currentUser(): Promise<api.CurrentUser>;
-  users(): Promise<api.User[]>;
-  orgs(): Promise<api.Organization[]>;
-  /** Ends every connection; requests under way fail. */
-  close(): Promise<void>;
-}
+export type Client = ReturnType<typeof createClient>;
 
 /** Opens no connection yet. Throws a `TypeError` for an address that is none. */
-export function createClient(options: ClientOptions): Client {
+export function createClient(options: ClientOptions) {
   const { token, orgId, headerPrefix = 'X-Service-', timeoutMs = CLIENT_TIMEOUT_MS, proxy, tls, parseJson = JSON.parse, onRetry } = options;
   const base = trimEndOf(new URL(options.url).href, '/');
   const edgeBase = options.edgeDomain === undefined ? base : edgeBaseOf(base, options.edgeDomain);
@@ -120,6 +92,7 @@ export function createClient(options: ClientOptions): Client {
     });
   const object = <T extends object>(request: ApiRequest, what: string, ...keys: (keyof T & string)[]): Promise<T> =>
     requester.ask(request, what, (text) => objectIn<T>(parseJson(text), keys));
+  const remove = async (path: string): Promise<void> => void (await requester.send({ method: 'DELETE', path, repeatable: 'no' }));
   const json = (value: unknown) => ({ headers: { 'content-type': 'application/json' }, body: JSON.stringify(value) });
   const datasetPath = (id: string) => `/v1/datasets/${encodeURIComponent(id)}`;
   const apl = (text: string, format: string, { noCache, streamingDuration, signal, ...body }: AplOptions): ApiRequest => ({
@@ -138,26 +111,36 @@ export function createClient(options: ClientOptions): Client {
 
   return {
     datasets: {
-      list: () => list('/v1/datasets', 'datasets'),
-      get: (id) => object({ method: 'GET', path: datasetPath(id), repeatable: 'read' }, 'a dataset', 'name'),
-      create: (dataset) => object({ method: 'POST', path: '/v1/datasets', ...json(dataset), repeatable: 'no' }, 'a dataset', 'name'),
-      update: (id, changes) => object({ method: 'PUT', path: datasetPath(id), ...json(changes), repeatable: 'no' }, 'a dataset', 'name'),
-      delete: async (id) => void (await requester.send({ method: 'DELETE', path: datasetPath(id), repeatable: 'no' })),
-      async trim(id, maxDuration) {
+      list: () => list<api.Dataset>('/v1/datasets', 'datasets'),
+      get: (id: string) => object<api.Dataset>({ method: 'GET', path: datasetPath(id), repeatable: 'read' }, 'a dataset', 'name'),
+      create: (dataset: { readonly name: string; readonly description?: string }) =>
+        object<api.Dataset>({ method: 'POST', path: '/v1/datasets', ...json(dataset), repeatable: 'no' }, 'a dataset', 'name'),
+      update: (id: string, changes: { readonly description: string }) =>
+        object<api.Dataset>({ method: 'PUT', path: datasetPath(id), ...json(changes), repeatable: 'no' }, 'a dataset', 'name'),
+      delete: (id: string) => remove(datasetPath(id)),
+      /** Deletes the events older than `maxDuration`, such as `720h`; resolves with how many. */
+      async trim(id: string, maxDuration: string): Promise<number> {
         const request: ApiRequest = { method: 'POST', path: `${datasetPath(id)}/trim`, ...json({ maxDuration }), repeatable: 'no' };
         return (await object<{ numDeleted: number }>(request, 'a count of deleted events', 'numDeleted')).numDeleted;
       },
     },
     tokens: {
-      list: () => list('/v2/tokens', 'tokens'),
-      create: (wanted) => object({ method: 'POST', path: '/v2/tokens', ...json(wanted), repeatable: 'no' }, 'a token', 'id', 'token'),
-      revoke: async (id) =>
-        void (await requester.send({ method: 'DELETE', path: `/v2/tokens/${encodeURIComponent(id)}`, repeatable: 'no' })),
+      list: () => list<api.Token>('/v2/tokens', 'tokens'),
+      create: (wanted: api.NewToken) =>
+        object<api.CreatedToken>({ method: 'POST', path: '/v2/tokens', ...json(wanted), repeatable: 'no' }, 'a token', 'id', 'token'),
+      revoke: (id: string) => remove(`/v2/tokens/${encodeURIComponent(id)}`),
     },
-    ingest: (dataset, body, how) => requester.ask(ingestRequest(dataset, body, how, requester), 'an ingest result', readIngestResult),
-    query: (text, how = {}) => object(apl(text, 'tabular', how), 'a tabular result', 'tables', 'status'),
-    queryLegacy: (text, how = {}) => object(apl(text, 'legacy', how), 'a query result', 'buckets', 'status'),
-    queryDataset(id, query, { noCache, saveAsKind, streamingDuration, signal } = {}) {
+    /** One request with the events of `body`. */
+    ingest: (dataset: string, body: Uint8Array | string, how: IngestOptions): Promise<IngestReply> =>
+      requester.ask(ingestRequest(dataset, body, how, requester), 'an ingest result', readIngestResult),
+    /** A query in APL; its result as tables. */
+    query: (text: string, how: AplOptions = {}) =>
+      object<api.TabularResult>(apl(text, 'tabular', how), 'a tabular result', 'tables', 'status'),
+    /** A query in APL; its result in the legacy form. */
+    queryLegacy: (text: string, how: AplOptions = {}) =>
+      object<api.LegacyResult>(apl(text, 'legacy', how), 'a query result', 'buckets', 'status'),
+    /** A structured query of one dataset. */
+    queryDataset(id: string, query: api.LegacyQuery, { noCache, saveAsKind, streamingDuration, signal }: LegacyOptions = {}) {
       const parameters = new URLSearchParams({
         ...(noCache && { nocache: 'true' }),
         ...(saveAsKind !== undefined && { saveAsKind }),
@@ -165,11 +148,12 @@ export function createClient(options: ClientOptions): Client {
       });
       const path = `${datasetPath(id)}/query`;
       const request: ApiRequest = { method: 'POST', path, query: parameters, ...json(query), repeatable: 'read', edge: true, signal };
-      return object(request, 'a query result', 'buckets', 'status');
+      return object<api.LegacyResult>(request, 'a query result', 'buckets', 'status');
     },
-    currentUser: () => object({ method: 'GET', path: '/v1/user', repeatable: 'read' }, 'a user', 'id'),
-    users: () => list('/v1/users', 'users'),
-    orgs: () => list('/v1/orgs', 'organizations'),
+    currentUser: () => object<api.CurrentUser>({ method: 'GET', path: '/v1/user', repeatable: 'read' }, 'a user', 'id'),
+    users: () => list<api.User>('/v1/users', 'users'),
+    orgs: () => list<api.Organization>('/v1/orgs', 'organizations'),
+    /** Ends every connection; requests under way fail. */
     close: () => http.close(),
   };
 }
