@@ -33,7 +33,8 @@ async function auditFolder(config: Config, isForgetting: boolean): Promise<Audit
   const beforeMs = Date.now();
   const answer = await askAgent(folder, { command: 'status', args: [] });
   if (answer) {
-    const { unsaved, ...status } = answer.result as Status;
+    const status = answer.result as Status;
+    const { unsaved } = status;
     const report = await makeReport(config, true);
     if (isForgetting) await askAgent(folder, { command: 'forget-losses', args: [`${beforeMs}`] });
     const problems = unsaved === undefined ? [] : [`what the agent lost may not be on disk yet: ${unsaved}`];
