@@ -8,6 +8,7 @@ import { readDatetime } from '../syntax/literals.ts';
 import { TYPE_NAMES } from '../syntax/words.ts';
 import { nameOf, reachingNameOf, type Expression, type Pipeline } from '../syntax/tree.ts';
 import { isNumeric, TYPE_WORDS, type Type } from '../types.ts';
+import { SERVICE_QUERY_ARGUMENTS } from '../limits.ts';
 import { boundedNode, boundedTree, type Bound, type LetFunction, type Lets, type LetText } from './lets.ts';
 import { closed, typeOf } from './scope.ts';
 import type { Scope } from './tree.ts';
@@ -181,6 +182,8 @@ function call(expression: Expression & { readonly kind: 'call' }, names: Names):
       throw new AplError('meaning', at, `the aggregation ${name} can only stand in summarize`);
     throw unknownFunction(name, at);
   }
+  if (!expression.operator && expression.args.length > SERVICE_QUERY_ARGUMENTS)
+    throw new AplError('meaning', at, `${name} takes at most ${SERVICE_QUERY_ARGUMENTS} arguments, not ${expression.args.length}`);
   if (spec.name === 'column_ifexists' || spec.name === 'ensure_field') return columnIfExists(spec, expression, names);
   const args = expression.args.map((arg, n) =>
     arg.kind === 'star' && n === 0 && spec.everything === true ? EVERYTHING : (columnsOperand(spec, arg, names) ?? analyze(arg, names)),

@@ -1,5 +1,5 @@
 /** What `let` gave names to: values, tables and functions; and the bound on what a text may grow to through them. */
-import { SERVICE_QUERY_NODES, SERVICE_QUERY_SUBQUERIES } from '../limits.ts';
+import { SERVICE_QUERY_LET_DEPTH, SERVICE_QUERY_NODES, SERVICE_QUERY_SUBQUERIES } from '../limits.ts';
 import { AplError } from '../syntax/apl-error.ts';
 import type { Expression, Pipeline } from '../syntax/tree.ts';
 import type { Type } from '../types.ts';
@@ -39,21 +39,36 @@ export type LetText =
 export type Bound = Node | LetTable | LetFunction;
 export type Lets = ReadonlyMap<string, Bound>;
 
-const weights = new WeakMap<Node, number>();
-
-/** How many parts the expression has when all that it repeats is written out. */
-function weightOf(node: Node): number {
-  const known = weights.get(node);
-  if (known !== undefined) return known;
-  const weight = partsOf(node).reduce((sum, part) => sum + weightOf(part), 1);
-  weights.set(node, weight);
-  return weight;
+interface Size {
+  readonly parts: number;
+  readonly depth: number;
 }
 
-/** The node, unless names of `let` made it too large. */
+const sizes = new WeakMap<Node, Size>();
+
+/** How many parts the expression has, and how deep they are nested, when all that it repeats is written out. */
+function sizeOf(node: Node): Size {
+  const known = sizes.get(node);
+  if (known !== undefined) return known;
+  const inner = partsOf(node).map(sizeOf);
+  const size = {
+    parts: inner.reduce((sum, { parts }) => sum + parts, 1),
+    depth: inner.reduce((deepest, { depth }) => Math.max(deepest, depth), 0) + 1,
+  };
+  sizes.set(node, size);
+  return size;
+}
+
+/** The node, unless names of `let` made it too large, or too deep for the stack of those who walk it. */
 export function boundedNode(node: Node, at: number): Node {
-  if (weightOf(node) > SERVICE_QUERY_NODES)
-    throw new AplError('meaning', at, `with what let stands for, the query has more than ${SERVICE_QUERY_NODES} parts`);
+  const { parts, depth } = sizeOf(node);
+  const bound =
+    parts > SERVICE_QUERY_NODES
+      ? `has more than ${SERVICE_QUERY_NODES} parts`
+      : depth > SERVICE_QUERY_LET_DEPTH
+        ? `is nested deeper than ${SERVICE_QUERY_LET_DEPTH}`
+        : undefined;
+  if (bound !== undefined) throw new AplError('meaning', at, `with what let stands for, the query ${bound}`);
   return node;
 }
 

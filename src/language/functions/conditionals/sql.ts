@@ -2,7 +2,7 @@
 import type { Build, Builders, Call } from '../../../service/query/values/call.ts';
 import type { Kind } from '../../../service/query/values/kind.ts';
 import { sql, type Sql } from '../../../service/query/values/sql.ts';
-import { choose, exists, isNull, one, oneRequired, type Value } from '../../../service/query/values/value.ts';
+import { choose, chooseAmong, exists, isNull, one, oneRequired, type Value } from '../../../service/query/values/value.ts';
 import type { CONDITIONALS } from './spec.ts';
 
 /** A text that is empty counts as missing. */
@@ -11,14 +11,13 @@ const given = (value: Value): Sql =>
 
 function coalesce(call: Call): Value {
   const values = Array.from({ length: call.count }, (_, n) => call.value(n));
-  return values.reduceRight<Value>((rest, value) => choose(given(value), value, rest), { facets: {} });
+  return chooseAmong(values.map((value) => [given(value), value]), { facets: {} }); // prettier-ignore
 }
 
 function cases(call: Call): Value {
   if (call.count % 2 === 0) throw call.fail(call.count - 1, 'wanted pairs of condition and result, then the result of no match');
-  let result = call.value(call.count - 1);
-  for (let n = call.count - 3; n >= 0; n -= 2) result = choose(call.condition(n), call.value(n + 1), result);
-  return result;
+  const branches = Array.from({ length: (call.count - 1) / 2 }, (_, n) => [call.condition(2 * n), call.value(2 * n + 1)] as const);
+  return chooseAmong(branches, call.value(call.count - 1));
 }
 
 const test =

@@ -2,6 +2,7 @@
 import { all, any, sql, type Sql } from '../../../service/query/values/sql.ts';
 import { facetsOf, oneRequired, type Value } from '../../../service/query/values/value.ts';
 import { listItems, negate } from '../comparisons/sql.ts';
+import { SERVICE_QUERY_TERMS } from '../../limits.ts';
 import { quoteRegex } from '../../operators/parse/pattern.ts';
 import { MATCH_FORMS, type MatchForm, type MatchName, type TEXT_MATCHING } from './spec.ts';
 import type { Build, Builders, Call } from '../../../service/query/values/call.ts';
@@ -94,6 +95,11 @@ const hasMany =
   (fold: boolean, combine: (conditions: readonly Sql[]) => Sql): Build =>
   (call) => {
     const terms = listItems(call).filter((item) => item.facets.string);
+    if (terms.length > SERVICE_QUERY_TERMS)
+      throw call.fail(
+        1,
+        `wanted at most ${SERVICE_QUERY_TERMS} terms, not ${terms.length}: one pattern for all is quicker, such as matches regex "a|b"`,
+      );
     const text = call.string(0);
     return oneRequired('bool', combine(terms.map((term) => settled(hasTerm(call, text, term, term.facets.string!, fold)))));
   };

@@ -122,13 +122,19 @@ export function asSpan(value: Value): Sql {
 }
 
 /** `condition ? a : b`, where a condition that is null counts as false. */
-export function choose(condition: Sql, a: Value, b: Value): Value {
+export const choose = (condition: Sql, a: Value, b: Value): Value => chooseAmong([[condition, a]], b);
+
+/** The value behind the first condition that is true. Flat, as the engine takes long for one inside another. */
+export function chooseAmong(branches: readonly (readonly [condition: Sql, value: Value])[], otherwise: Value): Value {
   const facets: Partial<Record<Kind, Sql>> = {};
+  const values = [...branches.map(([, value]) => value), otherwise];
   for (const kind of KINDS) {
-    const [left, right] = [a.facets[kind], b.facets[kind]];
-    if (left || right) facets[kind] = sql`if(ifNull(${condition}, false), ${left ?? sql`null`}, ${right ?? sql`null`})`;
+    if (!values.some((value) => value.facets[kind])) continue;
+    const cases = branches.map(([condition, value]) => sql`ifNull(${condition}, false), ${value.facets[kind] ?? sql`null`}`);
+    const chosen = list([...cases, otherwise.facets[kind] ?? sql`null`]);
+    facets[kind] = branches.length === 1 ? sql`if(${chosen})` : sql`multiIf(${chosen})`;
   }
-  return { facets, ...(a.required && b.required && { required: true }) };
+  return { facets, ...(values.every((value) => value.required) && { required: true }) };
 }
 
 /** The first of the values that is there. */
