@@ -65,7 +65,7 @@ export function hidePassword(address: string): string {
   const at = rest.lastIndexOf('@');
   const userInfo = rest.slice(0, Math.max(at, 0));
   // A parameter with an `@` in its value looks like a user.
-  if (/\?[^]*=/.test(userInfo)) return `${scheme}***`;
+  if (userInfo.includes('?') && userInfo.includes('=')) return `${scheme}***`;
   const colon = userInfo.indexOf(':');
   const user = colon < 0 ? userInfo : `${userInfo.slice(0, colon)}:***`;
   const behind = rest.slice(at + 1);

@@ -58,7 +58,7 @@ const isFullDisk = (error: unknown): boolean =>
   ['ENOSPC', 'EDQUOT'].includes(codeOf(error)) ||
   (codeOf(error) === 'ERR_SQLITE_ERROR' && /disk is full/.test(messageOf(error))) ||
   engineCode(error) === '243' ||
-  /(?:DB::|std::)[^]*(?:No space left on device|Disk quota exceeded)/.test(messageOf(error));
+  (/DB::|std::/.test(messageOf(error)) && /No space left on device|Disk quota exceeded/.test(messageOf(error)));
 
 /** What the machine lacks, of memory or disk, where a statement or the database failed for it: the client comes again. */
 export function lackOf(error: unknown): ApiError | undefined {
