@@ -70,7 +70,7 @@ interface SourceCommon {
 
 /** How bytes become events, for sources that read lines. */
 export interface LineConfig extends SourceCommon {
-  readonly format: 'auto' | 'text' | 'json' | 'logfmt' | 'cri' | 'docker' | 'combined' | 'csv' | 'regex';
+  readonly format: 'auto' | 'text' | 'json' | 'logfmt' | 'cri' | 'docker' | 'combined' | 'auditd' | 'csv' | 'regex';
   readonly onOversize: 'truncate' | 'split' | 'dead_letter';
   readonly multiline: MultilineConfig | undefined;
   /** One of config/fields/charsets. */
@@ -80,6 +80,8 @@ export interface LineConfig extends SourceCommon {
     readonly delimiter: string;
     /** Undefined where the first record names them. */
     readonly columns: readonly string[] | undefined;
+    /** Of the last columns, those that a record may lack. */
+    readonly optional?: number;
   };
   /** The regular expression of `format: regex`. */
   readonly regex: string | undefined;

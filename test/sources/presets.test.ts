@@ -1,9 +1,13 @@
 /** The built-in presets on their own tests (presets/), and what a source may write beside one. test/e2e/presets.test.ts runs those that Debian has. */
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { PRESET_NAMES } from '../../src/config/presets/preset.ts';
+import { Previewer } from '../../src/agent/preview/previewer.ts';
+import { presetTarget } from '../../src/cli/preview/preset-target.ts';
+import { NO_PRESETS, PRESET_NAMES } from '../../src/config/presets/preset.ts';
+import { silentLog } from '../../src/core/log.ts';
 import { make } from './made.ts';
 
 const ROOT = join(import.meta.dirname, '../../presets');
@@ -13,6 +17,7 @@ const UID = '0a1b2c3d-1111-2222-3333-444455556666';
 interface Sample {
   readonly name: string;
   readonly zone: string;
+  readonly isShaped: boolean;
   readonly input: readonly string[];
   readonly expect: readonly Record<string, unknown>[];
   readonly file?: string;
@@ -20,12 +25,18 @@ interface Sample {
 
 interface Row {
   readonly time?: unknown;
-  readonly tests: readonly Omit<Sample, 'name' | 'zone'>[];
+  readonly transform?: string;
+  readonly tests: readonly Omit<Sample, 'name' | 'zone' | 'isShaped'>[];
 }
 
 const SAMPLES = globSync('*/*.yaml', { cwd: ROOT }).flatMap((file) =>
-  Object.entries(parse(readFileSync(join(ROOT, file), 'utf8')) as Record<string, Row>).flatMap(([name, { time, tests }]) =>
-    tests.map((each): Sample => ({ name, zone: time === undefined ? '\ntime: {timezone: UTC}' : '', ...each })),
+  Object.entries(parse(readFileSync(join(ROOT, file), 'utf8')) as Record<string, Row>).flatMap(([name, { time, transform, tests }]) =>
+    tests.map((each): Sample => ({
+      name,
+      zone: time === undefined ? '\ntime: {timezone: UTC}' : '',
+      isShaped: transform !== undefined,
+      ...each,
+    })),
   ),
 );
 
@@ -33,10 +44,22 @@ test('each file in presets/ is a preset, and each preset has one', () => {
   expect([...new Set(SAMPLES.map(({ name }) => name))].toSorted()).toEqual(PRESET_NAMES.toSorted());
 });
 
-test.each(SAMPLES)('$name: $input', async ({ name, zone, input, expect: wanted, file }) => {
+const PLAIN = SAMPLES.filter(({ isShaped }) => !isShaped);
+
+test.each(PLAIN)('$name: $input', async ({ name, zone, input, expect: wanted, file }) => {
   const { events, stats } = await make(`preset: ${name}${zone}`, input.join('\n'), file === undefined ? {} : { file });
   expect(events.map(({ file: _file, ...event }) => event)).toEqual(wanted);
   expect([stats.typeErrors, stats.timeErrors]).toEqual([undefined, undefined]);
+});
+
+// Transforms run where events are sent.
+test.each(SAMPLES.filter(({ isShaped }) => isShaped))('$name, with its transform: $input', async ({ name, input, expect: wanted }) => {
+  const sent: string[] = [];
+  const target = presetTarget(name, NO_PRESETS);
+  const previewer = await Previewer.create({ ...target, log: silentLog, record: (event) => void sent.push(...event.sent) });
+  await previewer.read(undefined, Readable.from([Buffer.from(`${input.join('\n')}\n`)]));
+  await previewer.close();
+  expect(sent.map((line) => JSON.parse(line) as object).map(({ host: _host, ...event }: { host?: string }) => event)).toEqual(wanted);
 });
 
 test('keys beside a preset win; types and path_fields merge by name', async () => {
@@ -74,7 +97,7 @@ test.each(AHEAD)('%s: no time is ahead of the read: %s', async (preset, line, ti
 });
 
 // Symptom: the time of the line went to the service as it was written. Cause: `time: read` read none, and left the text of a preset in its place.
-test.each(SAMPLES)('$name: time: read wins: $input', async ({ name, input, expect: wanted, file }) => {
+test.each(PLAIN)('$name: time: read wins: $input', async ({ name, input, expect: wanted, file }) => {
   const { events } = await make(`preset: ${name}\ntime: read`, input.join('\n'), file === undefined ? {} : { file });
   expect(events.map(({ file: _file, ...event }) => event)).toEqual(wanted.map((event) => ({ ...event, _time: READ })));
 });

@@ -98,7 +98,8 @@ interface Trust {
 /** Parsed into fields of its own, with its time unless it carries none. */
 function fits({ event, text, hasOwnTime }: TriedEvent, preset: string, carriesTime: boolean, trust: Trust): boolean {
   const fields = fieldsOf(event);
-  if (event['parse_error'] !== undefined || event['time_error'] !== undefined) return false;
+  // Of lines of JSON their keys tell more.
+  if (event['parse_error'] !== undefined || event['time_error'] !== undefined || text.startsWith('{')) return false;
   if (preset === PAIRS) return isPairs(event, fields);
   if (hasOwnTime) return fields.length > 0 || (trust.messages && event['message'] !== text);
   return !carriesTime && trust.levels && event['level'] !== undefined;

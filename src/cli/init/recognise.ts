@@ -95,6 +95,8 @@ function jsonPreset(objects: readonly TriedEvent[], lines: number): Preset | und
     return named('docker', 'log, stream and time');
   if (all(({ v, name, level, pid }) => v === 0 && typeof name === 'string' && typeof level === 'number' && typeof pid === 'number'))
     return named('bunyan', 'v, name, level and pid');
+  if (all(({ t, s, c, msg }) => typeof t === 'object' && [s, c, msg].every((each) => typeof each === 'string')))
+    return named('mongodb', 't, s, c and msg');
   if (all(({ level, time }) => typeof level === 'number' && typeof time === 'number')) return named('pino', 'level and time as numbers');
   if (all(({ level, ts, msg }) => typeof level === 'string' && ts !== undefined && typeof msg === 'string'))
     return named('zap', 'level, ts and msg');

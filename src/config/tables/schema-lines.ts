@@ -8,7 +8,7 @@ import { wordOrGroup } from '../fields/kinds.ts';
 import { timeFormat } from '../fields/kinds-time.ts';
 import { formatList, namedTypes } from '../fields/kinds-formats.ts';
 
-const format = field(choice(['auto', 'text', 'json', 'logfmt', 'cri', 'docker', 'combined', 'csv', 'regex']), {
+const format = field(choice(['auto', 'text', 'json', 'logfmt', 'cri', 'docker', 'combined', 'auditd', 'csv', 'regex']), {
   default: 'auto',
   doc: 'auto: JSON objects pass through unchanged, other lines become {"message": line}; json: the others also get a parse_error; text: all lines become messages; the others: docs/formats.md',
 });
@@ -30,6 +30,10 @@ export const multilineTable = {
 } satisfies Table;
 const csvTable = {
   delimiter: field(delimiter, { default: '","', doc: 'for `format: csv`: what stands between two values' }),
+  optional: field(integer(0, 1000), {
+    default: '0',
+    doc: 'how many of the last `columns` a record may lack, such as those that older versions of a program do not write',
+  }),
   columns: field(list(columnName, { filled: true, example: '[time, level, message]' }), {
     example: '[time, level, message]',
     doc: 'for `format: csv`: the names of the values, where the first record does not tell them',

@@ -15,9 +15,11 @@ export interface CsvRules {
   readonly delimiter: string;
   /** Undefined where the stream's first record names them. */
   readonly columns: readonly string[] | undefined;
+  /** Of the last of these columns, those that a record may lack. */
+  readonly optional?: number;
 }
 
-export function createCsvParser({ delimiter, columns: configured }: CsvRules): FormatParser {
+export function createCsvParser({ delimiter, columns: configured, optional = 0 }: CsvRules): FormatParser {
   let columns = configured;
   return {
     restart() {
@@ -39,7 +41,7 @@ export function createCsvParser({ delimiter, columns: configured }: CsvRules): F
         columns = namesOf(Buffer.byteLength(text) > MAX_CSV_HEADER_BYTES - 8 ? [] : record);
         return [];
       }
-      return [eventOf(record, columns) ?? unparsed(text, `${record.length} values for ${columns.length} columns`)];
+      return [eventOf(record, columns, optional) ?? unparsed(text, `${record.length} values for ${columns.length} columns`)];
     },
   };
 }
@@ -123,9 +125,9 @@ function namesOf(record: readonly string[]): string[] {
   return [...names];
 }
 
-function eventOf(record: readonly string[], columns: readonly string[]): EventFields | undefined {
-  if (record.length !== columns.length) return undefined;
+function eventOf(record: readonly string[], columns: readonly string[], optional: number): EventFields | undefined {
+  if (record.length > columns.length || record.length < columns.length - optional) return undefined;
   const event = emptyFields();
-  columns.forEach((name, index) => (event[name] = record[index]!));
+  record.forEach((value, index) => (event[columns[index]!] = value));
   return event;
 }

@@ -40,6 +40,8 @@ export async function loadFormat(config: LineConfig, rule: MultilineRule | undef
       return { parser: shared((await import('../../parsers/formats/logfmt.ts')).logfmtParser), grouping };
     case 'combined':
       return { parser: shared((await import('../../parsers/formats/combined.ts')).combinedParser), grouping };
+    case 'auditd':
+      return { parser: shared((await import('../../parsers/formats/auditd.ts')).auditdParser), grouping };
     case 'regex':
       return {
         parser: shared((await import('../../parsers/formats/regex.ts')).createRegexParser(await compileGroupPattern(regex ?? ''))),

@@ -63,7 +63,7 @@ export function shapeOf(config: LineConfig, shaping: LineShaping, wrapFields: Re
 /** Characters that a field of a path takes at most. */
 const MAX_PATH_FIELD = 256;
 /** Formats whose `_time` is text of the log: of a group or column, or read by the format itself to RFC 3339. */
-const OWN_TEXTS: ReadonlySet<string> = new Set(['regex', 'csv']);
+const OWN_TEXTS: ReadonlySet<string> = new Set(['auditd', 'regex', 'csv']);
 const OWN_TIMES: ReadonlySet<string> = new Set(['combined', 'cri', 'docker']);
 /** Keys that the agent gives events, beside `fields`. */
 const AGENT_KEYS = ['host', 'file', 'container_name'];
