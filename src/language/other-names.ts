@@ -1,27 +1,22 @@
 /** What other languages of queries and pipelines write, and what is written here: the fixes of names and signs that are unknown. */
 import { nearest } from '../config/nearest.ts';
 
-type Names = Readonly<Record<string, string>>;
+/** Names with one fix stand together. */
+const namesOf = (fixes: Readonly<Record<string, string>>): ReadonlyMap<string, string> =>
+  new Map(Object.entries(fixes).flatMap(([names, fix]) => names.split(' ').map((name) => [name, fix] as const)));
 
-const FUNCTIONS: Names = {
-  lower: 'write tolower',
-  downcase: 'write tolower',
-  upper: 'write toupper',
-  upcase: 'write toupper',
-  substr: 'write substring',
-  slice: 'write substring',
+const FUNCTIONS = namesOf({
+  'lower downcase': 'write tolower',
+  'upper upcase': 'write toupper',
+  'substr slice': 'write substring',
   length: 'write len',
-  concat: 'write strcat',
-  regex_replace: 'write replace_regex',
-  regexp_replace: 'write replace_regex',
-  regex_extract: 'write extract',
-  regexp_extract: 'write extract',
+  'concat format_sql': 'write strcat',
+  'regex_replace regexp_replace': 'write replace_regex',
+  'regex_extract regexp_extract': 'write extract',
   exists: 'write isnotnull',
   is_null: 'write isnull',
-  int: 'write toint',
-  float: 'write toreal',
-  tofloat: 'write toreal',
-  to_int: 'write toint',
+  'int to_int': 'write toint',
+  'float tofloat todecimal': 'write toreal',
   to_string: 'write tostring',
   toarray: 'write parse_json, or pack_array of one value',
   ismap: 'write gettype(value) == "dictionary"',
@@ -32,20 +27,16 @@ const FUNCTIONS: Names = {
   mean: 'write avg',
   median: 'write percentile(value, 50)',
   stddev: 'write stdev',
-  take_any: 'write arg_max(_time, field)',
-  any: 'write arg_max(_time, field)',
+  'take_any any': 'write arg_max(_time, field)',
   make_bag: 'write make_list(bag_pack("key", field))',
   make_list_with_nulls: 'write make_list(coalesce(field, "null"))',
   presence: 'write count(field), which counts the rows that have it',
   stdevp: 'write sqrt(avg(x * x) - avg(x) * avg(x))',
   variancep: 'write avg(x * x) - avg(x) * avg(x)',
   covariance: 'write avg(a * b) - avg(a) * avg(b)',
-  binary_all_and: 'write make_set(field), and look at its items',
-  binary_all_or: 'write make_set(field), and look at its items',
+  'binary_all_and binary_all_or': 'write make_set(field), and look at its items',
   binary_all_xor: 'write make_list(field), and look at its items',
-  hll: 'write dcount, which is exact',
-  dcount_hll: 'write dcount, which is exact',
-  hll_merge: 'write dcount, which is exact',
+  'hll dcount_hll hll_merge': 'write dcount, which is exact',
   tdigest: 'write percentiles_array, which is exact',
   percentilesw: 'write percentiles_array; there are no weights',
   percentilew: 'write percentile; there are no weights',
@@ -53,9 +44,7 @@ const FUNCTIONS: Names = {
   bag_set_key: 'write bag_merge(bag_pack("key", value), object), in which the first value counts',
   pack_all: 'write pack(*)',
   jaccard_index: 'write array_length(set_intersect(a, b)) * 1.0 / array_length(set_union(a, b))',
-  parse_sql: 'write extract(regex, group, text) for what you need of it',
-  format_sql: 'write strcat',
-  parse_xml: 'write extract(regex, group, text) for what you need of it',
+  'parse_sql parse_xml': 'write extract(regex, group, text) for what you need of it',
   parse_version: 'write split(text, "."), and toint of its items',
   unicode_codepoints_to_string: 'write the characters in quotes, such as "\\u0041"',
   isutf8: 'leave it out: every text is UTF-8',
@@ -66,13 +55,11 @@ const FUNCTIONS: Names = {
   parse_pair: 'write split(text, ":")',
   base64_decode_toarray: 'write unicode_codepoints_from_string(base64_decode_tostring(text))',
   base64_encode_fromarray: 'write base64_encode_tostring of the text',
-  gamma: 'compute it where you show the result: there is no such function here',
-  loggamma: 'compute it where you show the result: there is no such function here',
+  'gamma loggamma': 'compute it where you show the result: there is no such function here',
   guid: 'there is no such type: write the text in quotes',
   toguid: 'there is no such type: compare the text as it is',
   new_guid: 'write hash_md5(strcat(_rowId, rand()))',
   decimal: 'write real',
-  todecimal: 'write toreal',
   row_rank_dense: 'write row_cumsum(iff(value != prev(value), 1, 0)), behind a sort by the value',
   row_rank_min: 'write row_number(), behind a sort by the value',
   row_window_session: 'write row_cumsum(iff(_time - prev(_time) > 30m, 1, 0)), behind a sort by _time',
@@ -83,19 +70,15 @@ const FUNCTIONS: Names = {
   series_max: 'write array_iff(series_greater(a, b), a, b), or series_stats(array).max',
   series_min: 'write array_iff(series_less(a, b), a, b), or series_stats(array).min',
   mask_email: 'write redact(text, "email")',
-};
+});
 
-const OPERATORS: Names = {
-  drop: 'to leave out events write where not(…), to leave out fields project-away',
-  delete: 'to leave out events write where not(…), to leave out fields project-away',
-  remove: 'to leave out events write where not(…), to leave out fields project-away',
+const OPERATORS = namesOf({
+  'drop delete remove': 'to leave out events write where not(…), to leave out fields project-away',
   del: 'to leave out fields write project-away',
   keep: 'to keep events write where, to keep fields project-keep',
-  select: 'write project-keep',
-  fields: 'write project-keep',
+  'select fields': 'write project-keep',
   'extend-valid': 'write extend: what cannot be computed is null',
-  head: 'write take',
-  first: 'write take',
+  'head first': 'write take',
   tail: 'write sort by _time asc | take',
   dedup: 'write distinct, or summarize arg_max(_time, *) by field',
   reduce: 'write summarize phrases(field), or count() by replace_regex("[0-9]+", "*", field)',
@@ -105,23 +88,20 @@ const OPERATORS: Names = {
   facet: 'write summarize topk(field, 10) of each field',
   find: 'write search',
   rename: 'write project-rename new = old',
-  set: 'write extend',
-  eval: 'write extend',
+  'set eval': 'write extend',
   route: 'write to_dataset("name")',
   stats: 'write summarize, in queries',
   redact: 'it is a function: extend message = redact(message, …)',
   hash: 'it is a function: extend user = hash(user, …)',
-};
+});
 
-const SIGNS: Names = {
-  '&': 'write and',
+const SIGNS = namesOf({
+  '& AND': 'write and',
   '#': 'a comment begins with //',
   '`': "write a name with blanks as ['the name']",
-  '!': 'write not(…)',
+  '! NOT': 'write not(…)',
   ':': 'write field == "value", or search field:"value"',
-  AND: 'write and',
   OR: 'write or',
-  NOT: 'write not(…)',
   '===': 'write ==',
   '!==': 'write !=',
   '?': 'write iff(condition, then, otherwise)',
@@ -129,7 +109,7 @@ const SIGNS: Names = {
   is: 'write isnull(field) or isnotnull(field)',
   not: 'write !in',
   exists: 'write isnotnull(field)',
-};
+});
 
 /** Families of functions, by the beginning of their names. */
 const FAMILIES: readonly (readonly [RegExp, (match: RegExpExecArray) => string])[] = [
@@ -139,10 +119,8 @@ const FAMILIES: readonly (readonly [RegExp, (match: RegExpExecArray) => string])
   [/^series_/, () => 'compute it where you show the result: there are series_add and kin, series_fill_linear and kin, and series_stats here'],
 ]; // prettier-ignore
 
-const find = (names: Names, name: string): string | undefined => (Object.hasOwn(names, name) ? names[name] : undefined);
-
 export function otherFunction(name: string): string | undefined {
-  const known = find(FUNCTIONS, name.toLowerCase());
+  const known = FUNCTIONS.get(name.toLowerCase());
   if (known !== undefined) return known;
   for (const [pattern, fix] of FAMILIES) {
     const match = pattern.exec(name.toLowerCase());
@@ -151,9 +129,9 @@ export function otherFunction(name: string): string | undefined {
   return undefined;
 }
 
-export const otherOperator = (name: string): string | undefined => find(OPERATORS, name.toLowerCase());
+export const otherOperator = (name: string): string | undefined => OPERATORS.get(name.toLowerCase());
 /** Of what cannot stand where it stands. */
-export const otherSign = (text: string): string | undefined => find(SIGNS, text);
+export const otherSign = (text: string): string | undefined => SIGNS.get(text);
 
 /** `did you mean x`, or nothing. */
 export function guess(name: string, known: Iterable<string>): string | undefined {
