@@ -12,7 +12,7 @@ const SLOW = [
   'test/packages/**',
   'test/pages/**',
   'test/service/**',
-  'test/kernel/{fuzz,gzip,module}.test.ts',
+  'test/kernel/{fuzz,module}.test.ts',
   'test/sources/file/model/**',
   'test/repository/{examples,exports}.test.ts',
   'test/shaping/{redact,rows}/{engine-differential,hostile,linear,plain-pattern}.test.ts',

@@ -6,8 +6,9 @@ import { fileURLToPath } from 'node:url';
 import { ADDED_FIELD } from './checksum.ts';
 import type { InputKind } from './inputs.ts';
 
-export type Compression = 'none' | 'gzip' | 'zstd';
-export const COMPRESSIONS: readonly Compression[] = ['none', 'gzip', 'zstd'];
+export type Compression = 'auto' | 'none' | 'gzip' | 'zstd';
+/** Measured one by one; `auto` sends zstd to the null sink. */
+export const COMPRESSIONS = ['none', 'gzip', 'zstd'] as const;
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const BUNDLE = join(ROOT, 'dist', 'main.js');

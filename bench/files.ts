@@ -44,7 +44,7 @@ export async function measureManyFiles(program: string, folder: string, seconds:
   const sink = await startSink();
   const include = join(logs, '*.log');
   const startedMs = Date.now();
-  const setup = { program, folder, include, kind: 'text', compression: 'gzip', port: sink.port, once: false } as const;
+  const setup = { program, folder, include, kind: 'text', compression: 'auto', port: sink.port, once: false } as const;
   const agent = await startMeasured(prepareAgent(setup));
   let peakDescriptors = 0;
   const watching = setInterval(() => (peakDescriptors = Math.max(peakDescriptors, countDescriptors(agent.pid))), 20);

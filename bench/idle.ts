@@ -30,7 +30,7 @@ export async function measureIdle(program: string, folder: string, seconds: numb
   }
   const sink = await startSink();
   const include = join(logs, '*.log');
-  const setup = { program, folder, include, kind: 'text', compression: 'gzip', port: sink.port, once: false } as const;
+  const setup = { program, folder, include, kind: 'text', compression: 'auto', port: sink.port, once: false } as const;
   const agent = await startMeasured(prepareAgent(setup));
   try {
     const deadline = Date.now() + DELIVERY_DEADLINE_MS;

@@ -33,7 +33,7 @@ export async function measureLatency(program: string, folder: string, seconds: n
   mkdirSync(folder, { recursive: true });
   writeFileSync(log, '');
   const sink = await startStampedSink();
-  const setup = { program, folder, include: log, kind: 'text', compression: 'gzip', port: sink.port, once: false } as const;
+  const setup = { program, folder, include: log, kind: 'text', compression: 'auto', port: sink.port, once: false } as const;
   const agent = await startMeasured(prepareAgent(setup));
   const writer = startWriter(log);
   try {

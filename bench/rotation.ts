@@ -45,7 +45,7 @@ export async function measureRotation(program: string, folder: string, seconds: 
     folder: join(folder, 'agent'),
     include: log,
     kind: 'text',
-    compression: 'gzip',
+    compression: 'auto',
     port: sink.port,
     once: false,
   } as const;

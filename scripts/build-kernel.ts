@@ -19,7 +19,7 @@ const compiler: string = 'assemblyscript/asc';
 const { main } = (await import(compiler)) as Compiler;
 
 const root = join(import.meta.dirname, '..');
-const MODULES = ['kernel', 'content-sum', 'deflate', 'transform'];
+const MODULES = ['kernel', 'content-sum', 'transform'];
 
 const { values } = parseArgs({ options: { check: { type: 'boolean', default: false } } });
 for (const name of MODULES) {

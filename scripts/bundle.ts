@@ -4,12 +4,7 @@ import { join } from 'node:path';
 import type { BuildOptions } from 'esbuild';
 
 /** Files that the sources load at run time: beside the bundle, or as assets of the executable. */
-export const bundleAssets = [
-  'src/kernel/kernel.wasm',
-  'src/kernel/content-sum.wasm',
-  'src/kernel/deflate.wasm',
-  'src/kernel/transform.wasm',
-];
+export const bundleAssets = ['src/kernel/kernel.wasm', 'src/kernel/content-sum.wasm', 'src/kernel/transform.wasm'];
 
 export function readVersion(root: string): string {
   return (JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }).version;

@@ -29,7 +29,7 @@ export function createMemory(pages: number): WasmMemory {
 }
 
 /** The module's exports, over this memory. */
-export function instantiate(file: 'kernel.wasm' | 'content-sum.wasm' | 'deflate.wasm' | 'transform.wasm', memory: WasmMemory): unknown {
+export function instantiate(file: 'kernel.wasm' | 'content-sum.wasm' | 'transform.wasm', memory: WasmMemory): unknown {
   const bytes = isSea() ? new Uint8Array(getRawAsset(file)) : readFileSync(new URL(`./${file}`, import.meta.url));
   return new WebAssembly.Instance(new WebAssembly.Module(bytes), { env: { memory } }).exports;
 }

@@ -7,7 +7,6 @@ import type { Log } from '../../core/log.ts';
 import type { PrivateFiles } from '../../core/source.ts';
 import type { Clock } from '../../core/time/clock.ts';
 import { prepareContentSum } from '../../kernel/content-sum.ts';
-import { prepareGzip } from '../../kernel/gzip.ts';
 import type { Kernel } from '../../kernel/kernel.ts';
 import { ListedPrivateFiles } from '../../sources/file/scan/private-files.ts';
 import type { State } from '../../state/database/store.ts';
@@ -58,7 +57,6 @@ export class Builder {
     if (!options.sinksOnly) builder.#shapers = await builder.#compileTransforms(config);
     try {
       prepareContentSum();
-      prepareCompression(config);
       return builder;
     } catch (error) {
       await builder.#shapers?.close();
@@ -74,7 +72,6 @@ export class Builder {
   async changeTransforms(next: Config): Promise<{ use(config: Config): void; closeUnused(): void }> {
     const former = this.#shapers;
     const shapers = await this.#compileTransforms(next);
-    prepareCompression(next);
     return {
       use: (config) => (this.#shapers = config === next ? shapers : former),
       closeUnused: () => this.#closeUnused(former, shapers),
@@ -139,9 +136,4 @@ export class Builder {
     const sink = config.sinks.find((each) => each.id === id);
     return sink ? config.sources.flatMap((source) => this.#baseOf(source, sink) ?? []) : [];
   }
-}
-
-/** Takes the memory of the compressor where a sink needs it. */
-function prepareCompression({ sinks }: Config): void {
-  if (sinks.some(({ compression }) => compression === 'gzip')) prepareGzip();
 }
