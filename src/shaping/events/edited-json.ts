@@ -5,13 +5,30 @@
 import { writeJson } from '../../json/numbers.ts';
 import { isObject, type JsonObject, type Value } from '../rows/values/value.ts';
 import { itemsOf, Members } from '../../json/members.ts';
+import { itemsPath } from '../rows/values/paths.ts';
 import { type Edit, spliced } from '../../json/splice.ts';
 
-/** `bytes[from, to)` is JSON text that says `before`. */
-export function editedJson(bytes: Buffer, from: number, to: number, before: Value | undefined, after: Value): string {
+/** The text of a value that has come from elsewhere in the event; undefined for any other. Paths have dots. */
+export type PrintJson = (path: string, value: Value) => string | undefined;
+
+const NOWHERE: PrintJson = () => undefined;
+
+/** `bytes[from, to)` is JSON text that says `before`; it stands at `path`. */
+export function editedJson(
+  bytes: Buffer,
+  from: number,
+  to: number,
+  before: Value | undefined,
+  after: Value,
+  path = '',
+  print: PrintJson = NOWHERE,
+): string {
   if (isSame(before, after)) return bytes.toString('utf8', from, to);
-  if (isObject(before) && isObject(after)) return editedObject(bytes, from, before, after);
-  if (Array.isArray(before) && Array.isArray(after) && before.length === after.length) return editedList(bytes, from, to, before, after);
+  const moved = print(path, after);
+  if (moved !== undefined) return moved;
+  if (isObject(before) && isObject(after)) return editedObject(bytes, from, before, after, path, print);
+  if (Array.isArray(before) && Array.isArray(after) && before.length === after.length)
+    return editedList(bytes, from, to, before, after, path, print);
   return writeJson(after);
 }
 
@@ -19,13 +36,16 @@ export function editedJson(bytes: Buffer, from: number, to: number, before: Valu
 const isSame = (before: Value | undefined, after: Value): boolean =>
   before === after || (after === null && typeof before === 'number' && !Number.isFinite(before));
 
-function editedObject(bytes: Buffer, from: number, before: JsonObject, after: JsonObject): string {
+function editedObject(bytes: Buffer, from: number, before: JsonObject, after: JsonObject, path: string, print: PrintJson): string {
   const members = new Members();
   members.scan(bytes, from);
   const lastOf = new Map<string, number>();
   for (let n = 0; n < members.count; n++) lastOf.set(members.nameOf(n), n);
   const changes = new Map<string, Edit>();
-  for (const [name, n] of lastOf) changes.set(name, editOf(members, n, before[name], Object.hasOwn(after, name) ? after[name] : undefined));
+  for (const [name, n] of lastOf) {
+    const value = Object.hasOwn(after, name) ? after[name] : undefined;
+    changes.set(name, editOf(members, n, before[name], value, `${path}.${name}`, print));
+  }
   const edits: Edit[] = [];
   for (let n = 0; n < members.count; n++) {
     const name = members.nameOf(n);
@@ -34,23 +54,40 @@ function editedObject(bytes: Buffer, from: number, before: JsonObject, after: Js
     // Of a key that stands there several times the first place counts.
     if (typeof edit === 'object') changes.set(name, 'remove');
   }
-  const added = Object.entries(after).flatMap(([name, value]) => (lastOf.has(name) ? [] : [[name, writeJson(value)] as const]));
+  const added = Object.entries(after).flatMap(([name, value]) =>
+    lastOf.has(name) ? [] : [[name, print(`${path}.${name}`, value) ?? writeJson(value)] as const],
+  );
   return spliced(members, edits, added);
 }
 
-function editOf({ bytes, valueFrom, valueTo }: Members, n: number, before: Value | undefined, after: Value | undefined): Edit {
+function editOf(
+  { bytes, valueFrom, valueTo }: Members,
+  n: number,
+  before: Value | undefined,
+  after: Value | undefined,
+  path: string,
+  print: PrintJson,
+): Edit {
   if (after === undefined) return 'remove';
   if (isSame(before, after)) return 'keep';
   const [from, to] = [valueFrom[n]!, valueTo[n]!];
-  const json = editedJson(bytes, from, to, before, after);
+  const json = editedJson(bytes, from, to, before, after, path, print);
   return json === bytes.toString('utf8', from, to) ? 'keep' : { json };
 }
 
-function editedList(bytes: Buffer, from: number, to: number, before: readonly Value[], after: readonly Value[]): string {
+function editedList(
+  bytes: Buffer,
+  from: number,
+  to: number,
+  before: readonly Value[],
+  after: readonly Value[],
+  path: string,
+  print: PrintJson,
+): string {
   let text = '';
   let at = from;
   for (const [n, item] of itemsOf(bytes, from).entries()) {
-    text += bytes.toString('utf8', at, item.from) + editedJson(bytes, item.from, item.to, before[n], after[n]!);
+    text += bytes.toString('utf8', at, item.from) + editedJson(bytes, item.from, item.to, before[n], after[n]!, itemsPath(path), print);
     at = item.to;
   }
   return text + bytes.toString('utf8', at, to);

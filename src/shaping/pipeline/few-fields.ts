@@ -1,10 +1,10 @@
 /** Values of an event's members, those that a pipeline asks for and no others. */
 import type { ByteWriter } from '../../core/bytes/byte-writer.ts';
-import { editedJson } from '../events/edited-json.ts';
+import { type FoundValue, MovedJson } from '../events/moved-json.ts';
 import { type Members, readString } from '../../json/members.ts';
 import { NameIndex } from '../events/name-index.ts';
 import { type Edit, writeSplicedLine } from '../../json/splice.ts';
-import { writeJson } from '../../json/numbers.ts';
+import type { RowProgram } from '../rows/program.ts';
 import { parseJson, type Row, type Value } from '../rows/values/value.ts';
 
 const QUOTE = 0x22;
@@ -31,9 +31,11 @@ export class FewFields {
   readonly #changes: (string | null | undefined)[];
   /** By member. */
   readonly #edits: Edit[] = [];
+  readonly #moved: MovedJson;
 
-  constructor(members: Members, reads: ReadonlySet<string>, writes: ReadonlySet<string>) {
+  constructor(members: Members, { moves }: RowProgram, reads: ReadonlySet<string>, writes: ReadonlySet<string>) {
     this.#members = members;
+    this.#moved = createMovedJson(moves, members, (name) => this.#found(this.#index.names.indexOf(name)));
     this.#index = new NameIndex(new Set([...reads, ...writes]));
     this.#isWritten = this.#index.names.map((name) => writes.has(name));
     this.#before = this.#index.names.map(() => undefined);
@@ -46,6 +48,7 @@ export class FewFields {
     const members = this.#members;
     const { names } = this.#index;
     this.#before.fill(undefined);
+    this.#lastOf.fill(undefined);
     this.#slots.length = members.count;
     for (let n = 0; n < members.count; n++) {
       const slot = this.#index.slotOf(members, n);
@@ -57,9 +60,14 @@ export class FewFields {
     return row;
   }
 
-  /** Writes the event as the row says; false where nothing of it changed. */
-  write(row: Row, out: ByteWriter): boolean {
+  #found(slot: number): FoundValue | undefined {
+    return foundIn(this.#members, this.#lastOf[slot], this.#before[slot]);
+  }
+
+  /** Writes the event as the row says, the `n`th of its siblings; false where nothing of it changed. */
+  write(row: Row, n: number, out: ByteWriter): boolean {
     const { names } = this.#index;
+    this.#moved.begin(n);
     const changes = this.#changes.fill(undefined);
     let isChanged = false;
     let hasAdded = false;
@@ -70,7 +78,7 @@ export class FewFields {
       if (value === before) continue;
       isChanged = true;
       if (value !== undefined && before === undefined) hasAdded = true;
-      else if (value !== undefined) changes[slot] = changedJson(this.#members, this.#lastOf[slot], before, value);
+      else if (value !== undefined) changes[slot] = this.#moved.json(names[slot]!, value, this.#found(slot)) ?? null;
       else if (names[slot] !== TIME) changes[slot] = null;
     }
     if (!isChanged) return false;
@@ -95,20 +103,27 @@ export class FewFields {
     const added: [string, string][] = [];
     for (const [name, value] of row) {
       const slot = this.#index.names.indexOf(name);
-      if (slot >= 0 && this.#isWritten[slot] === true && this.#before[slot] === undefined) added.push([name, writeJson(value)]);
+      if (!(slot >= 0 && this.#isWritten[slot] === true && this.#before[slot] === undefined)) continue;
+      const json = this.#moved.json(name, value, undefined);
+      if (json !== undefined) added.push([name, json]);
     }
     return added;
   }
 }
 
-/** `member`: where the value before it stands, if the event had one. */
-export function changedJson(
-  { bytes, valueFrom, valueTo }: Members,
-  member: number | undefined,
-  before: Value | undefined,
-  value: Value,
-): string {
-  return member === undefined ? writeJson(value) : editedJson(bytes, valueFrom[member]!, valueTo[member]!, before, value);
+export function createMovedJson(moves: RowProgram['moves'], members: Members, find: (name: string) => FoundValue | undefined): MovedJson {
+  const event = {
+    get bytes() {
+      return members.bytes;
+    },
+    find,
+  };
+  return new MovedJson(moves, event);
+}
+
+/** A value of the event; undefined where it has none of that name. */
+export function foundIn({ valueFrom, valueTo }: Members, member: number | undefined, value: Value | undefined): FoundValue | undefined {
+  return member === undefined || value === undefined ? undefined : { from: valueFrom[member]!, to: valueTo[member]!, value };
 }
 
 export function valueOf(members: Members, member: number): Value {

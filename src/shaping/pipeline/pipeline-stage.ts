@@ -7,13 +7,14 @@ import { readFileSync } from 'node:fs';
 import { Members } from '../../json/members.ts';
 import { NameIndex } from '../events/name-index.ts';
 import { RepeatedKeys } from '../events/repeated-keys.ts';
+import type { FoundValue } from '../events/moved-json.ts';
 import { type ResultMember, writeEvent } from '../events/write-event.ts';
 import type { RowContext } from '../rows/call/context.ts';
 import type { RowProgram } from '../rows/program.ts';
 import { TransformError } from '../rows/transform-error.ts';
 import type { Row, Value } from '../rows/values/value.ts';
 import { createByteShaping } from '../bytes/byte-shaping.ts';
-import { changedJson, FewFields, valueOf } from './few-fields.ts';
+import { createMovedJson, FewFields, foundIn, valueOf } from './few-fields.ts';
 import { StageOutput, type StageOutputOptions, TOO_LARGE } from '../stages/stage-output.ts';
 import type { EventList, Stage, StageContext } from '../stages/stage.ts';
 
@@ -34,15 +35,16 @@ export function createPipelineStage(options: PipelineStageOptions): Stage {
   const { reads, writes } = program;
   const out = new StageOutput({ ...options, routes: program.datasetOf !== undefined });
   const members = new Members();
-  const few = reads === 'all' || writes === 'all' || only === 'objects' ? undefined : new FewFields(members, reads, writes);
+  const few = reads === 'all' || writes === 'all' || only === 'objects' ? undefined : new FewFields(members, program, reads, writes);
   const repeated = program.hidden.length > 0 ? new RepeatedKeys(program.hidden) : undefined;
   const isOutside = writes === 'all' ? undefined : (name: string): boolean => !writes.has(name);
 
   const needed = program.needs && only !== 'objects' ? new NameIndex(program.needs) : undefined;
   /** Of the event under way: a member goes that the row does not have. */
   let hasOthers = false;
-  /** Of the event under way, by name: the member that counts. */
+  /** Of the event under way, by name: the member that counts, and its value. */
   const lastOf = new Map<string, number>();
+  let before: ReadonlyMap<string, Value> = new Map();
 
   const rowOf = (): Row => {
     hasOthers = false;
@@ -61,8 +63,12 @@ export function createPipelineStage(options: PipelineStageOptions): Stage {
     return row;
   };
 
+  const find = (name: string): FoundValue | undefined => foundIn(members, lastOf.get(name), before.get(name));
+  const moved = createMovedJson(program.moves, members, find);
+
   /** The members of a row that the pipeline may have changed; undefined where all of them are as they were. */
-  const resultOf = (row: Row, before: ReadonlyMap<string, Value>): ResultMember[] | undefined => {
+  const resultOf = (row: Row, sibling: number): ResultMember[] | undefined => {
+    moved.begin(sibling);
     const result: ResultMember[] = [];
     let isChanged = false;
     let known = 0;
@@ -71,7 +77,8 @@ export function createPipelineStage(options: PipelineStageOptions): Stage {
       const isSame = before.has(name) && before.get(name) === value;
       if (isSame) known += 1;
       else isChanged = true;
-      result.push([name, isSame ? undefined : changedJson(members, lastOf.get(name), before.get(name), value)]);
+      const json = isSame ? undefined : moved.json(name, value, find(name));
+      if (isSame || json !== undefined) result.push([name, json]);
     }
     let expected = 0;
     for (const name of before.keys()) if (isOutside?.(name) !== true) expected += 1;
@@ -86,7 +93,7 @@ export function createPipelineStage(options: PipelineStageOptions): Stage {
     if (single) members.scan(single, 0);
     out.begin(list, n);
     const row = rowOf();
-    const before = few ? undefined : new Map(row);
+    if (!few) before = new Map(row);
     const asked = new EventContext(context, origin, list.subs[n]!, env);
     let rows: Row[];
     try {
@@ -97,10 +104,12 @@ export function createPipelineStage(options: PipelineStageOptions): Stage {
         error instanceof TransformError ? error.message : `the pipeline failed (${error instanceof Error ? error.name : typeof error})`;
       return out.fail(list, n, members, reason);
     }
-    for (const each of rows) {
-      const result = before && resultOf(each, before);
+    for (let sibling = 0; sibling < rows.length; sibling++) {
+      const each = rows[sibling]!;
+      const result = few ? undefined : resultOf(each, sibling);
       if (result) writeEvent(out.writer, members, result, isOutside);
-      else if (!few || !few.write(each, out.writer)) out.writer.copy(members.bytes, members.from, single ? single.length : list.ends[n]!);
+      else if (!few || !few.write(each, sibling, out.writer))
+        out.writer.copy(members.bytes, members.from, single ? single.length : list.ends[n]!);
       if (!out.note(origin, program.datasetOf?.(each, asked))) return out.fail(list, n, members, TOO_LARGE);
     }
   };

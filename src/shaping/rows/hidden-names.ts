@@ -2,7 +2,12 @@
 import type { TransformConfig } from '../../config/model.ts';
 import { callsIn, matchesPattern, type NamePattern, type Stage } from '../../language/plan/tree.ts';
 import { readTransform } from '../../language/text/transform-text.ts';
+import { EACH } from '../../language/syntax/tree.ts';
+import { pathsOf } from './moves.ts';
 import { expressionsOf, HIDING } from './walk.ts';
+
+/** Of a path: one item of a list. */
+const ITEM = /\[\d+\]/g;
 
 export interface HiddenName {
   /** As it is written, with its `*`. */
@@ -32,5 +37,6 @@ function hiddenName(pattern: NamePattern, path: string, index: number): HiddenNa
 export function namesHiddenBy(stage: Stage): readonly NamePattern[] {
   if (stage.kind === 'remove' || stage.kind === 'keep') return stage.names;
   const calls = expressionsOf(stage).flatMap((node) => callsIn(node, (name) => HIDING.has(name)));
-  return calls.flatMap(({ args: [text] }) => (text?.kind === 'column' ? [{ text: text.name, prefix: false }] : []));
+  const paths = calls.flatMap(({ args: [text] }) => (text ? pathsOf(text) : []));
+  return paths.map((path) => ({ text: path.replaceAll(ITEM, EACH), prefix: false }));
 }

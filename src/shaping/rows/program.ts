@@ -11,6 +11,7 @@ import type { RowContext } from './call/context.ts';
 import { asString } from './values/convert.ts';
 import { compile } from './expressions.ts';
 import { namesHiddenBy } from './hidden-names.ts';
+import { Moves } from './moves.ts';
 import { topLevelNames } from './values/paths.ts';
 import { compileStage, infiniteIn, settleRow, type CompiledStage } from './steps.ts';
 import { TextTooLong } from './values/text.ts';
@@ -39,6 +40,8 @@ export interface RowProgram {
   /** The names that it hides by, or keeps while others go. */
   readonly hidden: readonly NamePattern[];
   readonly steps: readonly ProgramStep[];
+  /** Where values are put that steps move. */
+  readonly moves: Moves;
   /** Names of environment variables that it reads: their values belong to what shapes an event. */
   readonly environment: ReadonlySet<string>;
   /** Paths of files that hold keys of hash; what they held was read when the program was compiled. */
@@ -99,6 +102,8 @@ function programOf(compiled: readonly CompiledStep[]): RowProgram {
   const trees = compiled.flatMap(({ info }) => info.stages);
   const writes = namesOf(stages.map((stage) => stage.writes));
   const written = writes === 'all' ? undefined : [...writes];
+  const moves = new Moves(trees);
+  const hiddenNames = trees.flatMap(namesHiddenBy);
   const removes = compiled.some(({ info }) => OPERATORS_BY_NAME.get(info.kind)?.hides === true);
   const hidden = trees.flatMap(expressionsOf).flatMap((node) => callsIn(node, (name) => HIDING.has(name)));
   return {
@@ -107,7 +112,9 @@ function programOf(compiled: readonly CompiledStep[]): RowProgram {
     writes,
     needs: neededBy(stages),
     deterministic: stages.every((stage) => stage.deterministic),
-    hidden: trees.flatMap(namesHiddenBy),
+    moves,
+    // A value is hidden where it came from, too: of keys that stand there twice, the others go.
+    hidden: hiddenNames.flatMap((name) => [name, ...moves.sourcesOfName(name)]),
     hides: removes || hidden.length > 0,
     hidesFields: removes || hidden.some(({ args: [text] }) => text?.kind !== 'column' || text.name !== 'message'),
     environment: argumentsOf(trees, 'env'),
@@ -130,7 +137,7 @@ function programOf(compiled: readonly CompiledStep[]): RowProgram {
           throw failureOf(error, step.info);
         }
       }
-      for (const each of rows) settleRow(each, written, infinite);
+      for (const each of rows) settleRow(each, written, infinite, moves.names);
       return rows;
     },
   };

@@ -222,14 +222,18 @@ export function infiniteIn(row: Row, written: readonly string[] | undefined): re
   return values.filter((value) => value === Infinity || value === -Infinity) as Value[];
 }
 
-/** The row as it goes on: what steps made in the forms that events have, and nothing that JSON cannot hold; `infinite`: what the event had. */
-export function settleRow(row: Row, written: readonly string[] | undefined, infinite: readonly Value[]): Row {
+/**
+ * The row as it goes on: what steps made in the forms that events have, and nothing that JSON cannot hold; `infinite`: what the event had. Under `moved`
+ * names there may be more of these, which whoever prints them looks for.
+ */
+export function settleRow(row: Row, written: readonly string[] | undefined, infinite: readonly Value[], moved: ReadonlySet<string>): Row {
   for (const name of written ?? row.keys()) {
     const before = row.get(name);
     // Only an event itself holds null, and keeps it.
     if (before === undefined || before === null) continue;
     const value = settledValue(before);
-    if (value === undefined && !infinite.includes(before)) row.delete(name);
+    const isKept = infinite.includes(before) || (moved.has(name) && (before === Infinity || before === -Infinity));
+    if (value === undefined && !isKept) row.delete(name);
     else if (value !== undefined && value !== before) row.set(name, value);
   }
   return row;
