@@ -170,7 +170,7 @@ export async function createProgram(exitWith: Exit, only?: 'run'): Promise<Comma
     .description('proof of delivery: where every byte of every file is; 1 when not every one is accounted for')
     .addOption(configOption())
     .option('--json', 'as one JSON object')
-    .option('--forget-lost', 'forget the lost and dropped bytes that are shown, so that the next audit is about others')
+    .option('--acknowledge', 'take the lost bytes that are shown for known: the next audit does not end with 1 for them')
     .action(async (options: AuditArguments) => exitWith((await import('./audit/audit.ts')).audit(options)));
 
   withActions(program.command('buffer'), 'verify, export or repair')

@@ -72,6 +72,7 @@ test.each(cases)('ranges of a stream: $name', (each) => {
 test('each count of the running agent has its digits in groups', () => {
   const count = 1_234_567;
   const totals = {
+    acknowledged: 0,
     settled: 0,
     in_hand: 0,
     unread: 0,

@@ -128,3 +128,20 @@ test('database of the seventh version keeps its positions and unsettled batches,
   again.close();
   expect(rowsOf(folder)).toEqual(['10-15 deleted']);
 });
+
+test('a loss that is acknowledged stays where its stream is known, until more is lost beside it', () => {
+  const { folder, state } = open();
+  const { id } = state.streams.mint('app', '/log/a');
+  state.lose(loss(id, 10, 5));
+  state.lose(loss('forgotten', 10, 5));
+  state.save();
+  state.acknowledgeLosses(0);
+  const acknowledged = () => readAuditRows(folder).losses.map((each) => [each.stream, each.acknowledged]);
+  expect(acknowledged()).toEqual([id, 'forgotten'].sort().map((stream) => [stream, 0]));
+  state.acknowledgeLosses(Date.now() + 1);
+  expect(acknowledged()).toEqual([[id, 1]]);
+  state.lose(loss(id, 15, 5));
+  state.save();
+  expect(acknowledged()).toEqual([[id, 0]]);
+  expect(rowsOf(folder)).toEqual(['10-20 deleted']);
+});

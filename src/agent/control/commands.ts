@@ -13,7 +13,7 @@ import { answerTap } from './tap.ts';
 export interface CommandOptions {
   readonly components: Components;
   readonly shapers: Shapers | undefined;
-  readonly state: Pick<State, 'save' | 'losses' | 'forgetLosses'>;
+  readonly state: Pick<State, 'save' | 'losses' | 'acknowledgeLosses'>;
   /** Absent where the agent was not started to be reloaded. */
   readonly reload: (() => Promise<unknown>) | undefined;
   readonly agent: {
@@ -38,8 +38,8 @@ export async function answerCommand(
     case 'reload':
       if (!reload) throw new TailraceError('E_CONTROL', 'this agent was not started to be reloaded');
       return reload();
-    case 'forget-losses':
-      return state.forgetLosses(Number(args[0]));
+    case 'acknowledge-losses':
+      return state.acknowledgeLosses(Number(args[0]));
     case 'status':
       // An audit reads them from the disk.
       if (state.losses.hasChanges) state.save();

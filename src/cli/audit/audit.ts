@@ -16,19 +16,19 @@ import { type Audit, type AuditedAgent, makeReport, type Report } from './report
 import { renderAudit } from './show.ts';
 
 export interface AuditArguments extends ConfigArguments {
-  /** Forgets the losses that are shown. */
-  readonly forgetLost?: boolean;
+  /** Takes the losses that are shown for known. */
+  readonly acknowledge?: boolean;
 }
 
 /** Resolves with 0 where everything is accounted for, else 1. Throws `TailraceError`. */
 export async function audit(args: AuditArguments): Promise<number> {
   const config = configOf(args);
-  const found = await auditFolder(config, args.forgetLost === true);
+  const found = await auditFolder(config, args.acknowledge === true);
   await write(args.json === true ? `${JSON.stringify(found)}\n` : renderAudit(found));
   return found.ok ? 0 : 1;
 }
 
-async function auditFolder(config: Config, isForgetting: boolean): Promise<Audit> {
+async function auditFolder(config: Config, acknowledges: boolean): Promise<Audit> {
   const { dataDir: folder } = config;
   const beforeMs = Date.now();
   const answer = await askAgent(folder, { command: 'status', args: [] });
@@ -36,17 +36,17 @@ async function auditFolder(config: Config, isForgetting: boolean): Promise<Audit
     const status = answer.result as Status;
     const { unsaved } = status;
     const report = await makeReport(config, true);
-    if (isForgetting) await askAgent(folder, { command: 'forget-losses', args: [`${beforeMs}`] });
+    if (acknowledges) await askAgent(folder, { command: 'acknowledge-losses', args: [`${beforeMs}`] });
     const problems = unsaved === undefined ? [] : [`what the agent lost may not be on disk yet: ${unsaved}`];
     return judge({ ...report, problems: [...report.problems, ...problems] }, countsOf(status));
   }
   // Do not create a folder that no agent has used.
   if (!existsSync(join(folder, 'state.db'))) return judge(await makeReport(config, false), undefined);
-  const state = isForgetting ? openState({ folder, sinksOf: () => [], log: await createLog({ level: 'warn' }) }) : undefined;
+  const state = acknowledges ? openState({ folder, sinksOf: () => [], log: await createLog({ level: 'warn' }) }) : undefined;
   const lock = state ? undefined : lockFolder(folder);
   try {
     const report = await makeReport(config, false);
-    state?.forgetLosses(beforeMs);
+    state?.acknowledgeLosses(beforeMs);
     return judge(report, undefined);
   } finally {
     state?.close();
@@ -56,6 +56,7 @@ async function auditFolder(config: Config, isForgetting: boolean): Promise<Audit
 
 function judge(report: Report, agent: AuditedAgent | undefined): Audit {
   const totals = {
+    acknowledged: 0,
     settled: 0,
     in_hand: 0,
     unread: 0,
@@ -72,11 +73,17 @@ function judge(report: Report, agent: AuditedAgent | undefined): Audit {
       totals.dead_letters += letters.count;
       for (const { events } of letters.missing) totals.missing_letters += Math.max(1, events);
       for (const events of Object.values(letters.dropped)) totals.dropped_letters += events;
-      for (const { from, to, state } of ranges) totals[state] += (to ?? from) - from;
-      for (const { state, bytes } of unplaced) totals[state] += bytes;
+      const sizes = ranges.map(({ from, to, ...range }) => ({ ...range, bytes: (to ?? from) - from }));
+      for (const { state, bytes, acknowledged } of [...sizes, ...unplaced]) {
+        totals[state] += bytes;
+        if (state === 'lost' && acknowledged === true) totals.acknowledged += bytes;
+      }
     }
   }
-  const ok = totals.lost + totals.gap + totals.missing_letters === 0 && report.problems.length === 0 && (agent?.balanced ?? true);
+  const ok =
+    totals.lost - totals.acknowledged + totals.gap + totals.missing_letters === 0 &&
+    report.problems.length === 0 &&
+    (agent?.balanced ?? true);
   return { ok, totals, ...(agent ? { agent } : {}), ...report };
 }
 

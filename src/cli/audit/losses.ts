@@ -26,17 +26,18 @@ export interface Unplaced {
   readonly bytes: number;
   readonly reason: LossReason;
   readonly at: string;
+  readonly acknowledged: boolean;
 }
 
-const stateOf = (reason: LossReason): Unplaced['state'] => (reason === 'dropped' ? 'dropped' : 'lost');
+function describe({ reason, atMs, acknowledged }: StoredLoss): Omit<Unplaced, 'bytes'> {
+  return { state: reason === 'dropped' ? 'dropped' : 'lost', reason, at: new Date(atMs).toISOString(), acknowledged: acknowledged === 1 };
+}
 
 /** `cut_off` positions may hold other bytes by now, and `damaged` counts compressed bytes. */
 const hasPlace = ({ from, reason }: StoredLoss): boolean => from !== null && reason !== 'cut_off' && reason !== 'damaged';
 
 export function unplacedOf(losses: readonly StoredLoss[]): Unplaced[] {
-  return losses
-    .filter((loss) => !hasPlace(loss))
-    .map(({ bytes, reason, atMs }) => ({ state: stateOf(reason), bytes, reason, at: new Date(atMs).toISOString() }));
+  return losses.filter((loss) => !hasPlace(loss)).map((loss) => ({ bytes: loss.bytes, ...describe(loss) }));
 }
 
 /** The ranges, in which what was lost or dropped is named as that. What is in a file or the disk buffer is there again, whatever was noted. */
@@ -45,8 +46,8 @@ export function withLosses(ranges: readonly Range[], losses: readonly StoredLoss
   const lostFirst = losses
     .filter(hasPlace)
     .sort((a, b) => Number(a.reason === 'dropped') - Number(b.reason === 'dropped') || a.from! - b.from!);
-  for (const { from, bytes, reason, atMs } of lostFirst) {
-    const loss = { from: from!, to: from! + bytes, state: stateOf(reason), reason, at: new Date(atMs).toISOString() };
+  for (const each of lostFirst) {
+    const loss = { from: each.from!, to: each.from! + each.bytes, ...describe(each) };
     all = all.flatMap((range) => carve(range, loss));
     const end = all.reduce((most, range) => Math.max(most, range.to ?? Infinity), loss.from);
     if (loss.to > end) all.push({ ...loss, from: end });

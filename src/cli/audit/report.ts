@@ -55,10 +55,10 @@ export interface AuditedAgent {
 }
 
 export interface Audit extends Report {
-  /** Every byte is settled, a dead letter, in hand or in its file. */
+  /** Every byte is settled, a dead letter, in hand, in its file, or acknowledged as lost. */
   readonly ok: boolean;
-  /** Bytes by state, and dead letters, counted once for each sink and dataset. */
-  readonly totals: Readonly<Record<Range['state'] | LetterTotal, number>>;
+  /** Bytes by state, those of the lost that are acknowledged, and dead letters, counted once for each sink and dataset. */
+  readonly totals: Readonly<Record<Range['state'] | 'acknowledged' | LetterTotal, number>>;
   /** Absent where none runs. */
   readonly agent?: AuditedAgent;
 }

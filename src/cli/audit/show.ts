@@ -18,6 +18,7 @@ export function renderAudit({ ok, totals, agent, streams, problems }: Audit): st
     lost,
     dropped,
     gap,
+    acknowledged,
     dead_letters: letters,
     missing_letters: missing,
     dropped_letters: droppedLetters,
@@ -34,8 +35,8 @@ export function renderAudit({ ok, totals, agent, streams, problems }: Audit): st
     ...(agent ? agentLines(agent) : ['no agent runs: this is what one that starts finds']),
     ...problems.map((problem) => `cannot be read: ${printable(problem)}`),
     `${plural(streams.length, 'stream')}: ${bytes.join(', ')}; ${ofLetters.join(', ')}`,
-    ok ? 'every byte is accounted for' : 'not every byte is accounted for',
-    ...(lost + dropped > 0 ? ['tailrace audit --forget-lost lets the next audit be about other losses than these'] : []),
+    `${ok ? 'every' : 'not every'} byte is accounted for${acknowledged > 0 ? `; ${formatBytes(acknowledged)} are acknowledged as lost` : ''}`,
+    ...(lost > acknowledged ? ['tailrace audit --acknowledge takes these losses for known'] : []),
     '',
   ].join('\n');
 }
@@ -55,7 +56,7 @@ function sinkLines({ sink, dataset, settled_as: settledAs, ranges, unplaced, dea
     ...ranges.map(
       (range) => `    ${range.from}–${range.to ?? '?'}  ${describeRange(range, settledAs, letters.count + letters.missing.length > 0)}`,
     ),
-    ...unplaced.map(({ state, bytes, reason, at }) => `    ${groupDigits(bytes)} bytes  ${describeLoss(state, reason, at)}`),
+    ...unplaced.map((each) => `    ${groupDigits(each.bytes)} bytes  ${describeLoss(each)}`),
     ...letters.named
       .slice(0, MAX_SHOWN_LETTERS)
       .map(
@@ -81,7 +82,7 @@ const HOLDERS = {
   agent: 'the running agent',
 } as const;
 
-function describeRange({ state, where, reason, at }: Range, settledAs: AuditedSink['settled_as'], hasLetters: boolean): string {
+function describeRange({ state, where, reason, ...range }: Range, settledAs: AuditedSink['settled_as'], hasLetters: boolean): string {
   switch (state) {
     case 'settled':
       return `${settledAs.join(' or ')}${hasLetters ? ', but for the dead letters' : ''}`;
@@ -91,16 +92,21 @@ function describeRange({ state, where, reason, at }: Range, settledAs: AuditedSi
       return 'unread, in its file';
     case 'lost':
     case 'dropped':
-      if (reason !== undefined) return describeLoss(state, reason, at);
+      if (reason !== undefined) return describeLoss({ state, reason, ...range });
       return 'lost: in no file and no disk buffer, unless a copy of the file is found';
     case 'gap':
       return 'gap: nothing in the state answers for it';
   }
 }
 
-function describeLoss(state: string, reason: LossReason, at = ''): string {
+function describeLoss({
+  state,
+  reason,
+  at,
+  acknowledged,
+}: Pick<Range, 'state' | 'at' | 'acknowledged'> & { readonly reason: LossReason }): string {
   const { why, fix } = REASONS[reason];
-  return `${state}: ${why} (found ${at}); to avoid it: ${fix}`;
+  return `${state}${acknowledged === true ? ', acknowledged' : ''}: ${why} (found ${at ?? ''}); to avoid it: ${fix}`;
 }
 
 function agentLines({ pid, balanced, problems, sources }: AuditedAgent): string[] {

@@ -36,7 +36,7 @@ create table if not exists spans (
 ) strict, without rowid;
 create table if not exists losses (
   source text not null, path text not null, stream text not null, sink text not null, reason text not null, from_byte integer not null,
-  bytes integer not null, at_ms integer not null, primary key (stream, sink, reason, path, source, from_byte)
+  bytes integer not null, at_ms integer not null, acknowledged integer not null default 0, primary key (stream, sink, reason, path, source, from_byte)
 ) strict;
 create table if not exists letters (
   id text not null, source text not null, path text not null, stream text not null, sink text not null, dataset text not null,

@@ -11,12 +11,14 @@ export interface StoredLoss extends Loss {
   readonly owner: string;
   /** Wall clock of the newest. */
   readonly atMs: number;
+  /** 1 where somebody said that it is known; absent of one that is new. */
+  readonly acknowledged?: number;
 }
 
 /** In place of a position that is not known. */
 const NOWHERE = -1;
 /** A row as a `StoredLoss`. */
-export const AS_LOSS = `source, path, stream, sink as owner, reason, nullif(from_byte, ${NOWHERE}) as "from", bytes, at_ms as atMs`;
+export const AS_LOSS = `source, path, stream, sink as owner, reason, nullif(from_byte, ${NOWHERE}) as "from", bytes, at_ms as atMs, acknowledged`;
 /** Bytes of theirs may turn up again, as when a file is moved back; those of the others are gone, or never sent. */
 const MAY_COME_BACK = "reason not in ('cut_off', 'not_there_again', 'disk_buffer', 'dropped')";
 
@@ -33,12 +35,13 @@ export class Losses {
       touching: database.prepare(
         `delete from losses where ${same} and from_byte between ? and ? and from_byte + bytes >= ? returning ${AS_LOSS}`,
       ),
-      insert: database.prepare('insert into losses values (?, ?, ?, ?, ?, ?, ?, ?)'),
+      insert: database.prepare('insert into losses values (?, ?, ?, ?, ?, ?, ?, ?, ?)'),
       count: database.prepare('select count(*) as rows from losses'),
       oldest: database.prepare(
         `delete from losses where rowid in (select rowid from losses where stream != '' or path != '' order by at_ms, rowid limit ?) returning ${AS_LOSS}`,
       ),
-      forget: database.prepare('delete from losses where at_ms < ?'),
+      forget: database.prepare('delete from losses where at_ms < ? and stream not in (select id from streams)'),
+      acknowledge: database.prepare('update losses set acknowledged = 1 where at_ms < ?'),
       covered: database.prepare(
         `delete from losses where stream = ? and sink = ? and ${MAY_COME_BACK} and from_byte < ? and from_byte + bytes > ? returning ${AS_LOSS}`,
       ),
@@ -75,12 +78,23 @@ export class Losses {
     const [first, last] = loss.from === null ? [NOWHERE, NOWHERE] : [0, loss.from + loss.bytes];
     const rows = this.#statements.touching.all(source, path, stream, owner, reason, first, last, loss.from ?? NOWHERE);
     const whole = lossesOf(rows).reduce((sum, row) => merge(sum, row) ?? sum, loss);
-    this.#statements.insert.run(source, path, stream, owner, reason, whole.from ?? NOWHERE, whole.bytes, whole.atMs);
+    this.#statements.insert.run(
+      source,
+      path,
+      stream,
+      owner,
+      reason,
+      whole.from ?? NOWHERE,
+      whole.bytes,
+      whole.atMs,
+      whole.acknowledged ?? 0,
+    );
   }
 
-  /** Forgets what was noted before this time (wall clock), within the caller's transaction. */
-  forget(beforeMs: number): void {
+  /** Marks what was noted before this time (wall clock) as known, within the caller's transaction; without its stream nobody takes it for delivered. */
+  acknowledge(beforeMs: number): void {
     this.#statements.forget.run(beforeMs);
+    this.#statements.acknowledge.run(beforeMs);
   }
 
   /** These bytes were read after all: what is noted of them goes, within the caller's transaction. */
@@ -112,7 +126,8 @@ function merge(a: StoredLoss, b: StoredLoss): StoredLoss | undefined {
   const isSame = a.stream === b.stream && a.owner === b.owner && a.reason === b.reason && a.source === b.source && a.path === b.path;
   if (!isSame) return undefined;
   const atMs = Math.max(a.atMs, b.atMs);
-  if (a.from === null || b.from === null) return a.from === b.from ? { ...a, bytes: a.bytes + b.bytes, atMs } : undefined;
+  const acknowledged = Math.min(a.acknowledged ?? 0, b.acknowledged ?? 0);
+  if (a.from === null || b.from === null) return a.from === b.from ? { ...a, bytes: a.bytes + b.bytes, atMs, acknowledged } : undefined;
   const [from, to] = [Math.min(a.from, b.from), Math.max(a.from + a.bytes, b.from + b.bytes)];
-  return to - from > a.bytes + b.bytes ? undefined : { ...a, from, bytes: to - from, atMs };
+  return to - from > a.bytes + b.bytes ? undefined : { ...a, from, bytes: to - from, atMs, acknowledged };
 }

@@ -174,9 +174,9 @@ export class State {
     return { source, path: this.streams.pathOf(stream), stream, owner, from, bytes: to - from, reason, atMs: Date.now() };
   }
 
-  /** Forgets the losses that were noted before this time. Throws when the disk refuses. */
-  forgetLosses(beforeMs: number): void {
-    this.#transactions.run(() => this.losses.forget(beforeMs));
+  /** Marks the losses that were noted before this time as known. Throws when the disk refuses. */
+  acknowledgeLosses(beforeMs: number): void {
+    this.#transactions.run(() => this.losses.acknowledge(beforeMs));
   }
 
   /** Persists the parts that a batch is sent in from now on; those before are replaced. Throws when the disk refuses. */
