@@ -4,7 +4,7 @@
  */
 import type { IncomingMessage } from 'node:http';
 import { type PageFileKind, PAGE_HEADERS, readPageFile } from '../web/page-files.ts';
-import { isOwnHost } from '../web/host-check.ts';
+import { hostOf, isOwnHost } from '../web/host-check.ts';
 import { printYaml } from '../config/yaml/print.ts';
 import { codeOf, messageOf } from '../core/errors.ts';
 import { hideSecretsIn } from '../core/text/hide-secrets.ts';
@@ -73,7 +73,7 @@ const MAX_LETTERS = 50;
 const MAX_PATH = 4096;
 
 export async function answerStatusPage(path: string, request: IncomingMessage, options: StatusPageOptions): Promise<PageReply> {
-  if (!isOwnHost(request.headers.host, options.host))
+  if (!isOwnHost(hostOf(request), options.host))
     return refuse(403, 'this server is not known by that name; open the page by its address, or by the host that telemetry.listen names');
   const file = path === '/' ? 'html' : /^\/status-page\.(js|css)$/.exec(path)?.[1];
   if (file !== undefined) return fileReply(file as PageFileKind);

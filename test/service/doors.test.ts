@@ -1,6 +1,7 @@
 /** Who gets in: names the service is called by, pages of other origins, the modes of its folder, the tokens of the first start. */
 import { chmodSync, existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { request } from 'node:http';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { hasPty, ptyHint, startOnTerminal } from '../support/pty.ts';
@@ -29,7 +30,7 @@ function ask(url: string, headers: Record<string, string>, method = 'GET'): Prom
 }
 
 describe('Host', () => {
-  const { under } = serviceForSuite({ allowHosts: ['logs.example.org'] });
+  const { under } = serviceForSuite({ allowHosts: ['logs.example.org', 'Ported.example:8443'] });
   const OPEN = ['/', '/explorer-page.js', '/openapi.json', '/healthz', '/readyz', '/no-such-page'];
 
   // Symptom: a page whose name an attacker pointed at 127.0.0.1 could read what needs no token.
@@ -44,6 +45,49 @@ describe('Host', () => {
     for (const host of ['localhost', 'LOCALHOST:4100', '127.0.0.1', '[::1]:4100', 'logs.example.org', 'Logs.Example.org:443'])
       expect((await ask(under.client.url + path, { host })).status).not.toBe(403);
   });
+
+  /** The status line of what is written so, byte for byte. */
+  const raw = (text: string): Promise<string> =>
+    new Promise((resolve, reject) => {
+      let answer = '';
+      const socket = connect(Number(new URL(under.client.url).port), '127.0.0.1', () => socket.end(text.replaceAll('\n', '\r\n')));
+      socket.on('data', (chunk) => (answer += String(chunk))).on('error', reject);
+      socket.on('close', () => resolve(`${answer.slice(9, 12)} ${/"message":"[^"]{5}/.test(answer) ? 'says why' : ''}`.trim()));
+    });
+
+  // Symptom: of two Host headers the first counted, and the address in the request's first line not at all, for /metrics, too.
+  test.each([
+    ['GET /healthz HTTP/1.1\nHost: logs.example.org.\n\n', '200'],
+    ['GET /healthz HTTP/1.1\nHost: LOGS.example.org.:99\n\n', '200'],
+    ['GET /healthz HTTP/1.1\nHost: [FD00::1]:8443\n\n', '200'],
+    ['GET /healthz HTTP/1.1\nHost: fd00::1\n\n', '403 says why'],
+    ['GET /healthz HTTP/1.1\nHost: ported.example:9\n\n', '200'],
+    ['GET /healthz HTTP/1.1\nHost: a.logs.example.org\n\n', '403 says why'],
+    ['GET /healthz HTTP/1.1\nHost: logs.example.org.evil.example\n\n', '403 says why'],
+    ['GET /healthz HTTP/1.1\nHost: 127.0.0.1.nip.io\n\n', '403 says why'],
+    ['GET /healthz HTTP/1.1\nHost: localhost@evil.example\n\n', '403 says why'],
+    ['GET /healthz HTTP/1.1\nHost: evil.example#localhost\n\n', '403 says why'],
+    ['GET /healthz HTTP/1.1\nHost: localhost,evil.example\n\n', '403 says why'],
+    ['GET /healthz HTTP/1.1\nHost: \n\n', '403 says why'],
+    ['GET /healthz HTTP/1.1\nConnection: close\n\n', '400 says why'],
+    ['GET /healthz HTTP/1.0\n\n', '200'],
+    ['GET /metrics HTTP/1.0\n\n', '403 says why'],
+    ['GET /healthz HTTP/1.0\nHost: evil.example\n\n', '403 says why'],
+    ['GET /healthz HTTP/1.1\nHost: localhost\nHost: evil.example\n\n', '400 says why'],
+    ['GET /healthz HTTP/1.1\nHost: evil.example\nhost: localhost\n\n', '400 says why'],
+    ['GET http://evil.example/healthz HTTP/1.1\nHost: localhost\n\n', '403 says why'],
+    ['GET HTTP://localhost@evil.example/healthz HTTP/1.1\nHost: localhost\n\n', '403 says why'],
+    ['GET http://evil.example/metrics HTTP/1.1\nHost: localhost\n\n', '403 says why'],
+    ['GET http://localhost/healthz HTTP/1.1\nHost: evil.example\n\n', '200'],
+  ])('%j: %s', async (request, wanted) => expect(await raw(request)).toBe(wanted));
+
+  test.each(['*', '*.example.org', '.example.org', 'http://a.example', 'a b', '', 'a.example/x', 'a@b', '[::1'])(
+    '--allow-host %j is refused',
+    async (name) => {
+      const program = run({ data: makeTree({}), allowHost: [name] });
+      expect([await program.exited, program.stderr()]).toEqual([2, expect.stringContaining('is no name of a host')]);
+    },
+  );
 
   test('a request with a token is for the token to decide', async () => {
     const headers = { host: 'proxy.example', authorization: `Bearer ${under.client.apiToken}` };

@@ -15,8 +15,8 @@ import type { Need } from '../auth/rights.ts';
 import type { TokenKind } from '../auth/tokens.ts';
 import { watchReply, type LeastRate } from '../fairness/least-rate.ts';
 import { lackOf } from '../engine/settings.ts';
-import { isOwnHost } from '../../web/host-check.ts';
-import { ApiError, forbidden, quote } from '../http/api-error.ts';
+import { countHosts, hostOf, isOwnHost, nameIn } from '../../web/host-check.ts';
+import { ApiError, badRequest, forbidden, quote } from '../http/api-error.ts';
 import { drainAfter, isAnswered } from '../fairness/body.ts';
 import { boundConnections } from '../fairness/connections.ts';
 import { allowOrigin } from '../http/cors.ts';
@@ -78,7 +78,12 @@ export function createServer(options: HttpOptions): FastifyInstance {
     bodyLimit: SERVICE_JSON_BYTES,
     requestTimeout: requestSeconds * 1000,
     // How often Node looks for requests that took too long.
-    http: { headersTimeout: Math.min(60, requestSeconds) * 1000, connectionsCheckingInterval: Math.min(10, requestSeconds) * 1000 },
+    // Node refuses a request without one, with no word.
+    http: {
+      requireHostHeader: false,
+      headersTimeout: Math.min(60, requestSeconds) * 1000,
+      connectionsCheckingInterval: Math.min(10, requestSeconds) * 1000,
+    },
     keepAliveTimeout: 75_000,
     return503OnClosing: false,
     forceCloseConnections: 'idle',
@@ -134,9 +139,10 @@ export function createServer(options: HttpOptions): FastifyInstance {
   };
 
   /** A page that was led here by its own name (DNS rebinding) would read the replies as its own. */
-  const checkHost = ({ socket, headers: { host } }: IncomingMessage): void => {
-    if (host === undefined || !isLoopback(socket.localAddress) || isOwnHost(host, ...ownHosts)) return;
-    const name = host.replace(/:\d*$/, '');
+  const checkHost = (request: IncomingMessage): void => {
+    const host = hostOf(request);
+    if (host === undefined || !isLoopback(request.socket.localAddress) || isOwnHost(host, ...ownHosts)) return;
+    const name = nameIn(host) ?? host;
     throw forbidden(`the service is not called ${quote(name)}: if that is a name of it, start it with --allow-host ${name.slice(0, 253)}`);
   };
 
@@ -158,6 +164,8 @@ export function createServer(options: HttpOptions): FastifyInstance {
   server.addHook('onRequest', (request, reply, done) => {
     const refused = decorate(request, reply);
     if (refused) throw refused;
+    const hosts = countHosts(request.raw.rawHeaders);
+    if (hosts > 1 || (hosts === 0 && request.raw.httpVersion === '1.1')) throw badRequest(`wanted one Host header, not ${hosts}`);
     if (allowOrigin(cors, request, reply)) {
       void reply.code(204).send();
       return;

@@ -7,9 +7,10 @@ import { isIPv6 } from 'node:net';
 import { resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
-import { codeOf, messageOf, TailraceError } from '../../core/errors.ts';
+import { codeOf, messageOf, TailraceError, UsageError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import type { Credentials } from '../auth/auth.ts';
+import { nameIn } from '../../web/host-check.ts';
 import { leastRateOf } from '../fairness/least-rate.ts';
 import { DEFAULT_LIMITS, memoryShares, queryLimitsOf, SERVICE_MEMORY_BYTES, type ServiceLimits } from '../limits.ts';
 
@@ -59,6 +60,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const { log, sync = false } = options;
   const env = options.env ?? process.env;
   const headerPrefix = checkPrefix(options.headerPrefix ?? env['TAILRACE_HEADER_PREFIX'] ?? 'X-Service-');
+  const ownHosts = (options.allowHosts ?? []).map(readHost);
   const dataDir = resolve(options.dataDir);
 
   // Loaded lazily: the agent, in the same program, needs none of it.
@@ -118,7 +120,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       auth,
       rateLimit: rateLimit(limits.ratePerSecond),
       headerPrefix,
-      ownHosts: [options.listen.host, ...(options.allowHosts ?? [])],
+      ownHosts: [options.listen.host, ...ownHosts],
       corsOrigins: new Set(options.corsOrigins),
       requestSeconds: limits.requestSeconds,
       leastRate: leastRateOf(limits),
@@ -201,6 +203,15 @@ function checkPrefix(prefix: string): string {
   if (/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}$/.test(prefix)) return prefix;
   throw new TailraceError('E_HEADER_PREFIX', `the header prefix ${JSON.stringify(prefix)} cannot begin an HTTP header`, {
     fix: 'use letters, digits and -, such as X-Service-',
+  });
+}
+
+/** A name or address; a port may stand behind it. Throws a `UsageError`. */
+function readHost(text: string): string {
+  const name = isIPv6(text) ? `[${text}]` : nameIn(text);
+  if (name !== undefined && /^(?:\[.*\]|[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?)$/i.test(name)) return name;
+  throw new UsageError('E_ALLOW_HOST', `--allow-host ${JSON.stringify(text)} is no name of a host`, {
+    fix: 'write each name in full, such as logs.example.org; --allow-host may be repeated',
   });
 }
 
