@@ -184,6 +184,7 @@ export interface SyslogSourceConfig extends SourceCommon {
   readonly charset: string;
   /** Which JSON in messages is parsed into the field `json`; `fields`: all, its members into fields of their own. */
   readonly parseJson: 'none' | 'cee' | 'all' | 'fields';
+  readonly parse: 'none' | 'cef' | 'leef' | 'kv' | 'auto';
   /** Receive buffer asked for each datagram socket. */
   readonly receiveBufferBytes: number;
   /** Permissions of unix sockets. */

@@ -92,7 +92,7 @@ export interface SyslogExports {
   syslogTable(p: number, end: number, to: number, most: number): void;
 }
 
-const JSON_MODES = ['none', 'cee', 'all'];
+const JSON_MODES = ['none', 'cee', 'all', 'every'];
 const PARTS = ['whole', 'rest', 'tag'];
 const FOUND = ['read', 'slow', 'time', 'data'] as const;
 const STOPS = ['input', 'slow', 'output', 'time'] as const;
@@ -113,12 +113,12 @@ const MAX_HEADS = 32;
 const HEADS_BYTES = 8 * (MAX_HEADS + 1);
 
 /**
- * Makes the loops of one source. Messages of more than `longest` bytes are slow, those that may be JSON which is wanted, and those that
+ * Makes the loops of one source. Messages of more than `longest` bytes are slow, those that may be JSON which is wanted (`every`: all), and those that
  * are no UTF-8 where they are in another charset then (`hasCharset`), and those that begin as one of `heads` does behind their priority.
  */
 export type SyslogFactory = (
   longest: number,
-  json?: 'none' | 'cee' | 'all',
+  json?: 'none' | 'cee' | 'all' | 'every',
   hasCharset?: boolean,
   heads?: readonly string[],
 ) => SyslogLoops;

@@ -20,6 +20,7 @@ sources:
     listen: ["tcp://127.0.0.1:${port}"]
     timezone: Europe/Athens
     parse_json: cee
+    parse: auto
     max_event_bytes: 1KiB
     charset: latin1
     fields: {env: test}
@@ -84,8 +85,9 @@ test('preview --stats counts messages, and those of which no part can be read', 
 test('tests of the configuration may be messages', async () => {
   const rest = `tests:
   - source: net
-    input: ['<34>1 2026-05-01T10:00:00Z web-1 app 7 - - up', '<15>1 2026-05-01T10:00:00Z web-1 app - - - no']
-    expect: [{appname: app, message: up, facility: auth, facility_code: 4, severity: crit, severity_code: 2, host: web-1}]
+    input: ['<34>1 2026-05-01T10:00:00Z web-1 app 7 - - up', '<15>1 2026-05-01T10:00:00Z web-1 app - - - no', '<13>May  1 10:00:00 fw CEF:0|V|P|1|7|Logon|3|src=192.0.2.1']
+    expect: [{appname: app, message: up, facility: auth, facility_code: 4, severity: crit, severity_code: 2, host: web-1},
+      {message: 'CEF:0|V|P|1|7|Logon|3|src=192.0.2.1', facility: user, facility_code: 1, severity: notice, severity_code: 5, vendor: V, product: P, product_version: '1', event_id: '7', name: Logon, event_severity: '3', src: 192.0.2.1}]
 `;
   const folder = makeTree({ 'tailrace.yaml': configFor('http://127.0.0.1:1', 5514, rest) });
   const { code, stdout, stderr } = await tailrace(['test'], { cwd: folder });

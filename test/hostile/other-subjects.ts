@@ -17,6 +17,7 @@ import { encodeEvent } from '../../src/sources/syslog/message/parse.ts';
 import { createHeaderReader, HEADS as HANDED_OVER } from '../../src/sources/syslog/message/header.ts';
 import { readLocalTime } from '../../src/sources/syslog/message/sent-time.ts';
 import { systemClock } from '../../src/core/time/clock.ts';
+import { bodyOf } from '../../src/sources/syslog/message/bodies.ts';
 import { suffixOf } from '../../src/sources/syslog/message/sender.ts';
 import { Framer } from '../../src/sources/syslog/receive/framing.ts';
 import { hideSecrets } from '../../src/telemetry/hide-secrets.ts';
@@ -28,7 +29,9 @@ const MOST = 4 * 1024 * 1024;
 const READ_BYTES = 64 * 1024;
 const PARSE_JSON: readonly ParseJson[] = ['none', 'cee', 'all', 'fields'];
 /** Beginnings of a message, each of which reads what follows as another part of it. */
-const HEADS = ['', '<13>', '<13>1 ', '<13>1 2026-10-11T22:14:15Z h a p m ', '<13>1 - - - - - ', '<13>1 - - - - - [a b="', '<13>1 - - - - - [a b="c"] ', '<13>Oct 11 22:14:15 ', '<13>Oct 11 22:14:15 host ', '<13>Oct 11 22:14:15 host app[1]: ', '<13>2026-10-11T22:14:15', '<13>Oct 11 22:14:15.']; // prettier-ignore
+const HEADS = ['', '<13>', '<13>1 ', '<13>1 2026-10-11T22:14:15Z h a p m ', '<13>1 - - - - - ', '<13>1 - - - - - [a b="', '<13>1 - - - - - [a b="c"] ', '<13>Oct 11 22:14:15 ', '<13>Oct 11 22:14:15 host ', '<13>Oct 11 22:14:15 host app[1]: ', '<13>2026-10-11T22:14:15', '<13>Oct 11 22:14:15.', '<13>date=', '<13>: ', '<13>29: ', '<13>1 2026-10-11T22:14:15Z h ', '<13>[20', '<13>id=a time="']; // prettier-ignore
+/** The same of what `parse` reads in a message. */
+const BODIES = ['', 'CEF:0|', 'CEF:0|a|b|c|d|e|3|', 'CEF:0|a|b|c|d|e|3|a=', 'LEEF:1.0|', 'LEEF:1.0|a|b|c|d|', 'LEEF:2.0|a|b|c|d|^|', 'LEEF:2.0|a|b|c|d|x5E|a=', 'a=', 'a="', 'a=b c=', 'a=1|b=', '[a:"', '[a:"b"; ']; // prettier-ignore
 
 const zone = createZone(TIMEZONE);
 const receivedAtMs = Date.parse(RECEIVED_AT);
@@ -73,6 +76,13 @@ function loopSubjects(): Subject[] {
       },
     }));
   });
+}
+
+function fieldSubjects(): Subject[] {
+  return BODIES.map((head) => ({
+    name: `fields of a message behind ${JSON.stringify(head)}`,
+    run: (text: string) => bodyOf(head + text, 'auto') ?? bodyOf(head + text, 'kv'),
+  }));
 }
 
 function framingSubjects(): Subject[] {
@@ -143,6 +153,7 @@ export function otherSubjects(): readonly Subject[] {
   return [
     ...messageSubjects(),
     ...loopSubjects(),
+    ...fieldSubjects(),
     ...framingSubjects(),
     ...answerSubjects(),
     ...bodySubjects(),

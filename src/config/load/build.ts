@@ -108,6 +108,7 @@ function buildSyslog(id: string, values: Values<typeof syslogTable>, context: Co
     tls: { cert: path(cert), key: path(key), ca: path(ca), requireClientCert, maxVersion },
     timezone: values.timezone ?? hostZone(),
     parseJson: values.parse_json,
+    parse: values.parse,
     receiveBufferBytes: values.receive_buffer,
     socketMode: values.socket_mode,
     proxyProtocol: values.proxy_protocol,

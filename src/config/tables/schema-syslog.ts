@@ -83,6 +83,10 @@ export const syslogOwn = {
     default: 'none',
     doc: 'a message that is a JSON object is also parsed into the field `json`: cee behind `@cee:`, all with and without it; fields: its members become fields, which overwrite nothing',
   }),
+  parse: field(choice(['none', 'cef', 'leef', 'kv', 'auto']), {
+    default: 'none',
+    doc: 'fields out of the message, which overwrite nothing: of CEF, of LEEF, of `key=value` pairs, or of whichever it is (auto)',
+  }),
   receive_buffer: field(size('64KiB', '1GiB'), {
     default: '16MiB',
     doc: 'what the system may hold of datagrams that are not read yet, for each socket; it caps it at net.core.rmem_max without CAP_NET_ADMIN',

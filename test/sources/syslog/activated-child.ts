@@ -18,6 +18,7 @@ const source = createSyslogSource(
     onOversize: 'truncate',
     timezone: 'UTC',
     parseJson: 'none',
+    parse: 'none',
     charset: 'utf-8',
     receiveBufferBytes: 16 * 1024 * 1024,
     socketMode: 0o660,

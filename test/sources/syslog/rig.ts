@@ -11,6 +11,7 @@ import { cutFrame } from '../../../src/sources/syslog/message/frame.ts';
 import { Framer } from '../../../src/sources/syslog/receive/framing.ts';
 import type { Frame } from '../../../src/sources/syslog/message/frame.ts';
 import { Intake } from '../../../src/sources/syslog/intake/intake.ts';
+import type { ParseBody } from '../../../src/sources/syslog/message/bodies.ts';
 import type { ParseJson } from '../../../src/sources/syslog/message/message-json.ts';
 import { MessageStream } from '../../../src/sources/syslog/receive/message-stream.ts';
 import { encodeEvent } from '../../../src/sources/syslog/message/parse.ts';
@@ -56,6 +57,7 @@ export function createRig(
   parseJson: ParseJson = 'none',
   onOversize: 'truncate' | 'split' | 'dead_letter' = 'truncate',
   decode?: (bytes: Buffer) => string,
+  parse: ParseBody = 'none',
 ): Rig {
   const kernel = createKernel(24 * 1024 * 1024);
   const lane = new LaneDouble();
@@ -71,7 +73,7 @@ export function createRig(
     freed: () => resume(),
   });
   const reserve = (bytes: number): Region => kernel.reserve(bytes);
-  const intake = new Intake({ kernel, collector, maxEventBytes, onOversize, zone, parseJson, decode, clock, stats, reserve });
+  const intake = new Intake({ kernel, collector, maxEventBytes, onOversize, zone, parseJson, parse, decode, clock, stats, reserve });
   const input = reserve(64 * 1024);
   const place = reserve(1024 * 1024);
   const table: MessageTable = createMessageTable(reserve(tableBytes(10_000)));

@@ -20,6 +20,7 @@ export const config: SyslogSourceConfig = {
   onOversize: 'truncate',
   timezone: 'UTC',
   parseJson: 'none',
+  parse: 'none',
   charset: 'utf-8',
   receiveBufferBytes: 16 * 1024 * 1024,
   socketMode: 0o660,

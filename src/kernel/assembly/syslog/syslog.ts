@@ -52,7 +52,7 @@ export function setUpSyslog(resultsAt: usize, wordsAt: usize, prioritiesAt: usiz
 
 /**
  * The times and the time of receipt of a source, as text and in seconds since 1970, and the beginnings of headers that are JavaScript's. Messages of more than `longest` bytes are left to JavaScript, and those that may be
- * JSON behind a cookie (`json` 1) or with and without it (2), and with a `charset` those that are no UTF-8.
+ * JSON behind a cookie (`json` 1) or with and without it (2), or all (3), and with a `charset` those that are no UTF-8.
  */
 export function useSyslogSource(
   timesAt: usize,
@@ -203,6 +203,7 @@ function putEvent(): u32 {
 }
 
 function mayBeJson(p: usize, end: usize): bool {
+  if (jsonMode == 3) return true;
   while (p < end && load<u8>(p) == 0x20) p++;
   if (p == end) return false;
   const c = <u32>load<u8>(p);

@@ -12,6 +12,7 @@ import type { SyslogLoops, SyslogResult } from '../../../kernel/syslog.ts';
 import type { Collector, Cursor } from './collector.ts';
 import { cutFrame, splitFrame } from '../message/frame.ts';
 import type { Frame } from '../message/frame.ts';
+import type { ParseBody } from '../message/bodies.ts';
 import type { ParseJson } from '../message/message-json.ts';
 import { encodeEvent } from '../message/parse.ts';
 import { createHeaderReader, HEADS, type HeaderReader } from '../message/header.ts';
@@ -27,6 +28,7 @@ export interface IntakeOptions {
   readonly onOversize: 'truncate' | 'split' | 'dead_letter';
   readonly zone: Zone;
   readonly parseJson: ParseJson;
+  readonly parse?: ParseBody;
   /** Names of the fields that the agent gives events. */
   readonly fieldNames?: ReadonlySet<string>;
   /** Reads messages that are no UTF-8; absent: invalid bytes become U+FFFD. */
@@ -51,11 +53,11 @@ export class Intake {
   readonly #readHeader: HeaderReader;
 
   constructor(options: IntakeOptions) {
-    const { kernel, collector, maxEventBytes, parseJson, decode, reserve, zone, clock } = options;
+    const { kernel, collector, maxEventBytes, parseJson, parse = 'none', decode, reserve, zone, clock } = options;
     this.#options = options;
     this.#loops = kernel.syslog(
       Math.min(maxEventBytes, collector.longestMessage),
-      parseJson === 'fields' ? 'all' : parseJson,
+      parse !== 'none' ? 'every' : parseJson === 'fields' ? 'all' : parseJson,
       decode !== undefined,
       HEADS,
     );
@@ -131,9 +133,9 @@ export class Intake {
   }
 
   #takeSlow(cursor: Cursor, suffix: Buffer, frame: Frame): void {
-    const { collector, maxEventBytes, onOversize, clock, zone, parseJson, fieldNames, decode, stats } = this.#options;
+    const { collector, maxEventBytes, onOversize, clock, zone, parseJson, parse, fieldNames, decode, stats } = this.#options;
     const own = { receivedAtMs: clock.now(), ending: endingOf(suffix), readHeader: this.#readHeader };
-    const receipt = { ...own, zone, parseJson, ...(fieldNames && { fieldNames }), decode };
+    const receipt = { ...own, zone, parseJson, ...(parse && { parse }), ...(fieldNames && { fieldNames }), decode };
     const event = encodeEvent(frame, receipt, maxEventBytes, collector.longestEvent);
     stats.slowPathEvents += 1;
     if (event.hasTimeError && (frame.part?.number ?? 1) === 1) stats.timeErrors = (stats.timeErrors ?? 0) + 1;

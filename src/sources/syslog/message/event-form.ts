@@ -9,7 +9,7 @@ import type { Origin } from './sender.ts';
 /** Bytes of fields that end each event; more are spliced in. */
 const MAX_ENDING_BYTES = 512;
 /** Every name that an event may have. */
-const OWN_NAMES = new Set([
+export const OWN_NAMES: ReadonlySet<string> = new Set([
   '_time',
   'message',
   'host',

@@ -1,11 +1,9 @@
 /** Time and host of messages that have no header but `name=value` pairs: FortiGate, SonicWall, Sophos, Check Point. */
 import type { Zone } from '../../../core/time/zone.ts';
+import { MAX_HEAD_BYTES } from '../limits.ts';
+import { readPairs } from './bodies.ts';
 import { readSentTime, TEXT_END } from './sent-time.ts';
 
-/** A pair, or a word between pairs. */
-const PAIR = /(?:([\w.-]{1,64})=(?:"((?:[^"\\]|\\.){0,1024})"|([^\s,|"]{0,1024}))|[^\s,|]{1,1024})[\s,|]*/y;
-/** Bytes of a header that is looked for in the table of forms. */
-export const MAX_HEAD_BYTES = 1024;
 const OFFSET = /([+-])(\d{1,2}):?(\d\d)/;
 const HAS_ZONE = /Z$|[A-Z]{2,5}$|\d[+-]\d\d:?\d\d$/;
 const MOST_OFFSET_S = 14 * 3600;
@@ -17,12 +15,10 @@ interface PairsHeader {
   readonly timeError?: string | undefined;
 }
 
-export function readPairs(text: string, receivedAtMs: number, zone: Zone, host: string | undefined): PairsHeader {
-  const pairs = new Map<string, string>();
-  PAIR.lastIndex = 0;
-  // The last one may be cut: the text is the beginning of a message.
-  for (let match = PAIR.exec(text); match && (PAIR.lastIndex < text.length || text.length < MAX_HEAD_BYTES / 2); match = PAIR.exec(text))
-    if (match[1] !== undefined && !pairs.has(match[1])) pairs.set(match[1], match[2] ?? match[3]!);
+/** `text` is the beginning of a message, of which the last pair may be cut. */
+export function readPairsHeader(text: string, receivedAtMs: number, zone: Zone, host: string | undefined): PairsHeader {
+  const fields = readPairs(text.length < MAX_HEAD_BYTES / 2 ? text : text.slice(0, text.lastIndexOf(text.includes(' ') ? ' ' : '|')));
+  const pairs = new Map(Object.entries(fields).flatMap(([name, value]) => (typeof value === 'string' ? [[name, value] as const] : [])));
   const named = host ?? pairs.get('devname') ?? pairs.get('hostname') ?? pairs.get('fw');
   const [date, clock] = [pairs.get('date'), pairs.get('time')];
   const wall =

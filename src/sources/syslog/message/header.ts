@@ -8,7 +8,8 @@ import { LEVELS } from '../../../core/time/line-start.ts';
 import type { Zone } from '../../../core/time/zone.ts';
 import type { SyslogHeader, SyslogLoops } from '../../../kernel/syslog.ts';
 import { HEADER_FORMS } from './header-forms.ts';
-import { MAX_HEAD_BYTES, readPairs } from './header-pairs.ts';
+import { readPairsHeader } from './header-pairs.ts';
+import { MAX_HEAD_BYTES } from '../limits.ts';
 import { readLocalTime, readSentTime, TEXT_END } from './sent-time.ts';
 import { readStructuredData, type StructuredData } from './structured-data.ts';
 
@@ -106,7 +107,7 @@ function readForm(text: string, at: number, receivedAtMs: number, zone: Zone): F
     const from = before.lastIndex;
     const host = match.groups?.['host'];
     const none = { host, mayHaveHost: false, isMonthFirst: false, end: from };
-    if (isPairs) return { ...none, ...readPairs(Buffer.from(text.slice(from), 'latin1').toString(), receivedAtMs, zone, host) };
+    if (isPairs) return { ...none, ...readPairsHeader(Buffer.from(text.slice(from), 'latin1').toString(), receivedAtMs, zone, host) };
     if (!behind) return none;
     const sent = readSentTime(text, from, behind, receivedAtMs, zone);
     if (!sent) continue;

@@ -6,9 +6,12 @@ import { isUtf8 } from 'node:buffer';
 import { utf8Cut } from '../../../parsers/text/encoding.ts';
 import { rawMembers } from '../../../json/edit.ts';
 import type { EventFields, Frame, Part } from './frame.ts';
+import { type Body, bodyOf, type ParseBody } from './bodies.ts';
+import { OWN_NAMES } from './event-form.ts';
 import { type HeaderReader, parseHeader } from './header.ts';
 import { jsonOf, type ParseJson } from './message-json.ts';
 import type { Ending } from './sender.ts';
+import { readSentTime, TEXT_END } from './sent-time.ts';
 import { FACILITIES, SEVERITIES } from '../../../core/syslog-priority.ts';
 import type { Zone } from '../../../core/time/zone.ts';
 
@@ -19,6 +22,8 @@ export interface Receipt {
   readonly ending: Ending;
   readonly zone: Zone;
   readonly parseJson: ParseJson;
+  /** Absent: none. */
+  readonly parse?: ParseBody;
   /** Names of the fields that the agent gives events. */
   readonly fieldNames?: ReadonlySet<string>;
   /** Reads messages that are no UTF-8; undefined: invalid bytes become U+FFFD. */
@@ -54,6 +59,9 @@ export function encodeEvent(frame: Frame, receipt: Receipt, maxEventBytes: numbe
       isUnparsed: event['parse_error'] !== undefined,
       hasTimeError: event['time_error'] !== undefined,
     };
+  // Its fields find no room beside it.
+  if (receipt.parse !== undefined && receipt.parse !== 'none')
+    return encodeEvent(frame, { ...receipt, parse: 'none' }, maxEventBytes, maxJsonBytes);
   // Characters that JSON writes as six bytes, by the megabyte: the beginning is kept.
   const kept = text.toString().slice(0, Math.floor((maxJsonBytes - 2048) / 6));
   const smaller = unparsed(kept, 'too large once written as JSON', receipt);
@@ -94,8 +102,10 @@ export function parseMessage(text: Buffer, receipt: Receipt): EventFields {
   const parsed = parseHeader(text, receipt.readHeader, receipt.receivedAtMs, receipt.zone);
   if (typeof parsed === 'string') return unparsed(text.toString(), parsed, receipt);
   const [facility, severity] = [parsed.priority >> 3, parsed.priority & 7];
+  const body = bodyOf(parsed.message, receipt.parse ?? 'none');
+  const hasTime = parsed.time !== undefined || parsed.timeError !== undefined;
   return {
-    _time: parsed.time ?? receiptTime(receipt),
+    _time: parsed.time ?? (hasTime ? undefined : timeOf(body, receipt)) ?? receiptTime(receipt),
     message: parsed.message,
     host: parsed.host,
     appname: parsed.appname,
@@ -107,13 +117,29 @@ export function parseMessage(text: Buffer, receipt: Receipt): EventFields {
     severity_code: severity,
     structured_data: parsed.structuredData,
     time_error: parsed.timeError,
+    parse_error: body?.error,
     ...receipt.ending,
+    ...(body && fieldsOf(body, receipt)),
   };
 }
 
-function eventOf(text: Buffer, { part, isOutOfStep }: Frame, receipt: Receipt): EventFields {
+/** The body's fields; the event's own names and those of the agent's fields win. */
+function fieldsOf({ fields }: Body, { fieldNames }: Receipt): EventFields {
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => !OWN_NAMES.has(name) && !fieldNames?.has(name)));
+}
+
+/** Of a message whose header has no time: `rt` of CEF, `devTime` of LEEF. */
+function timeOf(body: Body | undefined, { receivedAtMs, zone }: Receipt): string | undefined {
+  const text = body?.fields['rt'] ?? body?.fields['devTime'];
+  return typeof text === 'string' ? readSentTime(text, 0, TEXT_END, receivedAtMs, zone)?.time : undefined;
+}
+
+function eventOf(text: Buffer, { part, isOutOfStep, originalBytes }: Frame, receipt: Receipt): EventFields {
+  const isWhole = part === undefined && originalBytes === undefined;
   const parse = (): EventFields =>
-    isOutOfStep ? unparsed(text.toString(), 'the octet count before it is wrong', receipt) : parseMessage(text, receipt);
+    isOutOfStep
+      ? unparsed(text.toString(), 'the octet count before it is wrong', receipt)
+      : parseMessage(text, isWhole ? receipt : { ...receipt, parse: 'none' });
   return part === undefined ? parse() : withPart(text, part, parse);
 }
 
