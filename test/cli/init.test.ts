@@ -160,7 +160,7 @@ test('init groups thousands of files, leaves rotated ones to the agent, and ship
   const mixed = loadConfig(config, { TAILRACE_TOKEN: 'x' }).sources.find((each) =>
     (each as FileSourceConfig).include.includes(`${folder}/logs/mixed/*.log`),
   );
-  expect((mixed as FileSourceConfig).exclude).toEqual([`${folder}/logs/mixed/odd.log`]);
+  expect((mixed as FileSourceConfig).exclude).toEqual([`${folder}/logs/mixed/odd.log`, `${folder}/logs/mixed/odd[-._][0-9]*`]);
 });
 
 test('init takes containers and pods by their folders, as others will come', async () => {

@@ -9,6 +9,7 @@ import { findConfig } from '../../config/load/find.ts';
 import { createLog } from '../../telemetry/log.ts';
 import { explainStop } from './explain-stop.ts';
 import { type InForce, reloadAgent } from './reload-agent.ts';
+import { describeSharedFiles } from './shared-files.ts';
 import { listenForSignals } from './signals.ts';
 import type { ReloadReport } from '../../agent/reload/reload-report.ts';
 
@@ -24,6 +25,7 @@ export async function run(args: RunArguments): Promise<number> {
   const log = await createLog({ level: args.logLevel ?? config.telemetry.logLevel });
   const short = describeShortMemory();
   if (short) log.warn({ fix: short.fix }, short.message);
+  for (const { source, message, fix } of describeSharedFiles(config)) log.warn({ source, fix }, message);
   const once = args.once ?? false;
   const requests = new ReloadRequests();
   const signals = listenForSignals(() => void requests.ask());

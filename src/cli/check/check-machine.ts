@@ -14,6 +14,7 @@ import { systemClock } from '../../core/time/clock.ts';
 import { findFiles } from '../../sources/file/scan/find-files.ts';
 import { ListedPrivateFiles } from '../../sources/file/scan/private-files.ts';
 import { isGzipOrZstdName } from '../../sources/file/scan/rotated-names.ts';
+import { describeSharedFiles } from '../agent/shared-files.ts';
 import { plural } from '../output/say.ts';
 import { trimEndOf } from '../../core/text/trim-end.ts';
 
@@ -38,6 +39,8 @@ export async function checkMachine(config: Config, locate: Locate, rmemMaxFile =
     const warning = udp < 0 ? undefined : udpWarning(rmemMaxFile);
     if (warning !== undefined) warnings.push({ ...locate(`sources.${source.id}.listen.${udp}`), ...warning });
   }
+  for (const { source, message, fix } of describeSharedFiles(config))
+    warnings.push({ ...locate(`sources.${source}.include`), message, fix });
   const short = describeShortMemory();
   if (short) warnings.push({ ...locate('sinks'), ...short });
   const problems: Problem[] = [];

@@ -1,6 +1,7 @@
 /** Files to globs: names that differ in a number or a date share one, and so do many neighbours. Pure. */
-import { compileInclude } from '../../sources/file/scan/glob.ts';
+import { compileExclude, compileInclude } from '../../sources/file/scan/glob.ts';
 import { datedName } from '../../sources/file/scan/rotated-names.ts';
+import { findSharedPath } from '../../sources/file/shared-path.ts';
 
 export interface FileGroup {
   /** The path's parts, as they stand in the glob. */
@@ -50,11 +51,53 @@ export function generalise(groups: readonly FileGroup[], least: number, kindOf: 
   return merged;
 }
 
-/** Literal paths of `others` that the globs match, too: to be left out. */
-export function findForeign(globs: readonly string[], others: readonly string[]): string[] {
-  const rules = globs.map((glob) => compileInclude(glob)).filter(({ isLiteral }) => !isLiteral);
-  return rules.length === 0 ? [] : others.filter((path) => rules.some((rule) => rule.matches(path)));
+/** Include and exclude of a source. */
+export interface Patterns {
+  readonly include: readonly string[];
+  readonly exclude: readonly string[];
 }
+
+export interface SourceFiles {
+  readonly include: readonly string[];
+  readonly files: readonly string[];
+}
+
+/**
+ * Patterns that share no file, also none that comes later: a glob leaves out what another source reads, and dated rotations of it; where that
+ * would leave out its own files, or two have the same glob, it names its files.
+ */
+export function separate(sources: readonly SourceFiles[]): Patterns[] {
+  const found: Patterns[] = sources.map(({ include }) => ({ include, exclude: [] }));
+  const name = (at: number): void => void (found[at] = { include: sources[at]!.files.map(literalOf), exclude: [] });
+  const isShared = (one: number, other: number): boolean => findSharedPath(found[one]!, found[other]!) !== undefined;
+  const leaveOut = (from: number, what: number): boolean => {
+    const { include, exclude } = found[from]!;
+    const shared = found[what]!.include.filter(
+      (glob) => findSharedPath({ include, exclude }, { include: [glob], exclude: [] }) !== undefined,
+    );
+    const more = shared.flatMap((glob) => [glob, ...datedForms(glob)]);
+    if (sources[from]!.files.some(compileExclude(more)) || include.every((glob) => compileInclude(glob).isLiteral)) return false;
+    found[from] = { include, exclude: [...exclude, ...more] };
+    return !isShared(from, what);
+  };
+  for (const [one] of sources.entries()) {
+    for (let other = 0; other < one; other++) {
+      if (!isShared(one, other) || leaveOut(other, one) || leaveOut(one, other)) continue;
+      name(one);
+      name(other);
+    }
+  }
+  return found;
+}
+
+/** What the file of that name is called once it is rotated by date or number. */
+function datedForms(glob: string): string[] {
+  const dot = glob.lastIndexOf('.');
+  if (!compileInclude(glob).isLiteral) return [];
+  return [dot > glob.lastIndexOf('/') + 1 ? `${glob.slice(0, dot)}[-._][0-9]*` : `${glob}[-._][0-9]*`];
+}
+
+const literalOf = (path: string): string => `/${path.split('/').slice(1).map(escapeGlob).join('/')}`;
 
 export function escapeGlob(text: string): string {
   return text.replaceAll(/[\\*?[\]{}()!+@|]/g, String.raw`\$&`);

@@ -2,7 +2,7 @@
 import { systemClock } from '../../core/time/clock.ts';
 import type { Candidate, Candidates } from './list-candidates.ts';
 import { SecretFields } from './find-fields.ts';
-import { escapeGlob, type FileGroup, findForeign, generalise, globOf, groupByName } from './group-files.ts';
+import { type FileGroup, generalise, globOf, groupByName, separate } from './group-files.ts';
 import { type LogFile, lookInto, type NoLog, type Open } from './look-into.ts';
 import { recognise, type Recognised } from './recognise.ts';
 import { Trials } from './trials.ts';
@@ -131,21 +131,16 @@ function toSources(groups: readonly FileGroup[], kinds: ReadonlyMap<string, Kind
     else bySettings.set(key, { name, groups: [group] });
   }
   const ids = new Set<string>();
-  return [...bySettings.values()].map(({ name, groups: own }) => {
+  const all = [...bySettings.values()];
+  const patterns = separate(all.map(({ groups: own }) => ({ include: own.map(globOf), files: own.flatMap((group) => group.files) })));
+  return all.map(({ name, groups: own }, index) => {
     const paths = own.flatMap((group) => group.files);
     const metas = paths.map((path) => files.get(path)!);
-    const include = own.map(globOf);
     const secrets = new SecretFields();
     for (const kind of new Set(paths.map((path) => kinds.get(path)!))) secrets.merge(kind.secrets);
-    const mine = new Set(paths);
-    const foreign = findForeign(
-      include,
-      [...files.keys()].filter((path) => !mine.has(path)),
-    );
     return {
       id: uniqueId(name, ids),
-      include,
-      exclude: foreign.map((path) => `/${path.split('/').slice(1).map(escapeGlob).join('/')}`),
+      ...patterns[index]!,
       files: paths,
       recognised: kinds.get(paths[0]!)!.recognised,
       secrets,
