@@ -2,7 +2,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-const SOURCES = ['src/service/query/**/*.ts', 'src/language/functions/*/sql.ts', 'src/service/engine/*.ts'];
+const SOURCES = ['src/service/query/**/*.ts', 'src/language/functions/*/{sql,*-sql}.ts', 'src/service/engine/*.ts'];
 const root = join(import.meta.dirname, '../../..');
 const source = SOURCES.flatMap((pattern) => globSync(pattern, { cwd: root })).map((path) => readFileSync(join(root, path), 'utf8')).join('\n'); // prettier-ignore
 const known = new Set(source.match(/[A-Za-z_]\w*/g));
