@@ -2,6 +2,7 @@
  * Holds a query with `streaming-duration` until events of its dataset are stored or its time is over. Nothing is polled: an ingest request that
  * stored events wakes the queries that wait for its dataset.
  */
+import { FairBudget } from '../fairness/fair-budget.ts';
 import { SERVICE_HELD_QUERIES } from '../limits.ts';
 import { ApiError } from '../http/api-error.ts';
 
@@ -11,28 +12,29 @@ export function openArrivals() {
   const waiters = new Map<number, Set<() => void>>();
   /** When events were last stored, by dataset: a query that began before need not wait. */
   const lastStored = new Map<number, number>();
-  let waiting = 0;
+  const places = new FairBudget(SERVICE_HELD_QUERIES);
   let isClosed = false;
 
   const wake = (dataset: number): void => {
     for (const end of [...(waiters.get(dataset) ?? [])]) end();
   };
   return {
-    async wait(dataset: number, since: number, ms: number, signal: AbortSignal): Promise<void> {
+    /** `holder`: who shares the places. Throws an `ApiError` 429 where none is left for it. */
+    async wait(dataset: number, since: number, ms: number, signal: AbortSignal, holder: string): Promise<void> {
       signal.throwIfAborted();
       if (isClosed || (lastStored.get(dataset) ?? -1) >= since) return;
-      if (waiting >= SERVICE_HELD_QUERIES)
-        throw new ApiError(429, `${waiting} queries with streaming-duration are open, the most at a time`, { 'Retry-After': '1' });
+      const place = places.tryTake(holder, 1);
+      if (!place)
+        throw new ApiError(429, `${places.used} queries with streaming-duration are open, the most at a time is ${SERVICE_HELD_QUERIES}, half of them of one token`, { 'Retry-After': '1' }); // prettier-ignore
       const ofDataset = waiters.get(dataset) ?? new Set();
       waiters.set(dataset, ofDataset);
-      waiting++;
       await new Promise<void>((done) => {
         const end = (): void => {
           clearTimeout(timer);
           signal.removeEventListener('abort', end);
           ofDataset.delete(end);
           if (ofDataset.size === 0 && waiters.get(dataset) === ofDataset) waiters.delete(dataset);
-          waiting--;
+          place.release();
           done();
         };
         const timer = setTimeout(end, ms);
@@ -51,7 +53,7 @@ export function openArrivals() {
       lastStored.delete(dataset);
     },
     /** How many wait. */
-    waiting: (): number => waiting,
+    waiting: (): number => places.used,
     /** Ends every wait, and those to come. */
     close(): void {
       isClosed = true;

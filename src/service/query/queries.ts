@@ -74,11 +74,11 @@ export function openQueries({ catalog, engine, arrivals, countQuery, columnsOf, 
   /** Waits without using the dataset, so that it can be removed meanwhile. */
   const hold = async (
     name: string,
-    { startedAt }: FastifyRequest,
+    request: FastifyRequest,
     { 'streaming-duration': holdMs }: QueryParameters,
     { signal }: { readonly signal: AbortSignal },
   ): Promise<void> => {
-    if (holdMs > 0) await arrivals.wait(catalog.get(name).id, startedAt, holdMs, signal);
+    if (holdMs > 0) await arrivals.wait(catalog.get(name).id, request.startedAt, holdMs, signal, queryHolder(request));
   };
   const send = (reply: FastifyReply, parameters: QueryParameters, room: Held, { text, bytesRead }: Written): FastifyReply => {
     const bytes = text.size();
