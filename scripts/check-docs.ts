@@ -69,10 +69,10 @@ interface Names {
 /** What the program calls its commands, options and metrics, as its sources say it. */
 function readNames(root: string): Names {
   const textOf = (path: string) => (existsSync(join(root, path)) ? readText(root, path) : '');
-  const commandLine = textOf('src/cli/program.ts') + textOf('src/cli/client/commands.ts');
+  const commandLine = ['program.ts', 'client/commands.ts', 'options/command-options.ts'].map((file) => textOf(`src/cli/${file}`)).join('');
   const all = (text: string, pattern: RegExp) => new Set([...text.matchAll(pattern)].map((match) => match[1] ?? ''));
   return {
-    commands: all(commandLine, /\.command\('([a-z-]+)'/g),
+    commands: all(commandLine, /\bcommand\(\s*'([a-z-]+)/g),
     options: all(commandLine, /'(?:-\w, )?(--[a-z-]+)/g),
     metrics: [
       ...all(

@@ -18,20 +18,13 @@ import { DeadLetters, formatLetter, type Letter, type LetterIndex } from '../sta
 import { lockFolder } from '../state/lock.ts';
 import { createLog } from '../telemetry/log.ts';
 import { plural, say } from './output/say.ts';
-import type { ConfigArguments } from './agent/config-arguments.ts';
-
-export interface DeadLettersArguments extends ConfigArguments {
-  /** Drop without ids means all only with it. */
-  readonly all?: boolean;
-  /** The sink to replay through, in place of each letter's own. */
-  readonly sink?: string;
-}
+import type { ArgumentsOf } from './options/command-options.ts';
 
 const ACTIONS = ['list', 'show', 'replay', 'drop'] as const;
 type Action = (typeof ACTIONS)[number];
 
 /** Resolves with the exit code: 0 done, 1 something could not be read or sent again. Throws `TailraceError`. */
-export async function deadLetters(action: string, ids: readonly string[], args: DeadLettersArguments): Promise<number> {
+export async function deadLetters(action: string, ids: readonly string[], args: ArgumentsOf<'dead-letters'>): Promise<number> {
   checkUsage(action, ids, args);
   const file = findConfig(args.config);
   const config = loadWithoutSecrets(file, process.env);
@@ -48,7 +41,7 @@ export async function deadLetters(action: string, ids: readonly string[], args: 
 }
 
 /** Checked before the configuration is loaded: these mistakes do not depend on it. */
-function checkUsage(action: string, ids: readonly string[], { all, sink }: DeadLettersArguments): asserts action is Action {
+function checkUsage(action: string, ids: readonly string[], { all, sink }: ArgumentsOf<'dead-letters'>): asserts action is Action {
   if (!ACTIONS.some((known) => known === action))
     throw new UsageError('E_USAGE', `dead-letters does not know "${action}"`, { fix: 'use list, show, replay or drop' });
   if (action === 'show' && ids.length === 0)
@@ -101,7 +94,7 @@ async function replay(
   { dataDir, sinks }: Config,
   file: string,
   ids: readonly string[],
-  { json, sink }: DeadLettersArguments,
+  { json, sink }: ArgumentsOf<'dead-letters'>,
 ): Promise<number> {
   const names = sinks.map(({ id }) => id);
   if (sink !== undefined && !names.includes(sink))

@@ -5,16 +5,12 @@ import { silentLog } from '../core/log.ts';
 import { refuseForeignFolder } from '../state/keep-owner.ts';
 import { hidePassword } from '../service/engine/clickhouse-url.ts';
 import { moveToCluster, type MoveProgress } from '../service/run/migrate.ts';
+import type { ArgumentsOf } from './options/command-options.ts';
 
-export interface MigrateArgs {
-  readonly data?: string;
-  readonly to: string;
-  readonly sync?: boolean;
-  readonly json?: boolean;
-}
+export type MigrateArguments = ArgumentsOf<'migrate'> & { readonly to: string };
 
 /** Resolves to the exit code. Throws a `TailraceError`. */
-export async function migrate({ data = 'tailrace-service', to, sync = false, json = false }: MigrateArgs): Promise<number> {
+export async function migrate({ data = 'tailrace-service', to, sync = false, json = false }: MigrateArguments): Promise<number> {
   refuseForeignFolder(resolve(data));
   const show = json ? showNothing : process.stderr.isTTY ? showInPlace : showEachDataset();
   const result = await moveToCluster({ dataDir: resolve(data), to, sync, log: silentLog, env: process.env, onProgress: show });

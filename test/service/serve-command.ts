@@ -1,6 +1,6 @@
 /** `tailrace serve` in a process of its own. */
 import { join } from 'node:path';
-import type { ServeArgs } from '../../src/cli/serve/serve.ts';
+import type { ArgumentsOf } from '../../src/cli/options/command-options.ts';
 import { type Program, startCommand } from '../support/program.ts';
 import { until } from '../support/until.ts';
 
@@ -13,7 +13,7 @@ interface Ready {
 }
 
 /** Starts it with these arguments, on a port of its own. */
-export function run(args: ServeArgs, env: Record<string, string> = {}): Program & { readonly ready: () => Promise<Ready> } {
+export function run(args: ArgumentsOf<'serve'>, env: Record<string, string> = {}): Program & { readonly ready: () => Promise<Ready> } {
   const script = join(import.meta.dirname, 'serve-process.ts');
   const program = startCommand(process.execPath, [script, JSON.stringify({ listen: '127.0.0.1:0', ...args })], env);
   return {

@@ -2,11 +2,9 @@
 import { findConfig } from '../../config/load/find.ts';
 import { loadWithoutSecrets } from '../../config/load/load.ts';
 import type { Config } from '../../config/model.ts';
+import type { ArgumentsOf } from '../options/command-options.ts';
 
-export interface ConfigArguments {
-  readonly config?: string;
-  readonly json?: boolean;
-}
+export type ConfigArguments = ArgumentsOf<'reload'>;
 
 /** Loads the configuration without its secrets. Throws `ConfigError`, or `UsageError` if no file is found. */
 export function configOf({ config }: ConfigArguments): Config {

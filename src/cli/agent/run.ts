@@ -12,15 +12,10 @@ import { type InForce, reloadAgent } from './reload-agent.ts';
 import { describeSharedFiles } from './shared-files.ts';
 import { listenForSignals } from './signals.ts';
 import type { ReloadReport } from '../../agent/reload/reload-report.ts';
-
-export interface RunArguments {
-  readonly config?: string;
-  readonly once?: boolean;
-  readonly logLevel?: 'debug' | 'info' | 'warn' | 'error';
-}
+import type { ArgumentsOf } from '../options/command-options.ts';
 
 /** Resolves with the exit code: 0 done, 1 something was not delivered and cannot be had again, or `--once` did not get through. Throws `TailraceError`. */
-export async function run(args: RunArguments): Promise<number> {
+export async function run(args: ArgumentsOf<'run'>): Promise<number> {
   const config = await loadRunnable(findConfig(args.config), process.env);
   const log = await createLog({ level: args.logLevel ?? config.telemetry.logLevel });
   const short = describeShortMemory();

@@ -3,17 +3,13 @@ import { styleText } from 'node:util';
 import { printable } from '../../config/quote.ts';
 import { formatBytes } from '../../config/fields/units.ts';
 import { describeState, type SinkStatus, type SourceStatus, type Status } from '../../telemetry/status.ts';
-import { type ConfigArguments, configOf } from './config-arguments.ts';
+import { configOf } from './config-arguments.ts';
 import { groupDigits } from '../output/say.ts';
 import { askRunning } from './ask-running.ts';
-
-export interface StatusArguments extends ConfigArguments {
-  /** Fail only where the agent itself does not work, for the health checks of containers. */
-  readonly health?: boolean;
-}
+import type { ArgumentsOf } from '../options/command-options.ts';
 
 /** Resolves with 0 while everything is delivered or in hand, else 1, as where no agent runs. Throws `TailraceError`. */
-export async function status(args: StatusArguments): Promise<number> {
+export async function status(args: ArgumentsOf<'status'>): Promise<number> {
   const { dataDir } = configOf(args);
   const found = await askRunning<Status>(dataDir, { command: 'status', args: [] });
   const colours = process.stdout.isTTY && !process.env['NO_COLOR'];

@@ -5,20 +5,16 @@ import { suggest } from '../../config/nearest.ts';
 import { UsageError } from '../../core/errors.ts';
 import { flush, write } from '../client/output/print.ts';
 import { say } from '../output/say.ts';
-import { type ConfigArguments, configOf } from './config-arguments.ts';
+import { configOf } from './config-arguments.ts';
 import { datasetsMember, eventChange, fates } from '../preview/preview-output.ts';
 import { askRunning } from './ask-running.ts';
-
-export interface TapArguments extends ConfigArguments {
-  readonly count?: number;
-  readonly seconds?: number;
-}
+import type { ArgumentsOf } from '../options/command-options.ts';
 
 const DEFAULT_EVENTS = 20;
 const DEFAULT_SECONDS = 10;
 
 /** Resolves with 0 after that many events, or when the time is over. Throws `TailraceError` where no agent runs. */
-export async function tap(source: string | undefined, args: TapArguments): Promise<number> {
+export async function tap(source: string | undefined, args: ArgumentsOf<'tap'>): Promise<number> {
   const { dataDir, sources } = configOf(args);
   const ids = sources.map(({ id }) => id);
   if (source !== undefined && !ids.includes(source))

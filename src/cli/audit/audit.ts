@@ -11,17 +11,13 @@ import { lockFolder } from '../../state/lock.ts';
 import { createLog } from '../../telemetry/log.ts';
 import type { Status } from '../../telemetry/status.ts';
 import { write } from '../client/output/print.ts';
-import { type ConfigArguments, configOf } from '../agent/config-arguments.ts';
+import { configOf } from '../agent/config-arguments.ts';
 import { type Audit, type AuditedAgent, makeReport, type Report } from './report.ts';
 import { renderAudit } from './show.ts';
-
-export interface AuditArguments extends ConfigArguments {
-  /** Takes the losses that are shown for known. */
-  readonly acknowledge?: boolean;
-}
+import type { ArgumentsOf } from '../options/command-options.ts';
 
 /** Resolves with 0 where everything is accounted for, else 1. Throws `TailraceError`. */
-export async function audit(args: AuditArguments): Promise<number> {
+export async function audit(args: ArgumentsOf<'audit'>): Promise<number> {
   const config = configOf(args);
   const found = await auditFolder(config, args.acknowledge === true);
   await write(args.json === true ? `${JSON.stringify(found)}\n` : renderAudit(found));

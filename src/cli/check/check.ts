@@ -11,12 +11,7 @@ import type { Config } from '../../config/model.ts';
 import { UsageError } from '../../core/errors.ts';
 import { checkMachine, type Locate } from './check-machine.ts';
 import { plural } from '../output/say.ts';
-import type { ConfigArguments } from '../agent/config-arguments.ts';
-
-export interface CheckArguments extends ConfigArguments {
-  /** Asks the services, too. */
-  readonly online?: boolean;
-}
+import type { ArgumentsOf } from '../options/command-options.ts';
 
 /** Where the answer goes; a test gives its own. */
 export interface CheckOutput {
@@ -36,7 +31,7 @@ interface Findings {
 }
 
 /** Resolves with the exit code: 0 when it would run, 2 when there are problems, 1 when only a service has any. */
-export async function check(args: CheckArguments, output: CheckOutput = processOutput()): Promise<number> {
+export async function check(args: ArgumentsOf<'check'>, output: CheckOutput = processOutput()): Promise<number> {
   const findings = await examine(args.config);
   const isValid = findings.problems.length === 0;
   if (args.online === true && isValid && findings.config !== undefined) {

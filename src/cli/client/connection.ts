@@ -11,24 +11,13 @@ import { quote } from '../../config/quote.ts';
 import { isIngest, sentenceOf } from './sentence.ts';
 import { say } from '../output/say.ts';
 import { UsageError } from '../../core/errors.ts';
+import type { ArgumentsOf } from '../options/command-options.ts';
 
 /** Characters of an address in a message. */
 const MAX_SHOWN = 200;
 
 /** The options that every client command takes. */
-export interface ConnectionArguments {
-  readonly url?: string;
-  readonly token?: string;
-  readonly tokenFile?: string;
-  readonly orgId?: string;
-  readonly edgeDomain?: string;
-  readonly headerPrefix?: string;
-  readonly timeout?: string;
-  readonly ca?: string;
-  readonly cert?: string;
-  readonly key?: string;
-  readonly json?: boolean;
-}
+export type ConnectionArguments = ArgumentsOf<'whoami'>;
 
 export interface Connection {
   readonly client: Client;

@@ -1,18 +1,12 @@
 /** `tailrace datasets list|get|create|update|delete|trim`. Each resolves with the exit code. */
 import { createInterface } from 'node:readline';
 import { UsageError } from '../../core/errors.ts';
-import type { ConnectionArguments } from './connection.ts';
+import type { ArgumentsOf } from '../options/command-options.ts';
 import { printList, printRecord, write } from './output/print.ts';
 import { plural, say } from '../output/say.ts';
 import { withClient } from './with-client.ts';
 
-export interface DatasetArguments extends ConnectionArguments {
-  readonly description?: string;
-  readonly maxDuration?: string;
-  readonly yes?: boolean;
-}
-
-export function listDatasets(args: DatasetArguments): Promise<number> {
+export function listDatasets(args: ArgumentsOf<'datasets list'>): Promise<number> {
   return withClient(args, undefined, async (client) => {
     const datasets = await client.datasets.list();
     await printList(datasets, { name: 'name', created: 'created', who: 'who', description: 'description' }, args.json);
@@ -20,11 +14,11 @@ export function listDatasets(args: DatasetArguments): Promise<number> {
   });
 }
 
-export function getDataset(name: string, args: DatasetArguments): Promise<number> {
+export function getDataset(name: string, args: ArgumentsOf<'datasets get'>): Promise<number> {
   return withClient(args, name, async (client) => printRecord(await client.datasets.get(name), args.json));
 }
 
-export function createDataset(name: string, args: DatasetArguments): Promise<number> {
+export function createDataset(name: string, args: ArgumentsOf<'datasets create'>): Promise<number> {
   checkName(name);
   return withClient(args, undefined, async (client) => {
     const { description } = args;
@@ -32,14 +26,14 @@ export function createDataset(name: string, args: DatasetArguments): Promise<num
   });
 }
 
-export function updateDataset(name: string, args: DatasetArguments): Promise<number> {
+export function updateDataset(name: string, args: ArgumentsOf<'datasets update'>): Promise<number> {
   const { description } = args;
   if (description === undefined)
     throw new UsageError('E_USAGE', 'update changes nothing without --description', { fix: 'give --description TEXT' });
   return withClient(args, name, async (client) => printRecord(await client.datasets.update(name, { description }), args.json));
 }
 
-export function deleteDataset(name: string, args: DatasetArguments): Promise<number> {
+export function deleteDataset(name: string, args: ArgumentsOf<'datasets delete'>): Promise<number> {
   return withClient(args, name, async (client) => {
     if (!(await confirm(`Delete the dataset ${name} and all its events?`, args.yes))) return 1;
     await client.datasets.delete(name);
@@ -49,7 +43,7 @@ export function deleteDataset(name: string, args: DatasetArguments): Promise<num
   });
 }
 
-export function trimDataset(name: string, duration: string | undefined, args: DatasetArguments): Promise<number> {
+export function trimDataset(name: string, duration: string | undefined, args: ArgumentsOf<'datasets trim'>): Promise<number> {
   const keep = duration ?? args.maxDuration;
   if (keep === undefined)
     throw new UsageError('E_USAGE', 'trim needs the age over which events are deleted', {

@@ -1,14 +1,13 @@
 /** `tailrace ingest DATASET [FILE…]`: stores files or stdin, shows how far it is, and names the events that were refused by file and line. */
 import { basename } from 'node:path';
 import type { IngestFormat } from '../../client/client.ts';
-import type { Compression, FailedEvents } from '../../client/ingest/send-chunk.ts';
+import type { FailedEvents } from '../../client/ingest/send-chunk.ts';
 import { ingestStream, type StreamOptions, type StreamSummary } from '../../client/ingest/ingest-stream.ts';
 import { printable } from '../../config/quote.ts';
 import { messageOf, UsageError } from '../../core/errors.ts';
 import { CLIENT_NAMED_FAILURES } from '../../client/limits.ts';
 import { MAX_LABELS_BYTES } from '../../config/limits.ts';
 import { asciiJson } from '../../client/paths.ts';
-import type { ConnectionArguments } from './connection.ts';
 import { type Input, openInputs, openText } from './ingest-input.ts';
 import { write } from './output/print.ts';
 import { plural, say } from '../output/say.ts';
@@ -16,18 +15,7 @@ import { cut } from './output/table.ts';
 import { formatBytes } from '../../config/fields/units.ts';
 import { type Progress, startProgress } from './output/progress.ts';
 import { ensureDataset, withClient } from './with-client.ts';
-
-export interface IngestArguments extends ConnectionArguments {
-  readonly format?: IngestFormat;
-  readonly timestampField?: string;
-  readonly timestampFormat?: string;
-  /** A JSON object, or `key=value,key=value`. */
-  readonly labels?: string;
-  readonly csvDelimiter?: string;
-  readonly csvFields?: string;
-  readonly compression?: Compression;
-  readonly createDataset?: boolean;
-}
+import type { ArgumentsOf } from '../options/command-options.ts';
 
 /** Over all inputs. */
 interface Totals {
@@ -50,7 +38,7 @@ interface Totals {
 }
 
 /** Resolves with 0 when every event was stored, else 1. */
-export function ingest(dataset: string, files: readonly string[], args: IngestArguments): Promise<number> {
+export function ingest(dataset: string, files: readonly string[], args: ArgumentsOf<'ingest'>): Promise<number> {
   const inputs = openInputs(files);
   const labels = args.labels === undefined ? undefined : parseLabels(args.labels);
   const sizes = inputs.map(({ bytes }) => bytes);

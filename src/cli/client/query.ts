@@ -7,29 +7,14 @@ import { isPage, pagesOf, pagesOfDataset } from '../../client/pages.ts';
 import { printable } from '../../config/quote.ts';
 import { messageOf, UsageError } from '../../core/errors.ts';
 import { CLIENT_PAGE_ROWS } from '../../client/limits.ts';
-import type { ConnectionArguments } from './connection.ts';
 import { heading, terminalColumns, write, writeLines } from './output/print.ts';
 import { plural, say } from '../output/say.ts';
 import { startProgress } from './output/progress.ts';
 import { rangeOf } from './query-range.ts';
-import { type Output, rowWriter, type WriteRows } from './output/row-writers.ts';
+import { rowWriter, type WriteRows } from './output/row-writers.ts';
 import { rowsOfLegacy, rowsOfTables, type Rows } from './output/rows.ts';
 import { withClient } from './with-client.ts';
-
-export interface QueryArguments extends ConnectionArguments {
-  /** The dataset of a structured query. */
-  readonly dataset?: string;
-  /** Holds the query's text. */
-  readonly file?: string;
-  readonly start?: string;
-  readonly end?: string;
-  readonly output?: Output;
-  readonly limit?: number;
-  readonly all?: boolean;
-  readonly series?: boolean;
-  readonly cache?: boolean;
-  readonly follow?: boolean;
-}
+import type { ArgumentsOf } from '../options/command-options.ts';
 
 /** A page, and what to do with it. */
 interface Page {
@@ -44,7 +29,7 @@ const EXAMPLE = '`tailrace query \'logs | where level == "error" | take 10\'`';
 const HOW_TO_ASK = `give it as one argument, such as ${EXAMPLE}`;
 
 /** Resolves with 0. `words` is the number of arguments that were given, of which the text is the first. */
-export async function query(text: string | undefined, args: QueryArguments, words: number): Promise<number> {
+export async function query(text: string | undefined, args: ArgumentsOf<'query'>, words: number): Promise<number> {
   if (words > 1)
     throw new UsageError('E_USAGE', `a query is one argument, and ${words} were given`, { fix: `put it in quotes, such as ${EXAMPLE}` });
   const asked = checkQuery(await readQuery(text, args));
@@ -62,7 +47,7 @@ export async function query(text: string | undefined, args: QueryArguments, word
 }
 
 /** Ends with 0 at Ctrl-C. */
-async function followUntilStopped(client: Client, asked: string, args: QueryArguments): Promise<void> {
+async function followUntilStopped(client: Client, asked: string, args: ArgumentsOf<'query'>): Promise<void> {
   const { dataset, end, all, limit = Infinity, output, json } = args;
   const clash = Object.entries({ '--dataset': dataset, '--end': end, '--all': all }).find(([, value]) => value !== undefined)?.[0];
   if (clash !== undefined) throw new UsageError('E_USAGE', `--follow does not go with ${clash}`, { fix: 'leave one of the two out' });
@@ -80,7 +65,7 @@ async function followUntilStopped(client: Client, asked: string, args: QueryArgu
   });
 }
 
-async function show(pages: AsyncIterable<Page>, args: QueryArguments): Promise<void> {
+async function show(pages: AsyncIterable<Page>, args: ArgumentsOf<'query'>): Promise<void> {
   const output = args.output ?? (args.json ? 'json' : process.stdout.isTTY ? 'lines' : 'table');
   const isForPeople = output === 'table' || output === 'lines';
   const writers: WriteRows[] = [];
@@ -121,11 +106,11 @@ async function writeChart({ tables: [table], render }: TabularResult, columns: n
 }
 
 /** How many rows a request asks for; undefined leaves it to the text and the service. */
-function pageRows({ all, limit }: QueryArguments): number | undefined {
+function pageRows({ all, limit }: ArgumentsOf<'query'>): number | undefined {
   return limit === undefined ? (all ? CLIENT_PAGE_ROWS : undefined) : Math.min(limit, CLIENT_PAGE_ROWS);
 }
 
-async function* tabularPages(client: Client, apl: string, args: QueryArguments): AsyncGenerator<Page> {
+async function* tabularPages(client: Client, apl: string, args: ArgumentsOf<'query'>): AsyncGenerator<Page> {
   const range = rangeOf(args, Date.now());
   const limit = pageRows(args);
   const options = { ...range, ...(limit !== undefined && { limit }), ...(args.cache === false && { noCache: true }) };
@@ -133,7 +118,7 @@ async function* tabularPages(client: Client, apl: string, args: QueryArguments):
     yield { result, status: result.status, rows: rowsOfTables(result), isPage: isPage(result) };
 }
 
-async function* legacyPages(client: Client, text: string, dataset: string, args: QueryArguments): AsyncGenerator<Page> {
+async function* legacyPages(client: Client, text: string, dataset: string, args: ArgumentsOf<'query'>): AsyncGenerator<Page> {
   const range = rangeOf(args, Date.now());
   const limit = pageRows(args);
   const asked = { ...parseLegacy(text), ...range, ...(limit !== undefined && { limit }) };
@@ -143,7 +128,7 @@ async function* legacyPages(client: Client, text: string, dataset: string, args:
 }
 
 /** From the argument, `--file`, or stdin. Throws `UsageError`. */
-async function readQuery(text: string | undefined, { file, dataset }: QueryArguments): Promise<string> {
+async function readQuery(text: string | undefined, { file, dataset }: ArgumentsOf<'query'>): Promise<string> {
   if (text !== undefined && text !== '-') return text;
   if (file !== undefined) {
     try {

@@ -10,33 +10,16 @@ import { parseDuration } from '../../config/fields/units.ts';
 import type { OfflineTokens } from '../../service/run/offline-tokens.ts';
 import { codeOf, messageOf, TailraceError, UsageError } from '../../core/errors.ts';
 import { refuseForeignFolder } from '../../state/keep-owner.ts';
-import type { ConnectionArguments } from './connection.ts';
+import type { ArgumentsOf } from '../options/command-options.ts';
 import { confirm } from './datasets.ts';
 import { printList, write } from './output/print.ts';
 import { say } from '../output/say.ts';
 import { sentenceOf } from './sentence.ts';
 import { withClient } from './with-client.ts';
 
-export interface TokenArguments extends ConnectionArguments {
-  readonly description?: string;
-  /** Datasets, or `*`. */
-  readonly ingest?: readonly string[];
-  readonly query?: readonly string[];
-  readonly trim?: readonly string[];
-  readonly manageDatasets?: boolean;
-  readonly manageTokens?: boolean;
-  readonly personal?: boolean;
-  readonly user?: string;
-  /** A duration from now, or RFC 3339. */
-  readonly expires?: string;
-  readonly yes?: boolean;
-  /** The data folder of a local service that is stopped. */
-  readonly data?: string;
-}
-
 const EVERY: readonly Action[] = ['create', 'read', 'update', 'delete'];
 
-export function listTokens(args: TokenArguments): Promise<number> {
+export function listTokens(args: ArgumentsOf<'tokens list'>): Promise<number> {
   return withTokens(args, async (tokens) => {
     const columns = {
       ...({ id: 'id', name: 'name', created: 'created' } as const),
@@ -48,7 +31,7 @@ export function listTokens(args: TokenArguments): Promise<number> {
 }
 
 /** The token alone goes to stdout, so that a script can keep it. */
-export function createToken(name: string, args: TokenArguments): Promise<number> {
+export function createToken(name: string, args: ArgumentsOf<'tokens create'>): Promise<number> {
   const wanted = newToken(name, args, Date.now());
   return withTokens(args, async (tokens) => {
     const created = await tokens.create(wanted);
@@ -57,7 +40,7 @@ export function createToken(name: string, args: TokenArguments): Promise<number>
   });
 }
 
-export function revokeToken(id: string, args: TokenArguments): Promise<number> {
+export function revokeToken(id: string, args: ArgumentsOf<'tokens revoke'>): Promise<number> {
   return withTokens(args, async (tokens) => {
     if (!(await confirm(`Revoke the token ${id}? What uses it is refused from then on.`, args.yes))) return 1;
     await tokens.revoke(id);
@@ -68,7 +51,7 @@ export function revokeToken(id: string, args: TokenArguments): Promise<number> {
 }
 
 /** The token that the options describe. Throws `UsageError`. */
-function newToken(name: string, args: TokenArguments, nowMs: number): NewToken {
+function newToken(name: string, args: ArgumentsOf<'tokens create'>, nowMs: number): NewToken {
   const { description, personal, user, expires, manageDatasets, manageTokens } = args;
   const datasets: Record<string, Record<string, Action[]>> = {};
   const grant = (names: readonly string[] | undefined, area: string, action: Action): void => {
@@ -115,7 +98,7 @@ function rightsOf({ datasetCapabilities, orgCapabilities }: Token): string {
 
 type Tokens = Pick<Client['tokens'], 'list' | 'create' | 'revoke'>;
 
-function withTokens(args: TokenArguments, work: (tokens: Tokens) => Promise<number | void>): Promise<number> {
+function withTokens(args: ArgumentsOf<'tokens list'>, work: (tokens: Tokens) => Promise<number | void>): Promise<number> {
   if (args.data !== undefined) return withFolder(args.data, args, work);
   return withClient(args, undefined, async (client) => {
     try {
@@ -133,7 +116,11 @@ function withTokens(args: TokenArguments, work: (tokens: Tokens) => Promise<numb
   });
 }
 
-async function withFolder(data: string, args: TokenArguments, work: (tokens: Tokens) => Promise<number | void>): Promise<number> {
+async function withFolder(
+  data: string,
+  args: ArgumentsOf<'tokens list'>,
+  work: (tokens: Tokens) => Promise<number | void>,
+): Promise<number> {
   if (args.url !== undefined || args.token !== undefined || args.tokenFile !== undefined)
     throw new UsageError('E_USAGE', '--data is for a service that is stopped, --url and --token are for one that runs', {
       fix: 'give one or the other',

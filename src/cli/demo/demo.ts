@@ -19,6 +19,7 @@ import { createLog } from '../../telemetry/log.ts';
 import { FIRST_TOKENS_FILE, madeTokens, signedIn, writeFirstTokens } from '../serve/first-tokens.ts';
 import { ensureDataset } from '../client/with-client.ts';
 import { startDemoApp } from './demo-app.ts';
+import type { ArgumentsOf } from '../options/command-options.ts';
 
 const DATASET = 'demo-logs';
 const KEPT_FOLDER = 'tailrace-demo';
@@ -27,14 +28,8 @@ const SHOW_EVERY_PLAIN_MS = 3000;
 /** A terminal sends Ctrl-C to the whole process group and npm forwards it: signals this close together are one. */
 const SAME_SIGNAL_MS = 1500;
 
-export interface DemoArguments {
-  readonly data?: string;
-  readonly keep?: boolean;
-  readonly json?: boolean;
-}
-
 /** Runs until a signal; resolves with 0 once all is drained, 1 when something could not be delivered. */
-export async function demo(args: DemoArguments): Promise<number> {
+export async function demo(args: ArgumentsOf<'demo'>): Promise<number> {
   const stopping = waitForSignal();
   const kept = args.data ?? (args.keep === true ? KEPT_FOLDER : undefined);
   const folder = makeFolder(kept);
@@ -61,7 +56,7 @@ function makeFolder(wanted: string | undefined): string {
   }
 }
 
-async function runDemo(folder: string, args: DemoArguments, stopping: Promise<AbortSignal>): Promise<number> {
+async function runDemo(folder: string, args: ArgumentsOf<'demo'>, stopping: Promise<AbortSignal>): Promise<number> {
   const { startService } = await import('../../service/run/service.ts');
   const log = await createLog({ level: 'warn' });
   process.umask(0o077);

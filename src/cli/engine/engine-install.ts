@@ -4,19 +4,12 @@ import { TailraceError, UsageError } from '../../core/errors.ts';
 import { engineFolder, engineVersion, howToInstall, packagesFor, versionFolder } from '../../service/engine/installed.ts';
 import { startProgress } from '../client/output/progress.ts';
 import { installEngine } from './install-engine.ts';
-
-export interface EngineInstallArguments {
-  /** Where engines are kept; default `TAILRACE_ENGINE_FOLDER`, then /var/lib/tailrace/engine. */
-  readonly folder?: string;
-  /** Default `npm_config_registry`, then npm's own. */
-  readonly registry?: string;
-  readonly json?: boolean;
-}
+import type { ArgumentsOf } from '../options/command-options.ts';
 
 const NPM = 'https://registry.npmjs.org/';
 
 /** Resolves to the exit code: 0 installed or there already, 1 failed. Throws `TailraceError`. */
-export async function engineInstall({ folder, registry, json = false }: EngineInstallArguments): Promise<number> {
+export async function engineInstall({ folder, registry, json = false }: ArgumentsOf<'engine install'>): Promise<number> {
   const packages = packagesFor();
   if (!packages) throw new TailraceError('E_ENGINE_MISSING', 'there is no embedded engine for this machine', { fix: howToInstall() });
   const from = registry ?? process.env['npm_config_registry'] ?? NPM;

@@ -12,15 +12,7 @@ import { type Candidates, listCandidates } from './list-candidates.ts';
 import { type Plan, plan, type PlannedSource } from './plan.ts';
 import { examplesOf, Questions, skippedText, sourceObject, sourceText } from './show.ts';
 import { configText, type Destination } from './write-config.ts';
-
-export interface InitArguments {
-  readonly out?: string;
-  readonly yes?: boolean;
-  readonly json?: boolean;
-  readonly url?: string;
-  readonly dataset?: string;
-  readonly tokenFile?: string;
-}
+import type { ArgumentsOf } from '../options/command-options.ts';
 
 interface Described {
   readonly source: PlannedSource;
@@ -35,7 +27,7 @@ interface Answers {
 }
 
 /** Resolves with 0 once it is written, 1 where there is nothing to ship. Throws `TailraceError`. */
-export async function init(paths: readonly string[], args: InitArguments): Promise<number> {
+export async function init(paths: readonly string[], args: ArgumentsOf<'init'>): Promise<number> {
   const file = args.out ?? 'tailrace.yaml';
   const isTerminal = process.stdin.isTTY && process.stderr.isTTY && args.json !== true;
   if (args.yes !== true && !isTerminal)
@@ -66,7 +58,7 @@ export async function init(paths: readonly string[], args: InitArguments): Promi
   return 0;
 }
 
-function destinationOf({ url, dataset, tokenFile }: InitArguments, file: string): Destination {
+function destinationOf({ url, dataset, tokenFile }: ArgumentsOf<'init'>, file: string): Destination {
   return {
     url: url ?? 'http://127.0.0.1:4100',
     dataset: dataset ?? 'logs',
@@ -85,7 +77,7 @@ async function describe({ sources }: Plan, config: Config | undefined, open: Can
   return described;
 }
 
-async function sayNothing(planned: Plan, found: Candidates, { json }: InitArguments): Promise<number> {
+async function sayNothing(planned: Plan, found: Candidates, { json }: ArgumentsOf<'init'>): Promise<number> {
   if (json === true) await write(`${JSON.stringify(reportOf(undefined, { described: [], hasJournal: false }, planned, found))}\n`);
   else await write(skippedText(planned, found));
   await flush();
@@ -96,7 +88,7 @@ async function sayNothing(planned: Plan, found: Candidates, { json }: InitArgume
   return 1;
 }
 
-async function ask(offered: Answers, planned: Plan, found: Candidates, { url, dataset }: InitArguments): Promise<Answers> {
+async function ask(offered: Answers, planned: Plan, found: Candidates, { url, dataset }: ArgumentsOf<'init'>): Promise<Answers> {
   const { to: defaults } = offered;
   const questions = new Questions();
   try {

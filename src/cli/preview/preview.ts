@@ -16,19 +16,10 @@ import type { PreviewTarget } from './preset-target.ts';
 import { choosePreview } from './preview-source.ts';
 import { PreviewStats } from './preview-stats.ts';
 import type { Log } from '../../core/log.ts';
-
-export interface PreviewArguments {
-  readonly config?: string;
-  readonly source?: string;
-  readonly sink?: string;
-  readonly preset?: string;
-  readonly json?: boolean;
-  readonly diff?: boolean;
-  readonly stats?: boolean;
-}
+import type { ArgumentsOf } from '../options/command-options.ts';
 
 /** Resolves with 0; with 1 where an input could not be read to its end. Throws `TailraceError`. */
-export async function preview(files: readonly string[], args: PreviewArguments): Promise<number> {
+export async function preview(files: readonly string[], args: ArgumentsOf<'preview'>): Promise<number> {
   if (args.stats && args.diff)
     throw new UsageError('E_PREVIEW', '--stats prints counts alone, so --diff has no effect', { fix: 'leave one out' });
   if (args.preset !== undefined && (args.source ?? args.sink) !== undefined)

@@ -12,47 +12,12 @@ import { JSON_NAMES, madeTokens, type MadeTokens, signedIn, writeFirstTokens } f
 import { boundHeap, readMemory, shortMemory } from './memory.ts';
 import { startService, type Service } from '../../service/run/service.ts';
 import { refuseForeignFolder, shellWord } from '../../state/keep-owner.ts';
-
-export interface ServeArgs {
-  /** `host:port`, default 127.0.0.1:4100. */
-  readonly listen?: string;
-  /** The data folder, default ./tailrace-service. */
-  readonly data?: string;
-  /** `embedded`, the default, or `clickhouse://…`. */
-  readonly engine?: string;
-  /** Names by which clients may call it, beside its own. */
-  readonly allowHost?: readonly string[];
-  /** Origins whose pages may ask it. */
-  readonly cors?: readonly string[];
-  readonly headerPrefix?: string;
-  /** A size: what process and embedded engine may take. */
-  readonly memory?: string;
-  /** Fsync stored events before answering. */
-  readonly sync?: boolean;
-  /** Requests a second. */
-  readonly rateLimit?: string;
-  /** A duration: what one query may take. */
-  readonly queryTimeout?: string;
-  /** A size: what one query may use. */
-  readonly queryMemory?: string;
-  /** A size: what may be ingested in a month. */
-  readonly monthlyQuota?: string;
-  /** A size: of an ingest body after decompression. */
-  readonly maxBody?: string;
-  /** Fields of one dataset. */
-  readonly maxFields?: string;
-  /** Personal tokens of owners and admins may ingest, too. */
-  readonly acceptPersonalTokensForIngest?: boolean;
-  /** One line of JSON on stderr for each request. */
-  readonly accessLog?: boolean;
-  /** One line of JSON on stdout instead of text. */
-  readonly json?: boolean;
-}
+import type { ArgumentsOf } from '../options/command-options.ts';
 
 const DEFAULT_DATA = 'tailrace-service';
 
 /** Resolves to the exit code once the service has ended: 0 drained, 1 could not start, 2 wrong usage. */
-export async function serve(args: ServeArgs, log: Log = stderrLog): Promise<number> {
+export async function serve(args: ArgumentsOf<'serve'>, log: Log = stderrLog): Promise<number> {
   let service: Service;
   // Before the start, which says "ready": who reads that may stop it at once.
   const stopped = nextSignal();
@@ -99,7 +64,7 @@ export async function serve(args: ServeArgs, log: Log = stderrLog): Promise<numb
 }
 
 /** The limits that the options set, in the service's units. Throws a `UsageError`. */
-function readLimits(args: ServeArgs): Partial<ServiceLimits> {
+function readLimits(args: ArgumentsOf<'serve'>): Partial<ServiceLimits> {
   const read = (option: string, text: string | undefined, parse: (text: string) => Parsed, most: number): number | undefined => {
     if (text === undefined) return undefined;
     const parsed = parse(text);

@@ -6,16 +6,13 @@ import { askRunning } from '../agent/ask-running.ts';
 import { configOf } from '../agent/config-arguments.ts';
 import { enterScreen, type Key } from './screen.ts';
 import { renderTop, VIEWS } from './view.ts';
-
-export interface TopArguments {
-  readonly config?: string;
-}
+import type { ArgumentsOf } from '../options/command-options.ts';
 
 const ASK_EVERY_MS = 1000;
 const ANSWER_WITHIN_MS = 3000;
 
 /** Resolves with 0 once the user, or a signal, ends it. Throws `TailraceError` where no agent runs at its start. */
-export async function top(args: TopArguments): Promise<number> {
+export async function top(args: ArgumentsOf<'top'>): Promise<number> {
   if (!process.stdin.isTTY || !process.stdout.isTTY)
     throw new UsageError('E_TOP', 'top needs a terminal for its input and its output', {
       fix: 'tailrace status prints the same once, tailrace status --json for scripts',
