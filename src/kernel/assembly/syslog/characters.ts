@@ -38,34 +38,38 @@ export function isWideSpace(p: usize, end: usize): bool {
 
 /** Behind the characters at `p` that are of these below 128, and no white space beyond. Sets `characters`. */
 export function wordEnd(p: usize, end: usize, low: u64, high: u64): usize {
+  let from = p;
   characters = 0;
-  while (p < end) {
-    const c = <u32>load<u8>(p);
-    if (c < 128) {
-      if (!isOf(c, low, high)) break;
-      p++;
-      characters++;
-    } else {
-      if (isWideSpace(p, end)) break;
-      const n = sequence(p);
-      p += abs(n);
-      characters += n == 4 ? 2 : 1;
-    }
+  while (true) {
+    while (p < end && isOf(load<u8>(p), low, high)) p++;
+    characters += p - from;
+    if (p >= end || load<u8>(p) < 128 || isWideSpace(p, end)) return min(p, end);
+    const n = sequence(p);
+    p += abs(n);
+    from = p;
+    characters += n == 4 ? 2 : 1;
   }
-  return min(p, end);
+  // Never reached: the compiler does not see it.
+  return end;
 }
 
 /** `slot` */
 const SLOT: u32 = 0x746f_6c73;
 
+/** Where the word ended that was looked at last. */
+export let wordStop: usize = 0;
+
 /** Behind the host at `p`, or 0: a word that is no level. */
 export function endOfHost(p: usize, end: usize): usize {
+  wordStop = p;
   const first = <u32>load<u8>(p);
   if (p >= end || first == 0x2d || first == 0x2e || first == 0x2f) return 0;
   let at = p;
-  let hasSlash = false;
-  while (at < end && (isOf(load<u8>(at), HOST_LOW, HOST_HIGH) || load<u8>(at) == 0x2f)) hasSlash = load<u8>(at++) == 0x2f || hasSlash;
-  if (at == p || at == end || load<u8>(at) != 0x20 || load<u8>(at - 1) == 0x3a || levelEnd(p) == at) return 0;
+  while (at < end && isOf(load<u8>(at), HOST_LOW, HOST_HIGH)) at++;
+  const hasSlash = at < end && load<u8>(at) == 0x2f;
+  if (hasSlash) while (at < end && (isOf(load<u8>(at), HOST_LOW, HOST_HIGH) || load<u8>(at) == 0x2f)) at++;
+  wordStop = at;
+  if (at == p || at == end || load<u8>(at) != 0x20 || load<u8>(at - 1) == 0x3a || (at - p < 9 && levelEnd(p) == at)) return 0;
   // `slot1/bigip`, and a context of a firewall: `fw/admin : %ASA-6-…`.
   const isContext = at + 2 < end && load<u16>(at, 1) == 0x203a;
   return !hasSlash || isContext || load<u32>(p) == SLOT ? at : 0;

@@ -15,6 +15,7 @@ import {
   TAG_HIGH,
   TAG_LOW,
   wordEnd,
+  wordStop,
   blankEnd,
   endOfHost,
   isNumber,
@@ -103,40 +104,38 @@ function fieldEnd(p: usize, end: usize): usize {
   return 0;
 }
 
-function isNil(p: usize, end: usize): bool {
-  return end - p == 1 && load<u8>(p) == 0x2d;
+/** Behind the value at `p` and its space, or 0. Sets `valueAt`: 0 for a nil one. */
+let valueAt: usize = 0;
+function nextValue(p: usize, end: usize): usize {
+  const to = fieldEnd(p, end);
+  valueAt = to - p == 1 && load<u8>(p) == 0x2d ? 0 : p;
+  return to ? to + 1 : 0;
 }
 
 function readRfc5424(p: usize, end: usize): u32 {
-  let to = fieldEnd(p, end);
-  if (to == 0) return SLOW;
-  if (!isNil(p, to)) {
-    hasOddTime = timestampEnd(p, to) != to;
-    if (hasOddTime && (fourDigits(p) > 9999 || load<u8>(p, 4) != 0x2d || !isDigit(p + 5))) return SLOW;
-    timeAt = p;
-    timeEnd = to;
-  }
-  p = to + 1;
-  to = fieldEnd(p, end);
-  if (to == 0) return SLOW;
-  hostAt = isNil(p, to) ? 0 : p;
-  hostEnd = to;
-  p = to + 1;
-  to = fieldEnd(p, end);
-  if (to == 0) return SLOW;
-  appAt = isNil(p, to) ? 0 : p;
-  appEnd = to;
-  p = to + 1;
-  to = fieldEnd(p, end);
-  if (to == 0) return SLOW;
-  pidAt = isNil(p, to) ? 0 : p;
-  pidEnd = to;
-  p = to + 1;
-  to = fieldEnd(p, end);
-  if (to == 0) return SLOW;
-  msgidAt = isNil(p, to) ? 0 : p;
-  msgidEnd = to;
-  p = to + 1;
+  const from = p;
+  p = nextValue(from, end);
+  if (p == 0) return SLOW;
+  timeAt = valueAt;
+  timeEnd = p - 1;
+  hasOddTime = valueAt != 0 && timestampEnd(from, timeEnd) != timeEnd;
+  if (hasOddTime && (fourDigits(from) > 9999 || load<u8>(from, 4) != 0x2d || !isDigit(from + 5))) return SLOW;
+  p = nextValue(p, end);
+  if (p == 0) return SLOW;
+  hostAt = valueAt;
+  hostEnd = p - 1;
+  p = nextValue(p, end);
+  if (p == 0) return SLOW;
+  appAt = valueAt;
+  appEnd = p - 1;
+  p = nextValue(p, end);
+  if (p == 0) return SLOW;
+  pidAt = valueAt;
+  pidEnd = p - 1;
+  p = nextValue(p, end);
+  if (p == 0) return SLOW;
+  msgidAt = valueAt;
+  msgidEnd = p - 1;
   messageAt = p;
   if (p >= end) return SLOW_DATA;
   const c = <u32>load<u8>(p);
@@ -223,8 +222,8 @@ function readHost(p: usize, end: usize, isRest: bool): u32 {
   }
   // `time : %FTD-6-…`: no host.
   if (p + 1 < end && load<u16>(p) == 0x203a) return readTag(blankEnd(p + 2, end), end, false);
-  if (!isRest && isDeviceForm(p, end)) return SLOW;
   const to = endOfHost(p, end);
+  if (!isRest && isDeviceForm(p, wordStop, end)) return SLOW;
   if (to) {
     hostAt = p;
     hostEnd = to;
@@ -237,6 +236,8 @@ function readHost(p: usize, end: usize, isRest: bool): u32 {
 
 /** A tag, before which a level may stand: `notice mcpd[12]:` of F5, `In(182) vmkernel:` of ESXi. */
 function readMarkedTag(p: usize, end: usize): u32 {
+  readTag(p, end, false);
+  if (appAt) return READ;
   const level = levelEnd(p);
   if (level && load<u8>(p) > 0x60 && load<u8>(level) == 0x20 && level < end) {
     readTag(level + 1, end, false);

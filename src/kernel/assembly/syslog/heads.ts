@@ -39,14 +39,12 @@ export function mayBeZone(p: usize, end: usize): bool {
 
 const MESSAGE_: u64 = 0x2065_6761_7373_654d;
 
-/** Whether what stands at `p`, behind a time, is more than a host and a tag: brackets, commas of Ubiquiti's, `Message forwarded from`. */
-export function isDeviceForm(p: usize, end: usize): bool {
+/** Whether what stands at `p`, behind a time, up to the end of its first word and on, is more than a host and a tag: brackets, commas of Ubiquiti's, `Message forwarded from`. */
+export function isDeviceForm(p: usize, stop: usize, end: usize): bool {
   const first = <u32>load<u8>(p);
   if (p + 16 > end) return false;
   if (first == 0x5b || (first == 0x28 && load<u8>(p, 1) == 0x22) || load<u64>(p) == MESSAGE_) return true;
-  let at = p;
-  while (at < end && at - p < 128 && load<u8>(at) > 0x20 && load<u8>(at) != 0x2c) at++;
-  return at + 13 < end && (load<u8>(at) == 0x2c || load<u8>(at, 13) == 0x2c);
+  return stop + 13 < end && (load<u8>(stop) == 0x2c || load<u8>(stop, 13) == 0x2c);
 }
 
 /** Behind `In(182) ` at `p`, or 0. */
