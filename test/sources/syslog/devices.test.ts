@@ -144,6 +144,22 @@ Jul 10 10:59:59 2026 host1 tunneld[1234]: x
 = 2026-07-10T07:59:59Z esa MailLogs
 <190>Jul 10 10:59:59 apic1 %LOG_LOCAL7-6-SYSTEM_MSG [E42][x] y
 = 2026-07-10T07:59:59Z apic1 -
+<189>SW1 : 2026 Jul 10 10:59:59 EEST: %L2-5-X: y
+= 2026-07-10T07:59:59Z SW1 %L2-5-X
+<189>R1 RP/0/RSP0/CPU0:Jul 10 10:59:59.123 EEST: bgp[1]: %ROUTING x
+= 2026-07-10T07:59:59.123Z R1 bgp
+<30>Jul 10 10:59:59 fcecda001122,UAP-AC-5.43: hostapd[12]: x
+= 2026-07-10T07:59:59Z - hostapd
+<28>Jul 10 10:59:59 USW-Flex fcecda001122,USW-Flex-5.43.36: switch: TRAPMGR: Link Up
+= 2026-07-10T07:59:59Z USW-Flex switch
+<143>2026-07-10 10:59:59,123 10.0.0.3 Guest Access 1 0 Common.Username=x
+= 2026-07-10T07:59:59.123Z 10.0.0.3 -
+<86>Jul 10 10:59:59 EEST 2026 host app[1]: x
+= 2026-07-10T07:59:59Z host app
+<86>2026-07-10T10:59:59.123 +0300 host app[1]: x
+= 2026-07-10T07:59:59.123Z host app
+<187>: Jul 10 10:59:59.123 EEST: %UCSM-3-X: y
+= 2026-07-10T07:59:59.123Z - %UCSM-3-X
 `;
 
 const lines = TABLE.trim().split('\n');

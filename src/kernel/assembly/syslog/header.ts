@@ -82,7 +82,6 @@ export function readHeader(p: usize, end: usize): u32 {
     if (first == 0x31 && load<u8>(p, 1) == 0x20) return readRfc5424(p + 2, end);
     return load<u8>(p, 4) == 0x2d ? readIso(p, end) : SLOW;
   }
-  // What may stand before a time.
   if (first == 0x20 || first == 0x2a || first == 0x2e) return SLOW;
   if (end - p > 15 && monthOf(p)) return readBsd(p, end);
   if (end - p < 3 || !monthOf(p)) return isHandedOver(p) ? SLOW : readTag(p, end, true);
@@ -220,7 +219,6 @@ function readHost(p: usize, end: usize, isRest: bool): u32 {
     hostEnd = to;
     return READ;
   }
-  // `time : %FTD-6-…`: no host.
   if (p + 1 < end && load<u16>(p) == 0x203a) return readTag(blankEnd(p + 2, end), end, false);
   const to = endOfHost(p, end);
   if (!isRest && isDeviceForm(p, wordStop, end)) return SLOW;
@@ -255,6 +253,8 @@ export function readTag(p: usize, end: usize, mayHaveTime: bool): u32 {
   if (at == p || at == end || characters > MAX_NAME) return mayHaveTime && characters > MAX_NAME ? SLOW : READ;
   const nameEnd = at;
   const c = <u32>load<u8>(at++);
+  // A host in front of a device's header.
+  if (mayHaveTime && c == 0x20 && isHandedOver(at)) return SLOW;
   if (c == 0x5b) {
     const pid = at;
     at = wordEnd(at, end, PID_LOW, PID_HIGH);

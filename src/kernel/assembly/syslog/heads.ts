@@ -20,7 +20,7 @@ function isUpper(c: u32): bool {
 
 /** Whether what stands at `p`, behind a clock, may be AM, PM, an offset or the name of a zone. */
 export function mayBeZone(p: usize, end: usize): bool {
-  if (p + 1 >= end) return false;
+  if (p >= end) return false;
   const first = <u32>load<u8>(p);
   const second = <u32>load<u8>(p, 1);
   const isSigned = second == 0x2b || second == 0x2d;

@@ -92,7 +92,7 @@ export const HEADER_FORMS: readonly HeaderForm[] = [
     sender: 'Cisco Nexus (NX-OS), UCS',
     example: '<189>: 2026 Jul 10 10:59:59 EEST: %L2FM-4-L2FM_MAC_MOVE: Mac has moved',
     event: { _time: '2026-07-10T07:59:59Z', appname: '%L2FM-4-L2FM_MAC_MOVE', message: 'Mac has moved' },
-    read: { before: form(String.raw` ?(?:\d{1,10}: )?(?:${HOST}: |: ?)?(?=\d{4} ${MONTH})`), behind: /(?<colon>: ?| : {1,2})| (?![A-Z]{1,4}[+-]\d)/y },
+    read: { before: form(String.raw` ?(?:\d{1,10}: )?(?:${HOST} ?: |: ?)?(?=\d{4} ${MONTH})`), behind: /(?<colon>: ?| : {1,2})| (?![A-Z]{1,4}[+-]\d)/y },
   },
   {
     sender: 'Cisco Nexus with an origin-id',
@@ -180,7 +180,7 @@ export const HEADER_FORMS: readonly HeaderForm[] = [
     sender: 'Ubiquiti UniFi with a name',
     example: '<30>Jul 10 10:59:59 AP-Office 788a20aabbcc,UAP-AC-Pro-6.0.21+14: hostapd[1234]: ath0: STA associated',
     event: { _time: '2026-07-10T07:59:59Z', host: 'AP-Office', appname: 'hostapd', procid: '1234', message: 'ath0: STA associated' },
-    read: { before: form(` *(?=${MONTH})`), behind: / (?<host>[\w.-]{1,255}) [\da-f]{12},[\w.+-]{1,64}: /y },
+    read: { before: form(` *(?=${MONTH})`), behind: / (?:(?<host>[\w.-]{1,255}) )?[\da-f]{12},[\w.+-]{1,64}: /y },
   },
   {
     sender: 'IBM AIX, forwarded',
@@ -205,6 +205,12 @@ export const HEADER_FORMS: readonly HeaderForm[] = [
     example: '<134>[2026-07-10 10:59:59] FW: CONN: prio=1 id=00600001',
     event: { _time: '2026-07-10T07:59:59Z', appname: 'FW', message: 'CONN: prio=1 id=00600001' },
     read: { begins: ['[20'], before: form(String.raw`\[${ISO}`), behind: /\](?<colon>: ?| )/y },
+  },
+  {
+    sender: 'an address in front of the time',
+    example: '<86>192.0.2.7 Jul 10 10:59:59 sshd[4242]: Accepted publickey for root',
+    event: { _time: '2026-07-10T07:59:59Z', host: '192.0.2.7', appname: 'sshd', procid: '4242', message: 'Accepted publickey for root' },
+    read: { before: form(String.raw`(?<host>\d{1,3}(?:\.\d{1,3}){3}) ${BSD}`), behind: BEHIND },
   },
   {
     sender: 'a day of the week in front, or the day before the month',
