@@ -145,63 +145,8 @@ export const SERVICE_QUERY_SCHEMA = 1000;
 /** Cells of a reply with all fields of a dataset; over it, fields that no row of the page has are left out. */
 export const SERVICE_QUERY_CELLS = 5_000_000;
 
-/** What the operator may set. */
-export interface ServiceLimits {
-  /** Bytes of an ingest body after decompression. */
-  readonly bodyBytes: number;
-  /** Fields of one dataset. */
-  readonly datasetFields: number;
-  /** Events after which fields may get columns of their own. */
-  readonly ownColumnSample: number;
-  readonly querySeconds: number;
-  readonly queryMemoryBytes: number;
-  /** Requests of the organisation a second; 0 for any number. */
-  readonly ratePerSecond: number;
-  /** Bytes that a calendar month may bring in; 0 for any number. */
-  readonly monthlyBytes: number;
-  /** For a request to arrive whole. */
-  readonly requestSeconds: number;
-  /** After which bodies and replies must go on at the least rate. */
-  readonly slowMs: number;
-  /** Of replies to queries under way. One may take half. */
-  readonly replyBytes: number;
-  /** Of a result inside the engine. */
-  readonly resultBytes: number;
-  /** Of the text of one row. */
-  readonly rowBytes: number;
-  /** Of ingest bodies under way, as sent and, apart, unpacked. */
-  readonly ingestBytes: number;
-  /** Of JSON bodies under way, but of ingest. */
-  readonly jsonBytes: number;
-  /** What the embedded engine may take, all its work together. */
-  readonly engineBytes: number;
-  /** Of the heap of JavaScript, where the process is `serve`. */
-  readonly heapBytes: number;
-  readonly datasets: number;
-  /** Values of an event, and of a body of JSON or CSV. */
-  readonly bodyValues: number;
-  /** Fields of all datasets. */
-  readonly allFields: number;
-}
-
-/** Bounds that a service's memory decides. */
-type MemoryShares = Pick<
-  ServiceLimits,
-  | 'queryMemoryBytes'
-  | 'engineBytes'
-  | 'replyBytes'
-  | 'resultBytes'
-  | 'rowBytes'
-  | 'ingestBytes'
-  | 'jsonBytes'
-  | 'datasets'
-  | 'allFields'
-  | 'heapBytes'
-  | 'bodyValues'
->;
-
 /** Deals out the memory that a process may take. `datasets`: how many there are; `wanted`: for one query. */
-export function memoryShares(memoryBytes: number, isEmbedded: boolean, datasets = 0, wanted = SERVICE_QUERY_MEMORY_BYTES): MemoryShares {
+export function memoryShares(memoryBytes: number, isEmbedded: boolean, datasets = 0, wanted = SERVICE_QUERY_MEMORY_BYTES) {
   const free = memoryBytes - (isEmbedded ? SERVICE_REST_BYTES : SERVICE_REST_ALONE_BYTES);
   const ofDatasets = isEmbedded ? datasets * SERVICE_DATASET_BYTES : 0;
   const left = Math.max(free - ofDatasets, LEAST_LEFT_BYTES);
@@ -211,16 +156,25 @@ export function memoryShares(memoryBytes: number, isEmbedded: boolean, datasets 
   const replyBytes = Math.min(SERVICE_REPLY_BYTES_IN_FLIGHT, wholeMib(other / 6));
   return {
     queryMemoryBytes,
+    /** What the embedded engine may take, all its work together. */
     engineBytes: queryMemoryBytes + wholeMib(other / 4) + ofDatasets,
+    /** Of the heap of JavaScript, where the process is `serve`. */
     heapBytes,
+    /** Of replies to queries under way. One may take half. */
     replyBytes,
+    /** Of a result inside the engine. */
     resultBytes: Math.min(SERVICE_RESULT_BYTES, wholeMib(replyBytes / 2)),
+    /** Of the text of one row. */
     // Its text, what is read from it and what is written of it are in the heap at once, with two bytes a character.
     rowBytes: wholeMib(heapBytes / 12),
+    /** Of ingest bodies under way, as sent and, apart, unpacked. */
     ingestBytes: Math.min(SERVICE_INGEST_BYTES_IN_FLIGHT, wholeMib(other / 21)),
+    /** Of JSON bodies under way, but of ingest. */
     jsonBytes: wholeMib(heapBytes / 8),
     datasets: Math.min(SERVICE_DATASETS, isEmbedded ? Math.floor(Math.max(free, LEAST_LEFT_BYTES) / 2 / SERVICE_DATASET_BYTES) : SERVICE_DATASETS),
+    /** Values of an event, and of a body of JSON or CSV. */
     bodyValues: Math.floor(heapBytes / SERVICE_VALUE_HEAP_BYTES),
+    /** Fields of all datasets. */
     allFields: Math.min(SERVICE_ALL_FIELDS, Math.floor(heapBytes / 4 / SERVICE_FIELD_BYTES)),
   };
 } // prettier-ignore
@@ -232,17 +186,27 @@ const LEAST_HEAP_BYTES = 80 * MIB;
 const wholeMib = (bytes: number): number => Math.max(1, Math.floor(bytes / MIB)) * MIB;
 
 /** What a service takes without `serve`, which knows its machine. */
-export const DEFAULT_LIMITS: ServiceLimits = {
+export const DEFAULT_LIMITS = {
+  /** Bytes of an ingest body after decompression. */
   bodyBytes: SERVICE_BODY_BYTES,
+  /** Fields of one dataset. */
   datasetFields: SERVICE_DATASET_FIELDS,
+  /** Events after which fields may get columns of their own. */
   ownColumnSample: SERVICE_OWN_SAMPLE,
   querySeconds: SERVICE_QUERY_SECONDS,
+  /** Requests of the organisation a second; 0 for any number. */
   ratePerSecond: 0,
+  /** Bytes that a calendar month may bring in; 0 for any number. */
   monthlyBytes: 0,
+  /** For a request to arrive whole. */
   requestSeconds: SERVICE_REQUEST_SECONDS,
+  /** After which bodies and replies must go on at the least rate. */
   slowMs: SERVICE_LEAST_RATE_AFTER_MS,
   ...memoryShares(SERVICE_MEMORY_BYTES, true),
 };
+
+/** What the operator may set. */
+export type ServiceLimits = Readonly<typeof DEFAULT_LIMITS>;
 
 export const queryLimitsOf = ({ querySeconds, queryMemoryBytes, resultBytes, rowBytes }: ServiceLimits) => ({
   seconds: querySeconds,
