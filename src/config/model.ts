@@ -70,7 +70,7 @@ interface SourceCommon {
 
 /** How bytes become events, for sources that read lines. */
 export interface LineConfig extends SourceCommon {
-  readonly format: 'auto' | 'text' | 'json' | 'logfmt' | 'cri' | 'docker' | 'combined' | 'auditd' | 'csv' | 'regex';
+  readonly format: 'auto' | 'text' | 'json' | 'logfmt' | 'cri' | 'docker' | 'combined' | 'auditd' | 'csv' | 'w3c' | 'regex';
   readonly onOversize: 'truncate' | 'split' | 'dead_letter';
   readonly multiline: MultilineConfig | undefined;
   /** One of config/fields/charsets. */

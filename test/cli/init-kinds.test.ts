@@ -46,6 +46,9 @@ const KINDS: [what: string, content: string | Buffer, choices: string[]][] = [
   ['Java in UTF-16', Buffer.from(`\uFEFF${lines('2025-11-22 16:08:49,123 [main] INFO  com.example.App - up', '2025-11-22 16:08:50,123 [main] WARN  com.example.App - no')}`, 'utf16le'), ['preset: log4j']],
   // Symptom: auditd was logfmt, with the time of the read.
   ['auditd', lines("type=CRYPTO_SESSION msg=audit(1481077041.515:406): pid=1298 uid=0 msg='op=start direction=from-server'", 'type=CWD msg=audit(1481077042.515:407):  cwd="/"'), ['preset: auditd']],
+  ['IIS', lines('#Software: Microsoft Internet Information Services 10.0', '#Version: 1.0', '#Fields: date time cs-uri-stem sc-status', '2025-11-22 08:09:10 / 200', '2025-11-22 08:09:11 /a 404'), ['preset: iis']],
+  ['CloudFront', lines('#Version: 1.0', '#Fields: date time x-edge-location sc-bytes', '2025-11-22\t08:09:10\tFRA2\t200', '2025-11-22\t08:09:11\tFRA2\t7'), ['format: w3c']],
+  ['Zeek', lines('#separator \\x09', '#fields\tts\tuid\tid.orig_h', '#types\ttime\tstring\taddr', '1300475167.096535\tCXWv6p3\t10.0.0.7'), ['format: w3c']],
   ['MongoDB', lines('{"t":{"$date":"2020-05-18T20:18:13.533+00:00"},"s":"I","c":"NETWORK","id":22943,"ctx":"listener","msg":"x"}'), ['preset: mongodb']],
   ['a slow query log', lines('# Time: 2019-03-24T14:01:47.811234Z', '# User@Host: root[root] @ localhost []  Id:    16', '# Query_time: 2.475469  Lock_time: 0.000287 Rows_sent: 10  Rows_examined: 3145718', 'SET timestamp=1553436107;', 'select a = 1;'), ['preset: mysql-slow']],
 ]; // prettier-ignore

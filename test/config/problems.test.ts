@@ -66,7 +66,7 @@ sinks:
     `2:40: ${fix('${DIR}')}`,
     `2:70: ${fix('${HOST}')}`,
     '2:70: the environment variable `HOST` is not set; set HOST, or write `${HOST:-default}`',
-    '2:88: `format: jsn` is not known; did you mean `json`? Known: auto, text, json, logfmt, cri, docker, combined, csv, regex',
+    '2:88: `format: jsn` is not known; did you mean `json`? Known: auto, text, json, logfmt, cri, docker, combined, auditd, csv, w3c, regex',
     `8:30: ${fix('${URL:-…}')}`,
     `8:67: ${fix('${TOKEN:-…}')}`,
     '8:85: unknown key `datset`; did you mean `dataset`?',

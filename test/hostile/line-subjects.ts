@@ -18,6 +18,7 @@ const BEFORE: Readonly<Record<string, readonly string[]>> = {
   docker: ['', '{"log":"a\\n","stream":"stdout","time":"2026-11-22T16:08:49Z"', '{"log":"'],
   combined: ['', '10.0.0.7 - ', '10.0.0.7 - - [22/Nov/2026:16:08:49 +0100] "', '10.0.0.7 - - [22/Nov/2026:16:08:49 +0100] "GET / HTTP/1.1" 200 7 "'],
   auditd: ['', 'type=A msg=audit(1364481363.243:1): ', "type=A msg=audit(1364481363.243:1): a='", 'type=A msg=audit(1364481363.243:1): comm=', 'type=A msg=audit(1364481363.243:1): avc:  denied  { '],
+  w3c: ['', '#Fields: ', '#Fields: a\n', '#Fields: a b\n"', '#fields\ta\tb\nx\t'],
   csv: ['', 'a,b\n', 'a,b\n"'],
   json: ['', '{"a":"', '{"a":1,'],
   auto: ['', '{"a":"', '[', '2026-11-22 16:08:49 ', 'INFO ', 'a=', 'a=b time=', '[a] ', '\x1b[', '2026-11-22 16:08:49 Europe/'],

@@ -23,15 +23,9 @@ export interface RecognisedTime {
 
 /** `keys` are what was chosen so far. */
 export async function recogniseTime(file: LogFile, keys: string, trials: Trials): Promise<RecognisedTime> {
-  const text = file.head.toString('latin1');
   const inUtc = await trials.run(`${keys}, time: {timezone: UTC}`, file.path, file.head);
-  // The head of a W3C log is no part of it.
-  const lines = inUtc.filter((each) => !/^#\S/.test(each.text));
-  const own = lines.filter(({ hasOwnTime }) => hasOwnTime).length;
-  if (own * 2 < lines.length) return findField(file, keys, inUtc, trials);
-  // W3C logs are UTC by definition; Windows Firewall says where it is not.
-  if (/^#(?:Version: 1\.0|Fields: )/m.test(text) && !/^#Time Format: Local/m.test(text))
-    return { choices: [{ entry: 'time: {timezone: UTC}', reason: 'W3C logs are in UTC' }], hasOwnTime: true, remarks: [] };
+  const own = inUtc.filter(({ hasOwnTime }) => hasOwnTime).length;
+  if (own * 2 < inUtc.length) return findField(file, keys, inUtc, trials);
   const far = await trials.run(`${keys}, time: {timezone: ${FAR_ZONE}}`, file.path, file.head);
   if (far.every(({ timeMs }, index) => timeMs === inUtc[index]?.timeMs || !inUtc[index]?.hasOwnTime))
     return { choices: [], hasOwnTime: true, remarks: ['times name their zone'] };

@@ -35,13 +35,14 @@ const BY_KEYS = new Set(['pino', 'bunyan', 'zap', 'docker']);
 /** The same as others, by the program alone. */
 const BY_NAME = new Set(['apache-access', 'apache-vhost', 'auth', 'logback']);
 const TEXT_PRESETS = [...FIRST, ...PRESET_NAMES.filter((name) => !FIRST.includes(name) && !BY_KEYS.has(name) && !BY_NAME.has(name))];
-const GENERIC = new Set(['log4j', 'python', 'logfmt', 'pino', 'bunyan', 'zap']);
+const GENERIC = new Set(['w3c', 'log4j', 'python', 'logfmt', 'pino', 'bunyan', 'zap']);
 const LEAST_SHARE = 0.8;
 
 export async function recognise(file: LogFile, trials: Trials): Promise<Recognised> {
   const auto = await trials.run('format: auto', file.path, file.head);
   const objects = auto.filter(({ text }) => isObject(text));
-  const preset = objects.length >= auto.length * LEAST_SHARE ? jsonPreset(objects, auto.length) : await textPreset(file, trials);
+  const preset =
+    w3cOf(file) ?? (objects.length >= auto.length * LEAST_SHARE ? jsonPreset(objects, auto.length) : await textPreset(file, trials));
   const choices: Choice[] = preset
     ? [preset.choice]
     : objects.length >= auto.length * LEAST_SHARE
@@ -80,6 +81,16 @@ function isObject(text: string): boolean {
 
 function jsonAuto(objects: number, lines: number): Choice {
   return { entry: 'format: auto', reason: `${objects} of the first ${lines} lines are JSON objects, which pass through as they are` };
+}
+
+/** By the header that names the columns. */
+function w3cOf({ head }: LogFile): Preset | undefined {
+  const text = head.toString('latin1');
+  const [, fields] = /^#fields:?[ \t](.{0,2000})$/im.exec(text) ?? [];
+  if (fields === undefined || !text.startsWith('#')) return undefined;
+  const isIis = /\bsc-win32-status\b/.test(fields) || /^#Software: Microsoft Internet Information Services/m.test(text);
+  const reason = 'a line with #Fields names the columns';
+  return isIis ? { name: 'iis', choice: { entry: 'preset: iis', reason } } : { name: 'w3c', choice: { entry: 'format: w3c', reason } };
 }
 
 /** By the keys that logging libraries always write. */

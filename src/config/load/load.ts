@@ -261,7 +261,7 @@ class Loader {
     const { path, draft } = source;
     for (const key of ['csv', 'regex'] as const) {
       const place = this.#places.get(`${path}.${key}`);
-      if (place === undefined || draft.format === undefined || draft.format === key) continue;
+      if (place === undefined || draft.format === undefined || draft.format === key || (key === 'csv' && draft.format === 'w3c')) continue;
       this.#warn(place.keyAt, `\`${key}\` has no effect with \`format: ${draft.format}\``, `write \`format: ${key}\``);
     }
   }

@@ -8,7 +8,7 @@ import { wordOrGroup } from '../fields/kinds.ts';
 import { timeFormat } from '../fields/kinds-time.ts';
 import { formatList, namedTypes } from '../fields/kinds-formats.ts';
 
-const format = field(choice(['auto', 'text', 'json', 'logfmt', 'cri', 'docker', 'combined', 'auditd', 'csv', 'regex']), {
+const format = field(choice(['auto', 'text', 'json', 'logfmt', 'cri', 'docker', 'combined', 'auditd', 'csv', 'w3c', 'regex']), {
   default: 'auto',
   doc: 'auto: JSON objects pass through unchanged, other lines become {"message": line}; json: the others also get a parse_error; text: all lines become messages; the others: docs/formats.md',
 });
@@ -36,7 +36,7 @@ const csvTable = {
   }),
   columns: field(list(columnName, { filled: true, example: '[time, level, message]' }), {
     example: '[time, level, message]',
-    doc: 'for `format: csv`: the names of the values, where the first record does not tell them',
+    doc: 'for `format: csv`: the names of the values, where the first record does not tell them; for `w3c`: those before the first header',
   }),
 } satisfies Table;
 export const timeTable = {

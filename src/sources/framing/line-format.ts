@@ -40,6 +40,10 @@ export async function loadFormat(config: LineConfig, rule: MultilineRule | undef
       return { parser: shared((await import('../../parsers/formats/logfmt.ts')).logfmtParser), grouping };
     case 'combined':
       return { parser: shared((await import('../../parsers/formats/combined.ts')).combinedParser), grouping };
+    case 'w3c': {
+      const { createW3cParser } = await import('../../parsers/formats/w3c.ts');
+      return { parser: () => createW3cParser(csv.columns), grouping };
+    }
     case 'auditd':
       return { parser: shared((await import('../../parsers/formats/auditd.ts')).auditdParser), grouping };
     case 'regex':

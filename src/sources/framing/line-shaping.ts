@@ -26,6 +26,8 @@ export interface LineShaping {
   readonly parser: ((errors: ValueErrors) => LineParser) | undefined;
   /** Bytes of a stream's beginning that must be known to read its middle. */
   readonly headBytes: number;
+  /** A line with `#Fields` may stand anywhere, and holds from there on. */
+  readonly hasLaterHeaders: boolean;
   /** The fields that a file's path gives its events. */
   readonly fieldsOf?: (path: string) => Readonly<Record<string, string>>;
   readonly objects: ObjectRules;
@@ -39,6 +41,7 @@ export const plainLines: LineShaping = {
   groupTimeoutMs: Infinity,
   parser: undefined,
   headBytes: 0,
+  hasLaterHeaders: false,
   objects: PLAIN_OBJECTS,
   name: undefined,
 };
@@ -63,7 +66,7 @@ export function shapeOf(config: LineConfig, shaping: LineShaping, wrapFields: Re
 /** Characters that a field of a path takes at most. */
 const MAX_PATH_FIELD = 256;
 /** Formats whose `_time` is text of the log: of a group or column, or read by the format itself to RFC 3339. */
-const OWN_TEXTS: ReadonlySet<string> = new Set(['auditd', 'regex', 'csv']);
+const OWN_TEXTS: ReadonlySet<string> = new Set(['auditd', 'regex', 'csv', 'w3c']);
 const OWN_TIMES: ReadonlySet<string> = new Set(['combined', 'cri', 'docker']);
 /** Keys that the agent gives events, beside `fields`. */
 const AGENT_KEYS = ['host', 'file', 'container_name'];
@@ -122,7 +125,8 @@ export async function loadShaping(config: LineConfig): Promise<LineShaping> {
     grouping: grouping && (() => grouping(limits)),
     groupTimeoutMs: multiline?.timeoutMs ?? JOIN_TIMEOUT_MS,
     parser,
-    headBytes: format === 'csv' && csv.columns === undefined ? MAX_CSV_HEADER_BYTES : 0,
+    headBytes: format === 'w3c' || (format === 'csv' && csv.columns === undefined) ? MAX_CSV_HEADER_BYTES : 0,
+    hasLaterHeaders: format === 'w3c',
     name: isPlain
       ? undefined
       : JSON.stringify([

@@ -95,6 +95,11 @@ export class Lines extends LineWindow {
     return Math.max(LONGEST_BOM_BYTES, this.#shaping.headBytes);
   }
 
+  /** Where it moves to the stream's middle, `reset` needs the last header before that in place of the first bytes. */
+  get hasLaterHeaders(): boolean {
+    return this.#shaping.hasLaterHeaders;
+  }
+
   /** Of a stream with these first bytes. */
   encodingOf(head: Buffer): Encoding {
     return findBom(head)?.encoding ?? this.#shaping.encoding;

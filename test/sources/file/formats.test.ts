@@ -21,6 +21,24 @@ test('csv finds the columns of each file again, from turn to turn and after a re
   expect(rig.source.stats.slowPathEvents).toBe(2);
 });
 
+// Symptom: lines behind a second header had the names of the first. Cause: to go on in a file's middle, only its first bytes were read again.
+test('w3c has the columns of the last header before each line, from file to file, from turn to turn and after a restart', async () => {
+  const rig = new TailRig({ format: 'w3c' });
+  const parsed = (): unknown[] => rig.events.map((text) => JSON.parse(text) as unknown);
+  const rows = '1 2\n'.repeat(20_000);
+  await rig.play`write a.log ${`#Fields: a b\n${rows}#Version: 1.0\n#Fields: c d\n3 4\n`}; write b.log ${'#fields\tx\ty\n5\t6\n'}; start; drain`;
+  expect(rig.source.stats.readBytes).toBeGreaterThan(64 * 1024);
+  expect(parsed().filter((event) => !Object.hasOwn(event as object, 'a'))).toEqual([
+    { c: '3', d: '4' },
+    { x: '5', y: '6' },
+  ]);
+  await rig.play`append b.log ${'7\t8\n'}; append a.log ${'9 10\n'}; drain`;
+  expect(parsed()).toEqual(expect.arrayContaining([{ x: '7', y: '8' }, { c: '9', d: '10' }])); // prettier-ignore
+  await rig.play`commit; start; append a.log ${'11 12\n#Fields: e\n13\n'}; append b.log ${'- 14\n9\t\n1 2 3\n'}; drain`;
+  expect(parsed()).toEqual(expect.arrayContaining([{ c: '11', d: '12' }, { e: '13' }, { y: '14' }, { x: '9' }])); // prettier-ignore
+  expect(parsed()).toContainEqual({ message: '1 2 3', parse_error: '3 values for 2 columns' });
+});
+
 const le = (text: string): Buffer => Buffer.from(text, 'utf16le');
 const be = (text: string): Buffer => le(text).swap16();
 

@@ -31,6 +31,7 @@ import type { LineEnds } from './line-ends.ts';
 import { judgeNuls, type NulsAhead, passNuls } from './nul-holes.ts';
 import { followers, loseInHand, offerJoined, readOn } from './read-on.ts';
 import { readBefore, readHead } from '../scan/peek.ts';
+import { headBefore } from './last-header.ts';
 import { resetInLine } from './split-line.ts';
 import { refill, stillSuspended } from './suspended-line.ts';
 import { isBraked, isDetached, isBehind, noteSize, type TrackedFile } from '../known/tracked-file.ts';
@@ -242,7 +243,7 @@ export class Reader {
       await resetInLine(lines, fileSystem, file.disk.fd!, file.stream.offset, file.stream);
       return false;
     }
-    const kept = lines.resume(file.stream.offset, line, readHead(fileSystem, file.disk.fd!, lines.headBytes));
+    const kept = lines.resume(file.stream.offset, line, headBefore(lines, fileSystem, file.disk.fd!, file.stream.offset, file.stream));
     if (kept && line.kind === 'skipped') await refill(fileSystem, file, kept, file.stream.offset + line.textAt);
     return kept === undefined && line.kind === 'skipped';
   }

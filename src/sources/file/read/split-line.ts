@@ -8,6 +8,7 @@ import { restAt } from './in-line.ts';
 import type { Stream } from '../known/stream.ts';
 import type { FileSystem } from '../scan/file-system.ts';
 import { findLineStart, readBefore, readHead } from '../scan/peek.ts';
+import { headBefore } from './last-header.ts';
 import { TAIL_BYTES } from '../../../core/limits.ts';
 
 /** What a stream's rests depend on. */
@@ -17,7 +18,7 @@ export type StreamStart = Pick<Stream, 'startAt' | 'identity'>;
 export async function resetInLine(lines: Lines, fileSystem: FileSystem, fd: number, offset: number, stream: StreamStart): Promise<void> {
   const { startAt, identity } = stream;
   const before = Buffer.from(readBefore(fileSystem, fd, offset, TAIL_BYTES));
-  const head = readHead(fileSystem, fd, offset === 0 ? 0 : lines.headBytes);
+  const head = headBefore(lines, fileSystem, fd, offset, stream);
   const encoding = lines.encodingOf(head);
   const beginsInLine = identity.beginsInLine === true;
   const rest = restAt({ objects: lines.objects, encoding, fileSystem, fd, offset, startAt, beginsInLine });
