@@ -8,8 +8,11 @@ export async function createSource(config: SourceConfig, context: SourceContext,
   switch (config.type) {
     case 'file':
       return (await import('../../sources/file/source.ts')).createFileSource(config, context, { shaping: await shapingOf(config) });
-    case 'stdin':
-      return (await import('../../sources/stdin/stdin.ts')).createStdinSource(config, context, { shaping: await shapingOf(config) });
+    case 'stdin': {
+      const { createStdinSource } = await import('../../sources/stdin/stdin.ts');
+      const { pipeOfStdin } = await import('../../sources/stdin/stdin-input.ts');
+      return createStdinSource(config, context, { shaping: await shapingOf(config), pipe: pipeOfStdin() });
+    }
     case 'syslog':
       return (await import('../../sources/syslog/source.ts')).createSyslogSource(config, context, kernel);
   }

@@ -26,6 +26,22 @@ export function openStdin(): ByteInput {
   return fromReadable(process.stdin);
 }
 
+/** A pipe, or a socket: several processes may read it, one after the other. */
+export interface Pipe {
+  readonly device: string;
+  readonly inode: string;
+}
+
+/** The pipe that standard input is; undefined where it is none. Never throws. */
+export function pipeOfStdin(): Pipe | undefined {
+  try {
+    const stat = fstatSync(0, { bigint: true });
+    return stat.isFIFO() || stat.isSocket() ? { device: String(stat.dev), inode: String(stat.ino) } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /** Reads a descriptor that never blocks for long. */
 export function fromDescriptor(descriptor: number): ByteInput {
   let isClosed = false;

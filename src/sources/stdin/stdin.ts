@@ -8,32 +8,40 @@ import type { LineConfig } from '../../config/model.ts';
 import type { EventShape } from '../../core/block.ts';
 import { codeOf, messageOf, StoppedError } from '../../core/errors.ts';
 import { countLost, newStats, type Source, type SourceContext } from '../../core/source.ts';
+import type { FileIdentity } from '../../core/stream.ts';
 import type { WindowBlock } from '../framing/byte-window.ts';
 import { type LineShaping, plainLines, shapeOf } from '../framing/line-shaping.ts';
 import { Lines, streamBytesIn } from '../framing/lines.ts';
-import { countLongLine } from '../framing/long-line.ts';
-import { fromReadable, openStdin } from './stdin-input.ts';
-import type { ByteInput } from './stdin-input.ts';
+import { countLongLine, LINE_HEAD_BYTES } from '../framing/long-line.ts';
+import { type ByteInput, fromReadable, openStdin, type Pipe } from './stdin-input.ts';
 
 export interface StdinSourceOptions {
   /** As `loadShaping` makes it of the configuration. */
   readonly shaping?: LineShaping;
   /** Read in place of standard input. */
   readonly input?: Readable;
+  /** Where another run may go on; absent where none is noted. */
+  readonly pipe?: Pipe | undefined;
   /** Of what `input` brings; absent: that of standard input. */
   readonly shape?: EventShape;
 }
+
+const NONE = Buffer.alloc(0);
 
 /** Makes the source. Reserves kernel memory for its lines. */
 export function createStdinSource(
   config: LineConfig,
   context: SourceContext,
-  { shaping = plainLines, input, shape: given }: StdinSourceOptions = {},
+  { shaping = plainLines, input, shape: given, pipe }: StdinSourceOptions = {},
 ): Source {
   const { lane, log, clock, reserve } = context;
   const stats = newStats();
   const lines = new Lines({ rules: config, shaping, stats, reserve, now: () => clock.now() });
   const shape = given ?? shapeOf(config, shaping, { host: context.hostname });
+  const { objects } = shaping;
+  // Earlier runs are forgotten before this one begins.
+  const former = objects.isFollowed ? context.streams.list(config.id) : [];
+  let identity: FileIdentity | undefined;
   let stream = '';
   let bytes: ByteInput | undefined;
   let running: Promise<void> | undefined;
@@ -76,7 +84,23 @@ export function createStdinSource(
       stats.readBytes += count;
       await acceptAll(() => lines.next());
     }
+    if (identity) context.streams.identify(stream, { ...identity, endsInLine: isInLine() });
     await acceptAll(() => lines.flush());
+  }
+
+  /** What comes next in the pipe may go on with a line whose fields cannot be hidden. */
+  function isInLine(): boolean {
+    const { waiting, encoding, rest } = lines;
+    if (rest !== false || lines.suspend() !== undefined) return true;
+    return waiting.length > 0 && objects.mayBeginObject?.(encoding.decode(waiting.subarray(0, LINE_HEAD_BYTES))) === true;
+  }
+
+  /** Another process may read the pipe on. Until this run is over nobody knows where it ends. */
+  function beginStream(): void {
+    identity = objects.isFollowed && pipe ? { ...pipe, headLength: 0, headHash: '', endsInLine: true } : undefined;
+    stream = context.streams.mint(config.id, '', identity).id;
+    const before = former.findLast((each) => each.identity?.device === pipe?.device && each.identity?.inode === pipe?.inode);
+    if (identity && before?.identity?.endsInLine) lines.reset(0, NONE, NONE, objects.begins ? 'joined' : true);
   }
 
   async function run(): Promise<void> {
@@ -96,7 +120,7 @@ export function createStdinSource(
     kind: 'stdin',
     stats,
     async open() {
-      stream = context.streams.mint(config.id, '').id;
+      beginStream();
       bytes = input === undefined ? openStdin() : fromReadable(input);
     },
     run() {
