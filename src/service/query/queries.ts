@@ -176,7 +176,7 @@ function askedOf(body: Apl, parameters: QueryParameters): Asked {
   const resolution = body.queryOptions?.['resolution'];
   return {
     range: readRange(body), step: stepOf(typeof resolution === 'string' ? resolution : ''), limit: body.limit || body.defaultLimit || undefined,
-    cursor: readCursor(cursorText, include), cursorText, include, startedAt: performance.now(),
+    cursor: readCursor(cursorText, include), cursorText, include, startedAt: performance.now(), hints: cursorText === '' && parameters['streaming-duration'] === 0,
   };
 } // prettier-ignore
 

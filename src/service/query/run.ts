@@ -31,6 +31,8 @@ export interface QueryRequest {
   readonly cursor: Cursor | undefined;
   readonly cursorText: string;
   readonly startedAt: number;
+  /** An empty result asks which comparison is never true; one page of many, or a question that is asked again and again, does not. */
+  readonly hints?: boolean;
   readonly options: QueryOptions;
 }
 
@@ -106,7 +108,7 @@ export async function runQuery(engine: Engine, request: QueryRequest, treeOf: (r
   const isLess = needed.start !== start || needed.end !== end;
   // Events that arrived meanwhile may be outside the range.
   if (isLess && !stillMet(needed, asked, extents, await extentsOf(engine, request))) ({ program, answer } = await run(asked));
-  const hints = answer.rowsMatched > 0 ? [] : await hintsOf(() => neverTrue(tree, request.datasets, (rows) => firstRow(rows, { ...options, seconds: SERVICE_QUERY_HINT_SECONDS })));
+  const hints = answer.rowsMatched > 0 || request.hints !== true ? [] : await hintsOf(() => neverTrue(tree, request.datasets, (rows) => firstRow(rows, { ...options, seconds: SERVICE_QUERY_HINT_SECONDS })));
   const numGroups = answer.totals ? answer.totals.length : program.aggregated ? answer.rows.length : 0;
   const status = statusOf(answer, {
     startedAt: request.startedAt, start, end, data, cursor: request.cursorText, numGroups,

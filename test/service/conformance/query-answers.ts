@@ -1,6 +1,6 @@
 /** Answers that people expect from the family's documentation, by hand. Where it is silent, Kusto's count. */
 import { beforeAll, describe, expect, test } from 'vitest';
-import { apl, refused, rows } from './ask.ts';
+import { APL, apl, refused, rows } from './ask.ts';
 import { client, dataset } from './under.ts';
 
 /** `D` in a text is the name of the dataset. */
@@ -228,6 +228,11 @@ describe('answers', () => {
     'print x = 1 | where x == 2',
   ])('%s says nothing of the kind', async (text) => {
     const { status } = await apl(text.replaceAll(/\bD\b/g, `['${events}']`));
+    expect(status.messages.filter(({ code }) => code === 'never_true')).toEqual([]);
+  });
+
+  test('a live tail, which asks again and again, is not told', async () => {
+    const { status } = await apl(`['${events}'] | where m == "P"`, {}, `${APL}&streaming-duration=1ms`);
     expect(status.messages.filter(({ code }) => code === 'never_true')).toEqual([]);
   });
 
