@@ -37,7 +37,7 @@ class Stage {
 
   constructor(site: Site, options: ShippingOptions) {
     this.site = site;
-    this.options = { ...options, sink: `token: t, ${options.sink ?? ''}${QUICK}` };
+    this.options = { ...options, sink: `token: t, ${options.sink ?? QUICK}` };
   }
 
   get log(): string {
@@ -363,7 +363,8 @@ const ways: Readonly<Record<string, Way>> = {
     reason: 'deleted',
   },
   'dropped, as the disk buffer is full': {
-    options: { sink: SMALL_BUFFER },
+    // A batch that is being sent is never dropped: a refused one is asked about ever more seldom.
+    options: { top: 'shutdown_timeout: 1s', sink: `${SMALL_BUFFER}retry: {max_backoff: 5m}` },
     steps: async (stage) => {
       const sources = { app: `{type: file, include: ["${stage.site.folder}/logs/*.log*"], scan_interval: 100ms}`, in: '{type: stdin}' };
       Object.assign(stage.options, { sources, stdin: 'pipe' });
@@ -374,8 +375,10 @@ const ways: Readonly<Record<string, Way>> = {
       rmSync(stage.log);
       await stage.spools(1);
       stage.agent.process.stdin!.end(MANY);
-      await stage.agent.says('the disk buffer takes no more');
+      await stage.audits({ dropped: MANY.length });
+      await stage.stop();
       stage.service('up');
+      await stage.start();
     },
     ends: { dropped: MANY.length },
     reason: 'dropped',
