@@ -6,7 +6,7 @@ import { MAX_CSV_COLUMNS } from '../../core/limits.ts';
 import { emptyFields, type EventFields, unparsed } from '../values/fields.ts';
 import type { FormatParser } from './line-parser.ts';
 
-const FIELDS = /^#fields:?[ \t]+(.*)$/i;
+const FIELDS = /^#fields:?[ \t](.*)$/i;
 const DATE = /^#Date: (\d{4}-\d\d-\d\d)/;
 const LOCAL = /^#Time Format: Local/;
 const UNSET = new Set(['', '-', '(empty)']);

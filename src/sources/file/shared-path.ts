@@ -34,7 +34,7 @@ function mayMeet(left: string, right: string): boolean {
 
 /** The pattern without braces, at most 64 for one. */
 function alternatives(pattern: string): string[] {
-  const braces = /\{([^{}]*,[^{}]*)\}/.exec(pattern);
+  const braces = [...pattern.matchAll(/\{([^{}]*)\}/g)].find(([, inside]) => inside!.includes(','));
   if (!braces) return [pattern];
   const all = braces[1]!.split(',').map((each) => pattern.slice(0, braces.index) + each + pattern.slice(braces.index + braces[0].length));
   return all.flatMap(alternatives).slice(0, MAX_ALTERNATIVES);
