@@ -8,11 +8,6 @@ export interface Dataset {
   readonly integrationConfigs?: readonly string[] | null;
 }
 
-export interface DatasetV2 extends Dataset {
-  readonly kind: string; readonly canWrite: boolean; readonly useRetentionPeriod: boolean; readonly retentionDays: number;
-  readonly mapFields: readonly string[]; readonly region: string; readonly edgeDeployment: string;
-}
-
 export interface DatasetInfo {
   readonly name: string; readonly numBlocks: number; readonly numEvents: number; readonly numFields: number; readonly inputBytes: number;
   readonly inputBytesHuman: string; readonly compressedBytes: number; readonly compressedBytesHuman: string; readonly minTime: string;

@@ -36,7 +36,7 @@ interface DatasetParts {
 const VIEW: Need = { kind: 'dataset-view' };
 const org = (action: Action): Need => ({ kind: 'org', area: 'datasets', action });
 
-const TYPES = { Dataset: DATASET, DatasetV2: DATASET_V2, DatasetInfo: INFO, FieldMeta: FIELD };
+const TYPES = { Dataset: DATASET, DatasetInfo: INFO, FieldMeta: FIELD };
 
 export const datasets = group('datasets', TYPES, (endpoint, parts: DatasetParts) => {
   const { catalog, engine } = parts;

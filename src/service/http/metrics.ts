@@ -12,14 +12,7 @@ interface Ingest {
   readonly seconds: number;
 }
 
-export interface Metrics {
-  /** `route` as the server knows it (`/v1/ingest/:dataset`), undefined where there is none. */
-  readonly countRequest: (route: string | undefined, status: number, seconds: number) => void;
-  readonly countIngest: (dataset: string, ingest: Ingest) => void;
-  readonly countQuery: (seconds: number, rowsRead: number) => void;
-  readonly contentType: string;
-  render(): Promise<string>;
-}
+export type Metrics = ReturnType<typeof createMetrics>;
 
 /** What is asked for at a scrape. */
 export interface Observed {
@@ -32,7 +25,7 @@ export interface Observed {
 const LABELLED_DATASETS = 500;
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
-export function createMetrics({ openStreams, memoryBytes }: Observed): Metrics {
+export function createMetrics({ openStreams, memoryBytes }: Observed) {
   const registry = new Registry();
   const registers = [registry];
   const named = (name: string, help: string) => ({ name: `tailrace_${name}`, help, registers });
@@ -99,19 +92,20 @@ export function createMetrics({ openStreams, memoryBytes }: Observed): Metrics {
     return { dataset: labelled.has(dataset) ? dataset : '_other' };
   };
   return {
-    countRequest(pattern, status, seconds) {
+    /** `pattern`: the route as the server knows it (`/v1/ingest/:dataset`), undefined where there is none. */
+    countRequest(this: void, pattern: string | undefined, status: number, seconds: number): void {
       const route = pattern?.replace(/:([A-Za-z]+)/g, '{$1}') ?? 'none';
       requests.inc({ route, status });
       requestSeconds.observe({ route }, seconds);
     },
-    countIngest(dataset, ingest) {
+    countIngest(this: void, dataset: string, ingest: Ingest): void {
       const label = labelOf(dataset);
       ingested.inc(label, ingest.events);
       failed.inc(label, ingest.failed);
       bytes.inc(label, ingest.bytes);
       ingestSeconds.observe(ingest.seconds);
     },
-    countQuery(seconds, rowsRead) {
+    countQuery(this: void, seconds: number, rowsRead: number): void {
       querySeconds.observe(seconds);
       queryRows.inc(rowsRead);
     },
