@@ -48,6 +48,7 @@ export const runsInBrowsers: readonly string[] = [
 export const packageDoors: Readonly<Record<string, readonly string[]>> = {
   '@clickhouse/client': ['src/service/engine/'],
   chdb: ['src/service/engine/'],
+  chokidar: ['src/cli/agent/watch-config.ts'],
   commander: ['src/main.ts', 'src/cli/'],
   'csv-parse': ['src/service/', 'src/parsers/'],
   fastify: ['src/service/'],

@@ -27,7 +27,7 @@ export interface Parts {
 }
 
 /** Runs with a file and a listener, unless it is of `filesOnly`. */
-export async function startRig({ filesOnly = false, more: always = '' } = {}) {
+export async function startRig({ filesOnly = false, more: always = '', args = [] as readonly string[] } = {}) {
   const service = await FakeIngest.start();
   const folder = makeTree({ 'a.log': '', 'b.log': '' });
   const config = join(folder, 'tailrace.yaml');
@@ -48,7 +48,7 @@ ${sinks}
 `,
     );
   configure();
-  const program = startProgram(['run', '--config', config]);
+  const program = startProgram(['run', '--config', config, ...args]);
   await program.says('tailrace runs');
   /** `tailrace reload`, to its end. */
   const command = async (...args: string[]) => {

@@ -6,6 +6,7 @@ import { startReporting } from '../../agent/service-manager/report.ts';
 import { statusLine } from '../../agent/service-manager/status-line.ts';
 import { startAgent } from '../../agent/start-agent.ts';
 import { findConfig } from '../../config/load/find.ts';
+import { UsageError } from '../../core/errors.ts';
 import { createLog } from '../../telemetry/log.ts';
 import { explainStop } from './explain-stop.ts';
 import { type InForce, reloadAgent } from './reload-agent.ts';
@@ -16,7 +17,13 @@ import type { ArgumentsOf } from '../options/command-options.ts';
 
 /** Resolves with the exit code: 0 done, 1 something was not delivered and cannot be had again, or `--once` did not get through. Throws `TailraceError`. */
 export async function run(args: ArgumentsOf<'run'>): Promise<number> {
-  const config = await loadRunnable(findConfig(args.config), process.env);
+  const file = findConfig(args.config);
+  if (args.once && args.watchConfig)
+    throw new UsageError('E_USAGE', 'run takes --once or --watch-config, not both', {
+      fix: 'leave one out: a run with --once ends by itself',
+    });
+  const watch = args.watchConfig ? (await import('./watch-config.ts')).prepareWatch(file) : undefined;
+  const config = await loadRunnable(file, process.env);
   const log = await createLog({ level: args.logLevel ?? config.telemetry.logLevel });
   const short = describeShortMemory();
   if (short) log.warn({ fix: short.fix }, short.message);
@@ -40,6 +47,7 @@ export async function run(args: ArgumentsOf<'run'>): Promise<number> {
     'tailrace runs',
   );
   let now: InForce = { agent, config, hasLost: false };
+  const watcher = await watch?.(log, () => requests.ask());
   manager.ready(statusLine(agent.observe()));
   const endReports = startReporting({ manager, observe: () => now.agent.observe(), overdue: () => now.agent.overdue() });
   const next = () => Promise.race([signals.stop, now.agent.ended, requests.next().then(() => 'reload' as const)]);
@@ -56,6 +64,7 @@ export async function run(args: ArgumentsOf<'run'>): Promise<number> {
     why = await next();
   }
   requests.end({ ok: false, error: 'the agent stops' });
+  await watcher?.close();
   manager.stopping();
   if (why)
     log.info(

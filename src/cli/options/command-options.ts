@@ -58,6 +58,7 @@ const OPTIONS = {
   run: [
     CONFIG,
     ['--once', 'read what exists now to its end, deliver it, exit; 1 if anything could not be delivered'],
+    ['--watch-config', 'reload when a file of the configuration changed and passes check'],
     ['--log-level <level>', 'overrides telemetry.log_level', ['debug', 'info', 'warn', 'error']],
   ],
   check: [CONFIG, ['--json', 'problems as JSON'], ['--online', 'asks the services, too: address, token, datasets; stores nothing']],

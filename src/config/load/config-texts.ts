@@ -19,6 +19,7 @@ interface Part {
 
 export class ConfigTexts {
   readonly #parts: Part[] = [];
+  readonly #patterns: string[] = [];
 
   constructor(file: string, text: string, mode: number) {
     this.#parts.push({ file, base: 0, text, mode, lines: new LineIndex(text) });
@@ -31,6 +32,16 @@ export class ConfigTexts {
     const base = last.base + last.text.length + 1;
     this.#parts.push({ file, base, text, mode, lines: new LineIndex(text) });
     return base;
+  }
+
+  /** Files of this name, which may hold `*` and `?`, belong to the configuration. */
+  lookFor(pattern: string): void {
+    this.#patterns.push(pattern);
+  }
+
+  /** Paths and patterns of all files that are, or would be, read. */
+  get paths(): string[] {
+    return [...this.#parts.map(({ file }) => file), ...this.#patterns];
   }
 
   locate(at: number): Place {

@@ -1,4 +1,5 @@
 /** `include_config`: files with sources, sinks and tests of their own become parts of the configuration that names them. */
+import { dirname, isAbsolute, join } from 'node:path';
 import { MAX_INCLUDED_BYTES } from '../limits.ts';
 import type { Report, YamlEntry, YamlMap, YamlNode } from '../yaml/document.ts';
 import type { Reading } from '../fields/field.ts';
@@ -18,7 +19,9 @@ export function includeFiles(root: YamlMap, options: IncludeOptions): YamlMap {
   const { report } = options.reading;
   const sections = new Map(root.entries.flatMap((entry) => (SECTIONS.includes(entry.key) ? [[entry.key, [entry]]] : [])));
   let bytes = 0;
-  for (const file of findIncluded(patternsOf(written, options.reading), { ...options, report })) {
+  const patterns = patternsOf(written, options.reading);
+  for (const { text } of patterns) options.texts.lookFor(isAbsolute(text) ? text : join(dirname(options.file), text));
+  for (const file of findIncluded(patterns, { ...options, report })) {
     const read = readIncludedFile(file, options);
     if (!read) continue;
     bytes += Buffer.byteLength(read.text);
@@ -29,7 +32,7 @@ export function includeFiles(root: YamlMap, options: IncludeOptions): YamlMap {
     for (const entry of read.entries) if (isKnown(entry, report)) sections.set(entry.key, [...(sections.get(entry.key) ?? []), entry]);
   }
   const others = root.entries.filter(({ key }) => !SECTIONS.includes(key));
-  return { ...root, entries: [...others, ...[...sections.values()].map((entries) => join(entries, options))] };
+  return { ...root, entries: [...others, ...[...sections.values()].map((entries) => joinSections(entries, options))] };
 }
 
 /** Problems of the patterns themselves are reported where the key is read. */
@@ -48,7 +51,7 @@ function isKnown({ key, keyAt }: YamlEntry, report: Report): boolean {
 }
 
 /** Sections of one name as one. */
-function join(entries: readonly YamlEntry[], options: IncludeOptions): YamlEntry {
+function joinSections(entries: readonly YamlEntry[], options: IncludeOptions): YamlEntry {
   const filled = entries.filter(({ value }) => value.kind !== 'scalar' || value.value !== null);
   const [first] = filled;
   if (first === undefined || filled.length === 1) return first ?? entries[0]!;

@@ -57,6 +57,8 @@ export interface ReadConfig {
   readonly warnings: readonly Problem[];
   /** Those of `presets.d`. */
   readonly presets: OwnPresets;
+  /** Paths of the files that it is read from, and patterns of those that would belong to it; not of scripts. */
+  readonly paths: readonly string[];
   /** Where the value of a path such as `sinks.store.token_file` or `sources.app.include.0` stands. */
   locate(path: string): Place;
   /** Where a character of the text at a path stands. */
@@ -70,7 +72,7 @@ export function readConfig(file: string, env: Environment, { leavesSecrets = fal
   const read = readTextFile(file);
   if (!('text' in read)) {
     const { line, column, message, fix } = read;
-    const nothing = { config: undefined, dataDir: undefined, transforms: [], warnings: [], presets: NO_PRESETS };
+    const nothing = { config: undefined, dataDir: undefined, transforms: [], warnings: [], presets: NO_PRESETS, paths: [file] };
     const place = () => ({ file, line, column });
     return { ...nothing, problems: [{ ...place(), message, fix }], locate: place, locateIn: place, order: (problems) => [...problems] };
   }
@@ -122,18 +124,9 @@ class Loader {
     };
     const files = this.#texts.order();
     const order = (problems: readonly Problem[]): Problem[] => orderProblems(problems, files);
-    const [dataDir, transforms, warnings, presets] = [this.#dataDir, this.#transforms, order(this.#warnings), this.#presets];
-    return {
-      config: ok ? config : undefined,
-      problems: order(this.#problems),
-      dataDir,
-      transforms,
-      warnings,
-      presets,
-      locate,
-      locateIn,
-      order,
-    };
+    const [dataDir, presets, transforms] = [this.#dataDir, this.#presets, this.#transforms];
+    const [problems, warnings, { paths }] = [order(this.#problems), order(this.#warnings), this.#texts];
+    return { config: ok ? config : undefined, problems, warnings, dataDir, transforms, presets, paths, locate, locateIn, order };
   }
 
   #read(): Config | undefined {

@@ -30,6 +30,7 @@ export function readOwnPresets(options: IncludeOptions): OwnPresetRows {
   const { reading } = options;
   const entries = new Map<string, YamlEntry>();
   let bytes = 0;
+  options.texts.lookFor(join(dirname(options.file), 'presets.d', '*.yaml'));
   for (const file of filesBeside(options.file)) {
     const read = readIncludedFile(file, options);
     if (!read) continue;
