@@ -1,7 +1,10 @@
 /** A sink for measurements that look at what stands in the lines: it hands each request's text on, and answers that all of it is stored. */
-import { createServer } from 'node:http';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { gunzipSync } from 'node:zlib';
+import { decode } from '../src/batcher/events.ts';
+import type { Encoding } from '../src/core/sink.ts';
+
+const encodingOf = (headers: IncomingHttpHeaders): Encoding => (headers['content-encoding'] ?? 'identity') as Encoding;
 
 export interface TextSink {
   readonly port: number;
@@ -14,7 +17,7 @@ export async function startTextSink(take: (text: string) => number): Promise<Tex
     const pieces: Buffer[] = [];
     request.on('data', (piece: Buffer) => pieces.push(piece));
     request.on('end', () => {
-      const ingested = take(gunzipSync(Buffer.concat(pieces)).toString('latin1'));
+      const ingested = take(decode(Buffer.concat(pieces), encodingOf(request.headers)).toString('latin1'));
       response.setHeader('content-type', 'application/json');
       response.end(JSON.stringify({ ingested, failed: 0, failures: [], processedBytes: 0, blocksCreated: 1, walLength: 0 }));
     });
