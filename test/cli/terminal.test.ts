@@ -59,7 +59,7 @@ describe.skipIf(!hasPty)(`a terminal${ptyHint}`, () => {
     const service = await startLocalService(folder, 'logs');
     onTestFinished(async () => void (await service.program.end('SIGKILL')));
     await service.ask('POST', '/v1/ingest/logs', [Object.fromEntries(Array.from({ length: 40 }, (_, n) => [`a_long_name_${n}`, n]))]);
-    const ask = ['query', 'logs | where a_long_name_1 == 7', ...args];
+    const ask = ['query', 'logs | where a_long_name_1 > 7', ...args];
     expect(await onTerminal(service.url, ask, { env: { TAILRACE_TOKEN: API_TOKEN } })).toMatch(/^0 rows, \d+ ms\nended with 0$/);
   });
 

@@ -44,8 +44,10 @@ interface Found {
   readonly totals: unknown[][] | undefined;
 }
 
-async function ask(text: string): Promise<Found> {
+/** Undefined for one that the service refuses for its size: each part of a `parse_json` is written several times. */
+async function ask(text: string): Promise<Found | undefined> {
   const answer = await under.client.call('POST', '/v1/query/_apl?format=tabular&nocache=true', { body: { apl: text, limit: 50_000, ...RANGE } });
+  if (answer.status === 400 && answer.text.includes('the query is too complex')) return undefined;
   if (answer.status !== 200) throw new Error(`${text}\nanswered ${answer.status}: ${answer.text}\n${JSON.stringify(log.find('error', '').at(-1))}`);
   const { tables } = JSON.parse(answer.text, exactly) as { tables: { fields: { name: string }[]; columns: unknown[][] }[] };
   const [rows, totals] = tables.map(({ columns }) => (columns[0] ?? []).map((_, n) => columns.map((column) => column[n])));
@@ -88,7 +90,7 @@ async function eachSet(kind: string, agrees: (name: string, rows: readonly Row[]
   }
 }
 
-const counts = { asked: 0, full: 0 };
+const counts = { asked: 0, full: 0, tooComplex: 0 };
 function compare(found: unknown[][], expected: unknown[][], what: string): void {
   counts.asked++;
   if (expected.length > 0) counts.full++;
@@ -100,6 +102,7 @@ async function check(name: string, rows: readonly Row[], { text, names, of, tota
   const whole = `['${name}']${text}`;
   noteText(text);
   const found = await ask(whole);
+  if (!found) return void counts.tooComplex++;
   expect(found.names).toEqual(names);
   compare(found.rows, of(rows), whole);
   if (totals) compare(found.totals ?? [], totals(rows), `${whole}\nits totals`);
@@ -113,7 +116,7 @@ test(`queries by text agree with the evaluator (seed ${seed})`, { timeout: 3_600
 });
 
 /** Queries that are looked through for what the others left to chance. */
-const MORE = 8000;
+const MORE = 20_000;
 test(`what none of those used agrees, too (seed ${seed})`, { timeout: 3_600_000 }, async () => {
   const [list] = fc.sample(events, { seed, numRuns: 1 }) as [Event[]];
   await store('more', list);
@@ -162,6 +165,7 @@ test('most queries had rows, and they used everything that is documented', () =>
   process.stdout.write(`query differential: ${counts.asked} results, ${counts.full} with rows, first seed ${seed}\n`);
   process.stdout.write(`${total - never.length} of ${total} operators, functions and aggregations drawn; the rarest: ${rarest}\n`);
   expect(counts.full / counts.asked).toBeGreaterThan(0.6);
+  expect(counts.tooComplex / counts.asked).toBeLessThan(0.01);
   const left = leftOps();
   process.stdout.write(`${LEGACY_OPS.length - left.length} of ${LEGACY_OPS.length} operations of the legacy form drawn\n`);
   expect(never).toEqual([]);
