@@ -10,7 +10,7 @@ import { parseDuration } from '../http/duration.ts';
 import { formatTime, MIN_TIME_NS, NO_TIME } from '../../core/time/time-text.ts';
 import type { Environment } from './values/call.ts';
 import { programOf, type Bounds, type Cursor, type Program } from './plan/program.ts';
-import type { DatasetName, Stage, Tree } from '../../language/plan/tree.ts';
+import type { DatasetName, Tree } from '../../language/plan/tree.ts';
 import { answerOf, type Answer, type Message } from './results/answer.ts';
 import { neverTrue } from './plan/never-true.ts';
 import { withSeriesRange } from './plan/series-range.ts';
@@ -59,18 +59,6 @@ export function readRange({
   };
 }
 
-/** A query that was run. */
-export interface Ran {
-  readonly answer: Answer;
-  readonly program: Program;
-  readonly stages: readonly Stage[];
-  readonly status: Readonly<Record<string, unknown>>;
-  /** RFC 3339. */
-  readonly start: string;
-  readonly end: string;
-  readonly step: bigint;
-}
-
 export interface Range {
   readonly environment: Environment;
   /** Length of that part of the range that has data, ns. */
@@ -78,7 +66,7 @@ export interface Range {
 }
 
 /** `treeOf` makes the tree once the range is known. Throws an `ApiError` or an `AplError`. */
-export async function runQuery(engine: Engine, request: QueryRequest, treeOf: (range: Range) => Pick<Tree, 'source' | 'stages'>, messages: readonly Message[]): Promise<Ran> {
+export async function runQuery(engine: Engine, request: QueryRequest, treeOf: (range: Range) => Pick<Tree, 'source' | 'stages'>, messages: readonly Message[]) {
   const { datasetsOf, options } = request;
   const { now, start } = request.range;
   // The end is exclusive. By default it is the end of this millisecond, so that events stored just now are in the range.

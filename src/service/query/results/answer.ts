@@ -20,23 +20,7 @@ export const ignoredOption = (name: string): Message => ({
   msg: `set ${name} does nothing here`,
 });
 
-export interface Answer {
-  readonly table: Table;
-  readonly rows: ResultRows;
-  /** Of a series. */
-  readonly totals: ResultRows | undefined;
-  /** There are more rows than were wanted. */
-  readonly more: boolean;
-  /** The service's own bound left groups out. */
-  readonly cut: boolean;
-  readonly rowsMatched: number;
-  readonly rowsExamined: number;
-  /** What all statements read, uncompressed. */
-  readonly bytesRead: number;
-  /** Ids of the oldest and the newest event among the rows; empty without events. */
-  readonly minCursor: string;
-  readonly maxCursor: string;
-}
+export type Answer = Awaited<ReturnType<typeof answerOf>>;
 
 /** Throws an `ApiError` 400 when a limit is reached. */
 export async function answerOf(
@@ -46,7 +30,7 @@ export async function answerOf(
   options: QueryOptions,
   /** Events of the dataset. */
   stored: number,
-): Promise<Answer> {
+) {
   const { rows: table, series } = program;
   let rowsExamined = 0;
   let bytesRead = 0;
@@ -75,8 +59,11 @@ export async function answerOf(
   return {
     table,
     rows: kept,
+    /** Of a series. */
     totals: totals?.take(wanted),
+    /** There are more rows than were wanted. */
     more,
+    /** The service's own bound left groups out. */
     cut:
       program.aggregated &&
       (more || (totals?.length ?? 0) > wanted) &&
@@ -84,6 +71,7 @@ export async function answerOf(
     rowsMatched,
     // Count an event once, however many steps of a statement read it.
     rowsExamined: Math.max(Math.min(rowsExamined, stored), rowsMatched),
+    /** What all statements read, uncompressed. */
     bytesRead,
     ...cursorsOf(table, kept),
   };
@@ -100,6 +88,7 @@ function inGroups(program: Program, rows: ResultRows, totals: ResultRows): Resul
 export const groupKey = ({ columns }: Table, row: Row, except?: string): string =>
   JSON.stringify(columns.filter(({ role, name }) => role === 'key' && name !== except).map((column) => writeValue(column, row)));
 
+/** Ids of the oldest and the newest event among the rows; empty without events. */
 function cursorsOf(table: Table, rows: ResultRows): { minCursor: string; maxCursor: string } {
   if (table.eventAt === undefined || rows.length === 0) return { minCursor: '', maxCursor: '' };
   let minCursor: string | undefined;
