@@ -73,12 +73,13 @@ export function drainAfter(request: IncomingMessage, response: ServerResponse, l
     const stop = watch(() => socket.bytesRead, least, () => socket.destroy());
     const end = (): void => {
       stop();
+      socket.off('close', stop);
       draining.delete(socket);
       socket.destroySoon = close;
       if (socket.writableEnded) close();
     };
+    socket.once('close', stop);
     if (request.readableEnded) end();
     else request.once('end', end);
-    socket.once('close', stop);
   });
 } // prettier-ignore
