@@ -11,8 +11,7 @@ import { isNumeric, TYPE_WORDS, type Type } from '../types.ts';
 import { SERVICE_QUERY_ARGUMENTS } from '../limits.ts';
 import { boundedNode, boundedTree, type Bound, type LetFunction, type Lets, type LetText } from './lets.ts';
 import { closed, typeOf } from './scope.ts';
-import type { Scope } from './tree.ts';
-import { ALL_COLUMNS, constantNode, isColumns, type DatasetName, type Node, type Tree } from './tree.ts';
+import { ALL_COLUMNS, constantNode, isColumns, type DatasetName, type Node, type Scope, type Tree } from './tree.ts';
 
 /** Where names may reach into lists. */
 export const REACHING_FIX =
@@ -203,8 +202,8 @@ export function columnsOperand(spec: NamedFunction, arg: Expression, { plan }: N
 }
 
 /** `typeof(long)`: null of that type. */
-function typeOperand(expression: Expression): Node | undefined {
-  const [named] = expression.kind === 'call' && expression.name === 'typeof' ? expression.args : [];
+function typeOperand(expression: Expression | undefined): Node | undefined {
+  const [named] = expression?.kind === 'call' && expression.name === 'typeof' ? expression.args : [];
   const type = named?.kind === 'name' ? TYPE_NAMES.get(named.name) : undefined;
   return type && constantNode({ type, value: null });
 }
@@ -212,9 +211,10 @@ function typeOperand(expression: Expression): Node | undefined {
 /** A field by the text of its name. Behind a stage that makes the columns only those that it made are there. */
 function columnIfExists(spec: ScalarFunction, { args, at }: Expression & { readonly kind: 'call' }, names: Names): Node {
   const places = args.map((arg) => arg.at);
-  const [given, ...others] = checkArguments(spec, args.map((arg) => typeOperand(arg) ?? analyze(arg, names)), at, places); // prettier-ignore
-  const otherwise = others[0]!;
-  const name = String((given as Node & { readonly kind: 'constant' }).constant.value);
+  const empty = typeOperand(args[1]);
+  const given = args.filter((_, n) => n !== 1 || !empty).map((arg) => analyze(arg, names));
+  const [called, otherwise = empty!] = checkArguments(empty ? { ...spec, args: spec.args.slice(0, 1) } : spec, given, at, places);
+  const name = String((called as Node & { readonly kind: 'constant' }).constant.value);
   const type = typeOf(names.scope, name);
   if (type === undefined) return otherwise;
   const column: Node = { kind: 'column', type, name, otherwise };

@@ -7,7 +7,7 @@ export const CONDITIONALS = {
   case: { syntax: 'case(condition, a, …, b)', doc: 'Returns the value behind the first condition that is true, else the last value.', args: ['bool', 'any', 'any'], rest: 'any', returns: cases },
   coalesce: { syntax: 'coalesce(a, b, …)', doc: 'Returns the first value that is neither null nor an empty text.', args: ['any'], rest: 'any', returns: commonType },
   column_ifexists: { syntax: "column_ifexists('name', default)", doc: 'Returns the field of that name, or the default if no event of the dataset ever had it; in a transform, if the event does not have it.', args: ['constant string', 'any'], returns: commonType, keepsName: true },
-  ensure_field: { syntax: "ensure_field('name', typeof(string))", doc: 'Returns the field of that name, or null of that type if no event of the dataset ever had it.', args: ['constant string', 'any'], returns: commonType, keepsName: true },
+  ensure_field: { syntax: "ensure_field('name', typeof(string))", doc: 'Returns the field of that name, or null of that type if no event of the dataset ever had it.', args: ['constant string', 'constant'], returns: commonType, keepsName: true },
   isnull: { syntax: 'isnull(value)', doc: 'True if the value is null.', args: ['any'], returns: 'bool' },
   isnotnull: { syntax: 'isnotnull(value)', doc: 'True if the value is not null.', args: ['any'], returns: 'bool' },
   isempty: { syntax: 'isempty(value)', doc: 'True if the value is null or an empty text.', args: ['any'], returns: 'bool' },
