@@ -16,7 +16,7 @@ import type { FileSystem } from '../scan/file-system.ts';
 import { readBefore, readHead } from '../scan/peek.ts';
 import { isAllNuls, isAtGap, isEmpty } from './content.ts';
 import type { Notices } from '../scan/notices.ts';
-import { findNulsEnd, isFilled, leadingNuls, NULS } from './nul-runs.ts';
+import { findNulsEnd, findTextEnd, isFilled, leadingNuls, NULS } from './nul-runs.ts';
 import { endsInNuls, isGone, noteSize, type TrackedFile } from './tracked-file.ts';
 
 export interface NulGapsOptions {
@@ -117,11 +117,17 @@ export class NulGaps {
     return clock.monotonic() - file.stream.nuls.hole.sinceMs >= HOLE_SETTLES_MS;
   }
 
-  /** A stat saw that the open file has this size: unless it ends in NULs, which nobody may have written. Throws system errors. */
+  /**
+   * A stat saw that the open file has this size. NULs at its end nobody may have written: then it has text to where the last piece has some.
+   * Throws system errors.
+   */
   noteSize(file: TrackedFile, size: number): void {
     if (size <= file.sureSize) return;
-    if (this.endsInText(file.disk.fd!, size)) noteSize(file, size);
-    else if (size > file.size) file.size = size;
+    const { fileSystem, shaping } = this.#options;
+    const from = Math.max(0, size - READ_CHUNK_BYTES);
+    const isText = this.endsInText(file.disk.fd!, size);
+    noteSize(file, isText ? size : findTextEnd(fileSystem, file.disk.fd!, size, shaping.encoding.unitBytes, from));
+    if (size > file.size) file.size = size;
   }
 
   /** False where an open file of this size ends in NULs. Throws system errors. */

@@ -76,10 +76,13 @@ export function isFilled(fileSystem: FileSystem, fd: number, from: number, to: n
   return leadingNuls(bytes.subarray(0, fileSystem.peek(fd, bytes, from))) < bytes.length;
 }
 
-/** Where an open file of this size ends without the NULs that it ends in, at a whole code unit. Throws system errors. */
-export function findTextEnd(fileSystem: FileSystem, fd: number, size: number, unitBytes: 1 | 2): number {
-  for (let to = size; to > 0;) {
-    const from = Math.max(0, to - chunk.length);
+/**
+ * Where an open file of this size ends without the NULs that it ends in, at a whole code unit; 0 where all from `stopAt` on is NULs. Throws
+ * system errors.
+ */
+export function findTextEnd(fileSystem: FileSystem, fd: number, size: number, unitBytes: 1 | 2, stopAt = 0): number {
+  for (let to = size; to > stopAt;) {
+    const from = Math.max(stopAt, to - chunk.length);
     const left = withoutTrailingNuls(chunk.subarray(0, fileSystem.peek(fd, chunk.subarray(0, to - from), from)));
     if (left > 0) return Math.min(size, from + left + ((from + left) % unitBytes));
     to = from;

@@ -811,4 +811,14 @@ export const found: readonly Found[] = [
     include: '*.log*',
     schedule: [{ kind: 'refuse' }, { kind: 'reserve', file: 1 }, scan, { kind: 'recreate', file: 1 }, scan, restart, { kind: 'answer' }],
   },
+  {
+    name: 'text between NULs that was not read yet did not count as lost when its file was truncated',
+    schedule: [
+      { kind: 'regrow', file: 0 },
+      { kind: 'reserve', file: 0 },
+      scan,
+      { kind: 'truncate', file: 0 },
+      { kind: 'reserve', file: 0 },
+    ],
+  },
 ];
