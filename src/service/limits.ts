@@ -71,6 +71,8 @@ export const SERVICE_REPLY_BYTES_IN_FLIGHT = 256 * 1024 * 1024;
 /** Bytes that a reply is taken for until it is there, and queries that may wait for room. */
 export const SERVICE_GUESSED_REPLY = 256 * 1024;
 export const SERVICE_WAITING_QUERIES = 256;
+/** Bytes of a reply that is not counted among those. */
+export const SERVICE_SMALL_REPLY = 16 * 1024;
 /** Bytes of the pieces that a large reply is written in. */
 export const SERVICE_REPLY_PIECE = 256 * 1024;
 /** Bodies and replies must go on at this rate, bytes a second, from this time on. */

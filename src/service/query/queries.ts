@@ -7,6 +7,7 @@ import type { Catalog, Dataset } from '../datasets/catalog.ts';
 import { fieldsOf } from '../datasets/schemas.ts';
 import type { Engine, QueryOptions } from '../engine/engine.ts';
 import { FairBudget, type Held } from '../fairness/fair-budget.ts';
+import { tooMuchUnread } from '../fairness/unread-replies.ts';
 import { queryHolder } from '../fairness/holder.ts';
 import { ApiError, badRequest } from '../http/api-error.ts';
 import { SERVICE_GUESSED_REPLY, SERVICE_REPLY_PIECE, SERVICE_WAITING_QUERIES } from '../limits.ts';
@@ -44,11 +45,11 @@ export interface QueryParts {
   readonly columnsOf: ColumnsOf;
   /** Of replies under way. */
   readonly replyBytes: number;
+  readonly replies: FairBudget;
   readonly headerPrefix: string;
 }
 
-export function openQueries({ catalog, engine, arrivals, countQuery, columnsOf, replyBytes, headerPrefix }: QueryParts) {
-  const replies = new FairBudget(replyBytes, SERVICE_WAITING_QUERIES);
+export function openQueries({ catalog, engine, arrivals, countQuery, columnsOf, replyBytes, replies, headerPrefix }: QueryParts) {
   /** Results are large until they are written: so many queries go on at a time, all their statements and what is made of them. */
   const turns = new FairBudget(engine.queriesAtOnce, SERVICE_WAITING_QUERIES);
   const inTurn = async (request: FastifyRequest, signal: AbortSignal, work: (text: ReplyText) => Promise<Written>): Promise<Written> => {
@@ -62,6 +63,7 @@ export function openQueries({ catalog, engine, arrivals, countQuery, columnsOf, 
   /** Waits for room for a reply, which is given back once the client has read it. */
   const roomFor = async (request: FastifyRequest, reply: FastifyReply, signal: AbortSignal): Promise<Held> => {
     const room = await replies.take(queryHolder(request), SERVICE_GUESSED_REPLY, signal);
+    request.hasReplyRoom = true;
     if (reply.raw.destroyed) room.release();
     else reply.raw.once('close', room.release);
     return room;
@@ -82,7 +84,7 @@ export function openQueries({ catalog, engine, arrivals, countQuery, columnsOf, 
   };
   const send = (reply: FastifyReply, parameters: QueryParameters, room: Held, { text, bytesRead }: Written): FastifyReply => {
     const bytes = text.size();
-    if (!room.resize(bytes)) throw new ApiError(429, TOO_MUCH_UNREAD, { 'Retry-After': '5' });
+    if (!room.resize(bytes)) throw tooMuchUnread();
     void reply.header(`${headerPrefix}Bytes-Read`, bytesRead);
     // Queries are not kept: the id is only a name for this one.
     if (parameters.saveAsKind) void reply.header(`${headerPrefix}History-Query-Id`, randomUUID());
@@ -145,8 +147,6 @@ export function openQueries({ catalog, engine, arrivals, countQuery, columnsOf, 
 
   return { apl, legacy };
 }
-
-const TOO_MUCH_UNREAD = 'replies under way take all memory for them: read them, or ask for less, and try again';
 
 /** Ends the query when the client goes away before the reply. */
 function optionsOf(reply: FastifyReply, { nocache }: QueryParameters): QueryOptions & { readonly signal: AbortSignal } {

@@ -13,7 +13,9 @@ import type { Auth, Caller } from '../auth/auth.ts';
 import type { RateLimit } from '../auth/rate-limit.ts';
 import type { Need } from '../auth/rights.ts';
 import type { TokenKind } from '../auth/tokens.ts';
+import type { FairBudget } from '../fairness/fair-budget.ts';
 import { watchReply, type LeastRate } from '../fairness/least-rate.ts';
+import { takeReplyRoom, tooMuchUnread } from '../fairness/unread-replies.ts';
 import { lackOf } from '../engine/settings.ts';
 import { countHosts, hostOf, isOwnHost, nameIn } from '../../web/host-check.ts';
 import { ApiError, badRequest, forbidden, quote } from '../http/api-error.ts';
@@ -62,6 +64,8 @@ export interface HttpOptions {
   readonly leastRate: LeastRate;
   /** Bytes of bodies of JSON under way, but of ingest. */
   readonly jsonBytes: number;
+  /** Bytes of replies under way. */
+  readonly replies: FairBudget;
   readonly log: Log;
   readonly countRequest: Metrics['countRequest'];
   readonly accessLog: ((line: string) => void) | undefined;
@@ -69,7 +73,7 @@ export interface HttpOptions {
 
 /** A server without routes: each part registers its own. */
 export function createServer(options: HttpOptions): FastifyInstance {
-  const { auth, rateLimit, headerPrefix, ownHosts, corsOrigins, requestSeconds, leastRate, jsonBytes, log } = options;
+  const { auth, rateLimit, headerPrefix, ownHosts, corsOrigins, requestSeconds, leastRate, jsonBytes, replies, log } = options;
   const cors = { origins: corsOrigins, headerPrefix };
   const traceHeader = `${headerPrefix}Trace-Id`;
   const orgHeader = `${headerPrefix}Org-ID`.toLowerCase();
@@ -159,6 +163,7 @@ export function createServer(options: HttpOptions): FastifyInstance {
     });
   });
   server.decorateRequest('bodyHeld', undefined);
+  server.decorateRequest('hasReplyRoom', false);
   server.decorateRequest('caller', null as unknown as Caller);
   server.decorateRequest('startedAt', 0);
   server.addHook('onRequest', (request, reply, done) => {
@@ -188,7 +193,11 @@ export function createServer(options: HttpOptions): FastifyInstance {
     done();
   });
   // A kept-alive connection would delay the stop.
-  server.addHook('onSend', (request, reply, _payload, done) => {
+  server.addHook('onSend', (request, reply, payload, done) => {
+    if (!takeReplyRoom(replies, request, reply, payload)) {
+      done(tooMuchUnread());
+      return;
+    }
     drainAfter(request.raw, reply.raw, leastRate);
     watchReply(reply.raw, leastRate);
     if (isClosing) void reply.header('connection', 'close');

@@ -11,8 +11,16 @@ import { codeOf, messageOf, TailraceError, UsageError } from '../../core/errors.
 import type { Log } from '../../core/log.ts';
 import type { Credentials } from '../auth/auth.ts';
 import { nameIn } from '../../web/host-check.ts';
+import { FairBudget } from '../fairness/fair-budget.ts';
 import { leastRateOf } from '../fairness/least-rate.ts';
-import { DEFAULT_LIMITS, memoryShares, queryLimitsOf, SERVICE_MEMORY_BYTES, type ServiceLimits } from '../limits.ts';
+import {
+  DEFAULT_LIMITS,
+  memoryShares,
+  queryLimitsOf,
+  SERVICE_MEMORY_BYTES,
+  SERVICE_WAITING_QUERIES,
+  type ServiceLimits,
+} from '../limits.ts';
 
 export interface ServiceOptions {
   /** Port 0: a free one. */
@@ -116,6 +124,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const { createMetrics } = await import('../http/metrics.ts');
     const arrivals = openArrivals();
     const metrics = createMetrics({ openStreams: arrivals.waiting, memoryBytes: lastKnown(MEMORY_WAIT_MS, () => engine.memoryBytes()) });
+    const replies = new FairBudget(limits.replyBytes, SERVICE_WAITING_QUERIES);
     const server = createServer({
       auth,
       rateLimit: rateLimit(limits.ratePerSecond),
@@ -125,6 +134,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       requestSeconds: limits.requestSeconds,
       leastRate: leastRateOf(limits),
       jsonBytes: limits.jsonBytes,
+      replies,
       log,
       countRequest: metrics.countRequest,
       accessLog: options.accessLog,
@@ -150,6 +160,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       ownFields: chooseOwnFields(catalog, log, limits.ownColumnSample),
       takeRowIds: rowIds(metadata),
       replyBytes: limits.replyBytes,
+      replies,
       personalIngest: options.personalIngest ?? false,
       countIngest: metrics.countIngest,
       countQuery: metrics.countQuery,

@@ -63,14 +63,14 @@ export function openStore<T extends object>({ db }: Metadata, { kind, word, pref
     const size = Buffer.byteLength(text);
     if (size > SERVICE_SAVED_ITEM_BYTES) throw badRequest(`the ${word} has ${size} bytes: wanted at most ${SERVICE_SAVED_ITEM_BYTES}`);
     if (before === undefined && items >= SERVICE_SAVED)
-      throw badRequest(`there are ${SERVICE_SAVED} of these already, the most that this service keeps: remove a ${word}`);
+      throw badRequest(`there are ${SERVICE_SAVED} of these already, the most that this service keeps: remove one`);
     const more = size - (before === undefined ? 0 : Buffer.byteLength(before));
     if (more > 0 && bytes + more > SERVICE_SAVED_BYTES)
-      throw badRequest(`these have ${bytes} of ${SERVICE_SAVED_BYTES} bytes already: remove a ${word}`);
+      throw badRequest(`these have ${bytes} of ${SERVICE_SAVED_BYTES} bytes already: remove one`);
     const counted = before === undefined ? [] : datasetsOf(parse(before));
     for (const name of datasetsOf(value))
       if (!counted.includes(name) && (ofDataset.get(name) ?? 0) >= SERVICE_SAVED_OF_DATASET)
-        throw badRequest(`dataset ${quote(name)} has ${SERVICE_SAVED_OF_DATASET} of these already: remove a ${word}`);
+        throw badRequest(`dataset ${quote(name)} has ${SERVICE_SAVED_OF_DATASET} of these already: remove one`);
   };
   return {
     list(isWanted, limit = Infinity, offset = 0) {
