@@ -67,7 +67,8 @@ export function parseHeader(bytes: Buffer, read: HeaderReader, receivedAtMs: num
   let why = at === 0 ? NO_PRIORITY : undefined;
   if (isRfc5424) {
     const whole = header.found === 'slow' ? whyNotRfc5424(bytes.toString('latin1', at)) : withData(header, bytes, receivedAtMs, zone);
-    if (typeof whole !== 'string') return whole;
+    // Elements that are cut or broken may hide anything; senders without elements have none that begin.
+    if (typeof whole !== 'string' || whole.startsWith('RFC 5424 structured data has')) return whole;
     why = whole;
   }
   const form = readForm(head, at, receivedAtMs, zone);
