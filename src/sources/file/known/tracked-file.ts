@@ -74,6 +74,13 @@ export function noteSize(file: TrackedFile, size: number): void {
   if (size > file.sureSize) file.sureSize = size;
 }
 
+/** True where nothing but the NULs that it ended in was cut off behind `end`: its writer made it as long as its text. */
+export function endedInNuls(file: TrackedFile, end: number, { to }: { readonly to: number }): boolean {
+  if (file.size > to) return false;
+  file.size = file.sureSize = end;
+  return true;
+}
+
 /** Bytes that are there and not yet accepted; NULs at the end are not there yet. */
 export function lagOf({ size, stream }: TrackedFile): number {
   const { position } = stream;

@@ -34,7 +34,7 @@ import { readBefore, readHead } from '../scan/peek.ts';
 import { headBefore } from './last-header.ts';
 import { resetInLine } from './split-line.ts';
 import { refill, stillSuspended } from './suspended-line.ts';
-import { isBraked, isDetached, isBehind, noteSize, type TrackedFile } from '../known/tracked-file.ts';
+import { endedInNuls, isBraked, isDetached, isBehind, noteSize, type TrackedFile } from '../known/tracked-file.ts';
 import type { Turns } from './turns.ts';
 
 export interface ReaderOptions extends Losing {
@@ -206,7 +206,7 @@ export class Reader {
     file.stream.suspended = lines.suspend();
     file.stream.readTo = isAtEnd ? end : file.stream.offset;
     noteSize(file, end);
-    if (isAtEnd && end < file.size) generations.noteCut(file, end, nulsBefore);
+    if (isAtEnd && end < file.size && !endedInNuls(file, end, nulsBefore)) generations.noteCut(file, end, nulsBefore);
     if (nuls?.kind === 'waits') return false;
     // It grew while the lane was taking what was read.
     return !isAtEnd || end < file.size;

@@ -821,4 +821,16 @@ export const found: readonly Found[] = [
       { kind: 'reserve', file: 0 },
     ],
   },
+  {
+    name: 'NULs that the writer cut off before a copytruncate counted as lost',
+    include: '*.log*',
+    schedule: [
+      { kind: 'reserve', file: 1 },
+      { kind: 'wake', told: 'all' },
+      { kind: 'append', file: 1, lines: 120 },
+      { kind: 'hang' },
+      { kind: 'copytruncate', file: 1, lines: 0, seen: 'half' },
+      { kind: 'wake', told: 'nothing' },
+    ],
+  },
 ];
