@@ -2,7 +2,7 @@
 import { expect, test, vi } from 'vitest';
 import type { ArgType } from '../../src/language/function-spec.ts';
 import { FUNCTIONS } from '../../src/language/functions/table.ts';
-import { SERVICE_QUERY_ARGUMENTS, SERVICE_QUERY_LET_DEPTH, SERVICE_QUERY_TERMS } from '../../src/language/limits.ts';
+import { SERVICE_QUERY_ARGUMENTS, SERVICE_QUERY_DEPTH, SERVICE_QUERY_LET_DEPTH, SERVICE_QUERY_TERMS } from '../../src/language/limits.ts';
 import { parseAndCompile } from './hostile/compile.ts';
 
 const work = vi.hoisted(() => ({ pieces: 0, characters: 0 }));
@@ -67,6 +67,7 @@ test.each([
   // Symptom: a stack that was full, and a 500.
   ['let upon let', `let v0 = 1; ${list(900, (n) => `let v${n + 1} = v${n} + 1;`, ' ')} print v900`, `nested deeper than ${SERVICE_QUERY_LET_DEPTH}`],
   ['functions inside each other', `let f = (x:long) { ${'('.repeat(90)}x${' + 1)'.repeat(90)} }; print ${'f('.repeat(20)}1${')'.repeat(20)}`, `nested deeper than ${SERVICE_QUERY_LET_DEPTH}`],
+  ['functions that begin inside each other', 'let f = (x:long) {'.repeat(3000), `nested deeper than ${SERVICE_QUERY_DEPTH}`],
   ['deep values upon each other', `let v0 = 1; ${list(20, (n) => `let v${n + 1} = ${'('.repeat(90)}v${n}${' + 1)'.repeat(90)};`, ' ')} print v20`, `nested deeper than ${SERVICE_QUERY_LET_DEPTH}`],
 ])('%s: too many are refused, with how many may be', (_name, text, message) => {
   expect(parseAndCompile(text)).toEqual({ kind: 'refused', message: expect.stringContaining(message) });

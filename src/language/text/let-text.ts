@@ -44,7 +44,8 @@ function readLet(parser: Parser, name: string, tables: TableNames | undefined): 
   // A function without parameters may be called a view.
   const isView = /view\s*\(/y.test(parser.text.slice(parser.token.at));
   if (isView) parser.take();
-  if (/\(\s*(?:\)|[A-Za-z_]\w*\s*:)[^{]*\{/y.test(parser.text.slice(parser.token.at))) return readFunction(parser, name, isView, tables);
+  if (/\(\s*(?:\)|[A-Za-z_]\w*\s*:)[^{]*\{/y.test(parser.text.slice(parser.token.at)))
+    return parser.nested(() => readFunction(parser, name, isView, tables));
   if (!tables?.begins()) return { kind: 'value', name, value: readExpression(parser) };
   const pipeline = parser.subqueries!.read();
   tables.noteTable(name);
