@@ -7,7 +7,7 @@ import { FollowWindow } from '../../core/follow-window.ts';
 import { UsageError } from '../../core/errors.ts';
 import { systemClock } from '../../core/time/clock.ts';
 import { CLIENT_PAGE_ROWS } from '../../client/limits.ts';
-import { AplError } from '../../language/syntax/apl-error.ts';
+import { AplError, attempt } from '../../language/syntax/apl-error.ts';
 import { sinceStored } from '../../language/text/arrivals-text.ts';
 import { flush } from './output/print.ts';
 import { plural, say } from '../output/say.ts';
@@ -61,13 +61,9 @@ export async function follow(client: Client, apl: string, { output, start, limit
 }
 
 function narrowed(apl: string, seconds: number): string {
-  try {
-    return sinceStored(apl, seconds);
-  } catch (error) {
-    // The service reports what is wrong, and where.
-    if (error instanceof AplError) return apl;
-    throw error;
-  }
+  const narrow = attempt(() => sinceStored(apl, seconds));
+  // The service reports what is wrong, and where.
+  return narrow instanceof AplError ? apl : narrow;
 }
 
 /** All rows of the answer, oldest first. */

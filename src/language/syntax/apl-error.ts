@@ -22,6 +22,16 @@ export class AplError extends Error {
   }
 }
 
+/** What `read` returns, or the `AplError` that it throws. */
+export function attempt<T>(read: () => T): T | AplError {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof AplError) return error;
+    throw error;
+  }
+}
+
 /** 1-based line and column of an offset; columns count characters, not UTF-16 units. */
 export function placeOf(text: string, at: number): { readonly line: number; readonly column: number } {
   const before = text.slice(0, at);

@@ -4,20 +4,17 @@ import { otherFunction } from '../other-names.ts';
 import { AplError } from './apl-error.ts';
 import { readDynamic, readKey, readLeastInteger, readWritten } from './constants.ts';
 import { tooLarge } from './lexer.ts';
-import type { Parser } from './parser.ts';
+import { WANTED, type Parser } from './parser.ts';
 import { nameOf, reachingNameOf, type Assignment, type Expression } from './tree.ts';
 import { FIELD_TERM, INFIX, LISTS, TYPE_NAMES } from './words.ts';
 
 /** The name of a type, as in `typeof(long)` or behind the name of a column. */
 export function readTypeName(parser: Parser): Type {
-  const type = parser.token.kind === 'name' ? TYPE_NAMES.get(parser.token.text) : undefined;
-  if (type === undefined) throw parser.unexpected(`a type out of ${[...TYPE_NAMES.keys()].join(', ')}`);
-  parser.take();
-  return type;
+  return TYPE_NAMES.get(parser.word([...TYPE_NAMES.keys()], 'a type'))!;
 }
 
 /** `name`, `a.b`, `['any name']`. */
-export function readColumnName(parser: Parser, wanted = 'the name of a field'): string {
+export function readColumnName(parser: Parser, wanted: string = WANTED.field): string {
   const expression = readPath(parser, wanted);
   const name = nameOf(expression);
   if (name === undefined) throw new AplError('syntax', expression.at, `wanted ${wanted}`);
@@ -26,7 +23,7 @@ export function readColumnName(parser: Parser, wanted = 'the name of a field'): 
 
 /** The same, or `a[].b`, which reaches into the items of a list. */
 export function readReachingName(parser: Parser): string {
-  const expression = readPath(parser, 'the name of a field');
+  const expression = readPath(parser, WANTED.field);
   const name = reachingNameOf(expression);
   if (name === undefined) throw new AplError('syntax', expression.at, 'wanted the name of a field');
   return name;
@@ -55,6 +52,7 @@ export function readExpression(parser: Parser, precedence = 0): Expression {
     let left = readOperand(parser);
     for (;;) {
       const { token } = parser;
+      parser.could(WANTED.infix);
       const sign = token.kind === 'symbol' || token.kind === 'name' ? token.text : '';
       const binds = sign === FIELD_TERM && parser.hasFieldTerms ? INFIX.get('has') : INFIX.get(sign);
       if (binds === undefined || binds <= precedence) return left;
@@ -115,7 +113,7 @@ function readOperand(parser: Parser): Expression {
     parser.take();
     return { kind: 'star', at: token.at };
   }
-  return readPath(parser, 'an expression');
+  return readPath(parser, WANTED.expression);
 }
 
 /** A value with what is taken out of it: `a.b['c'][0]`. */
@@ -190,8 +188,10 @@ function readNamed(parser: Parser, at: number, name: string, wanted: string): Ex
     parser.expect(')', `after the query of ${name}`);
     return query;
   }
+  parser.calls.push(name);
   const args = parser.is(')') ? [] : parser.list(() => readArgument(parser));
   parser.expect(')', `after the arguments of ${name}`);
+  parser.calls.pop();
   return parser.node({ kind: 'call', at, name, args, operator: false });
 }
 

@@ -4,7 +4,7 @@
  */
 import { SERVICE_QUERY_DEPTH, SERVICE_QUERY_NODES } from '../limits.ts';
 import { otherSign } from '../other-names.ts';
-import { AplError } from './apl-error.ts';
+import { AplError, attempt } from './apl-error.ts';
 import { tokenAt, type Token } from './lexer.ts';
 import { readSpanText } from './literals.ts';
 import { nameOf, partsOf, type Expression, type Pipeline } from './tree.ts';
@@ -20,6 +20,15 @@ export interface Subqueries {
   steps(): Pipeline;
 }
 
+/** What may stand at a place, in the words of messages; whoever completes a text knows them. */
+export const WANTED = {
+  expression: 'an expression',
+  field: 'the name of a field',
+  infix: 'an operator between values',
+  operator: 'an operator such as where or summarize after |',
+  dataset: "the name of a dataset, such as ['my-logs']",
+} as const;
+
 export class Parser {
   readonly text: string;
   subqueries: Subqueries | undefined;
@@ -31,6 +40,13 @@ export class Parser {
   /** Names that were read as those of fields, with their first place; and the beginnings of names that `name*` stands for. */
   readonly fields = new Map<string, number>();
   readonly prefixes: string[] = [];
+  /** Words, signs and `WANTED` that readers asked for at the end of the text: how it may go on. */
+  readonly wanted = new Set<string>();
+  /** Names that the text gave to values and tables. */
+  readonly made = new Set<string>();
+  /** An aggregation is read, and the calls that are open: what a text that breaks off was in. */
+  inAggregation = false;
+  readonly calls: string[] = [];
   #nodes = 0;
   #depth = 0;
   readonly #depths = new WeakMap<Expression, number>();
@@ -56,7 +72,19 @@ export class Parser {
   }
 
   is(text: string): boolean {
+    this.could(text);
     return (this.token.kind === 'symbol' || this.token.kind === 'name') && this.token.text === text;
+  }
+
+  /** Notes what may stand here, where the text ends. */
+  could(follow: string): void {
+    if (this.token.kind === 'end') this.wanted.add(follow);
+  }
+
+  /** One of these words, taken. */
+  word<Word extends string>(words: readonly Word[], wanted: string): Word {
+    for (const word of words) if (this.accept(word)) return word;
+    throw this.unexpected(`${wanted} out of ${[...words].join(', ')}`);
   }
 
   expect(text: string, where: string): Token {
@@ -66,11 +94,13 @@ export class Parser {
 
   /** True, and taken, when `name=` is next. */
   option(name: string): boolean {
+    if (this.token.kind === 'end') return (this.could(`${name}=`), false);
     return this.accept(name) && this.expect('=', `after ${name}`) !== undefined;
   }
 
   unexpected(wanted: string): AplError {
     const { token } = this;
+    this.could(wanted);
     const found = token.kind === 'end' ? 'the query ends here' : `found ${quoteToken(token.text)}`;
     // `not` without parentheses was read as a field.
     const isNegated = /(?<![\p{L}\p{N}_$.])not$/iu.test(this.text.slice(Math.max(0, this.end - 4), this.end));
@@ -90,6 +120,22 @@ export class Parser {
   skipTo(offset: number): void {
     this.end = offset;
     this.token = tokenAt(this.text, offset);
+  }
+
+  /** Goes on to the first of these signs at or behind the offset where the text is wrong, or to the end. */
+  recover(wrongAt: number, signs: readonly string[]): void {
+    const isThere = (): boolean => this.token.kind === 'end' || signs.some((sign) => this.is(sign));
+    if (isThere() && this.token.at >= wrongAt) return;
+    for (let from = wrongAt; ;) {
+      const wrong = attempt(() => {
+        this.skipTo(from);
+        while (!isThere()) this.take();
+      });
+      if (!(wrong instanceof AplError)) return;
+      // A quote without its other one: what is behind it on the line may be text.
+      const lineEnd = this.text.indexOf('\n', wrong.at);
+      from = lineEnd < 0 ? this.text.length : lineEnd;
+    }
   }
 
   /** One or more of what `item` reads, with commas between. */

@@ -13,15 +13,15 @@ export interface TableNames {
   noteOption(name: string): void;
 }
 
-/** Any number of them. Options of the hosted services (`set …;`) do nothing here, and are noted. Without `tables` only values are taken. */
-export function readLets(parser: Parser, tables?: TableNames): LetText[] {
-  const lets: LetText[] = [];
+/** Any number of them, put behind `lets`. Options of the hosted services (`set …;`) do nothing here, and are noted. Without `tables` only values are taken. */
+export function readLets(parser: Parser, tables?: TableNames, lets: LetText[] = []): LetText[] {
   for (;;) {
     if (parser.accept(';')) continue;
     if (parser.accept('let')) {
       const name = readColumnName(parser, 'a name after let');
       parser.expect('=', 'after the name');
       lets.push(readLet(parser, name, tables));
+      parser.made.add(name);
       parser.expect(';', 'after let');
     } else if (parser.accept('declare')) {
       parser.expect('query_parameters', 'after declare');
@@ -69,6 +69,7 @@ function readFunction(parser: Parser, name: string, isView: boolean, tables: Tab
 
 function readParameter(parser: Parser): Parameters[number] {
   const name = readColumnName(parser, 'the name of a parameter');
+  parser.made.add(name);
   parser.expect(':', 'and a type after the name of a parameter');
   if (parser.is('('))
     throw new AplError('meaning', parser.token.at, 'a function takes no tables', 'name the table in its body, or make it a let before');

@@ -7,14 +7,14 @@ import { planSource } from './source-plan.ts';
 import { otherLanguage } from '../other-languages.ts';
 import { guess, otherOperator } from '../other-names.ts';
 import { AplError } from '../syntax/apl-error.ts';
-import { Parser, quoteToken } from '../syntax/parser.ts';
+import { Parser, quoteToken, WANTED } from '../syntax/parser.ts';
 import type { Pipeline } from '../syntax/tree.ts';
 import type { Constant } from '../types.ts';
 import { bindLets, type Names } from '../plan/analysis.ts';
 import { boundedTree, queriesIn, type Lets, type LetText } from '../plan/lets.ts';
 import { virtualStages, type Named } from '../plan/virtual.ts';
 import { readLets } from './let-text.ts';
-import { Reading, readSource, tableText, type PipelineText } from './sources.ts';
+import { Reading, readSource, tableText, type PipelineText, type SourceText } from './sources.ts';
 import { closed, EVENTS, extended } from '../plan/scope.ts';
 import { constantNode, type Column, type DatasetName, type Node, type Scope, type Stage, type Tree } from '../plan/tree.ts';
 
@@ -34,7 +34,9 @@ export function readQuery(text: string): QueryText {
   if (text.length > SERVICE_QUERY_TEXT) throw new AplError('syntax', 0, `the query is longer than ${SERVICE_QUERY_TEXT} characters`);
   const other = otherLanguage(text);
   if (other) throw new AplError('syntax', 0, `this is ${other.name}`, `here it would be: ${other.here}`);
-  const { parser, reading, lets } = begin(text);
+  const reading = begin(text);
+  const { parser, lets } = reading;
+  readLets(parser, reading, lets);
   const pipeline = readPipeline(reading);
   const isOver = parser.is(';');
   while (parser.accept(';'));
@@ -64,41 +66,33 @@ function notBehindQuery({ source, steps }: PipelineText, parser: Parser): AplErr
   return new AplError('syntax', token.at, `found ${quoteToken(token.text)} behind the name of a dataset`, `to look for words write search ${terms.join(' and ')}`);
 } // prettier-ignore
 
-/** A text up to and with its statements of `let`. */
-function begin(text: string): { readonly parser: Parser; readonly reading: Reading; readonly lets: readonly LetText[] } {
+/** A text of which nothing is read yet. */
+export function begin(text: string): Reading {
   const parser = new Parser(text);
   const reading = new Reading(parser);
   parser.subqueries = {
     begins: () => reading.begins(),
     read: () => readPipeline(reading),
     table: () => tableText(reading),
-    steps: () => readInner(parser),
+    steps: () => readPipeline(reading, false),
   };
-  return { parser, reading, lets: readLets(parser, reading) };
+  return reading;
 }
 
-function readPipeline(reading: Reading): PipelineText {
-  const { parser } = reading;
+/** Without a source operators alone, in parentheses: `where a > 1 | extend b = a`. */
+function readPipeline(reading: Reading, hasSource = true): PipelineText {
+  const { parser, unfinished } = reading;
   const { at } = parser.token;
-  const source = readSource(reading);
+  const source: SourceText = hasSource ? readSource(reading) : { kind: 'none' };
   const steps: Step[] = [];
-  while (parser.accept('|')) addStep(parser, steps);
+  unfinished.push({ at, source, steps });
+  for (let goesOn = !hasSource || parser.accept('|'); goesOn; goesOn = parser.accept('|')) {
+    if (steps.length === SERVICE_QUERY_STAGES)
+      throw new AplError('syntax', parser.token.at, `the query has more than ${SERVICE_QUERY_STAGES} operators`);
+    steps.push(readStep(parser, 'queries'));
+  }
+  unfinished.pop();
   return { at, source, steps };
-}
-
-/** Operators without a source, in parentheses: `where a > 1 | extend b = a`. */
-function readInner(parser: Parser): PipelineText {
-  const { at } = parser.token;
-  const steps: Step[] = [];
-  do addStep(parser, steps);
-  while (parser.accept('|'));
-  return { at, source: { kind: 'none' }, steps };
-}
-
-function addStep(parser: Parser, steps: Step[]): void {
-  if (steps.length === SERVICE_QUERY_STAGES)
-    throw new AplError('syntax', parser.token.at, `the query has more than ${SERVICE_QUERY_STAGES} operators`);
-  steps.push(readStep(parser, 'queries'));
 }
 
 /** Operators that other services of the family have and this one does not, with what to write instead. */
@@ -109,9 +103,10 @@ const REFUSED: ReadonlyMap<string, string> = new Map([
 
 /** The offset behind what a text begins with, its dataset for most. Throws an `AplError`. */
 export function endOfSource(text: string): number {
-  const { parser, reading } = begin(text);
+  const reading = begin(text);
+  readLets(reading.parser, reading);
   readSource(reading);
-  return parser.end;
+  return reading.parser.end;
 }
 
 /** A word that begins here, hyphens included. */
@@ -125,7 +120,7 @@ export function operatorWordAt({ text, token }: Pick<Parser, 'text' | 'token'>):
 export function readStep(parser: Parser, use: Use): Step {
   const { token } = parser;
   const whole = operatorWordAt(parser);
-  if (whole === undefined || token.kind !== 'name') throw parser.unexpected('an operator such as where or summarize after |');
+  if (whole === undefined || token.kind !== 'name') throw parser.unexpected(WANTED.operator);
   const name = whole.includes('-') ? whole : token.text;
   const operator = OPERATORS_BY_NAME.get(name);
   if (!operator) {
@@ -169,7 +164,7 @@ export function letsOf(texts: readonly LetText[], variables: ReadonlyMap<string,
 }
 
 /** The events of datasets as they are stored. */
-const plainEvents = (...names: readonly DatasetName[]): Tree => ({
+export const plainEvents = (...names: readonly DatasetName[]): Tree => ({
   source: { kind: 'datasets', names },
   stages: [],
   scope: EVENTS,
@@ -194,7 +189,7 @@ export function eventsWith(name: DatasetName, found: readonly VirtualEvents[], o
   return unionOf(first!, rest, false, undefined, name.at);
 }
 
-function planner(eventsOf: (name: DatasetName) => Tree): NonNullable<Names['plan']> {
+export function planner(eventsOf: (name: DatasetName) => Tree): NonNullable<Names['plan']> {
   const plan = (pipeline: Pipeline, lets: Lets, before?: Scope): Tree => {
     const { source, steps, at } = pipeline as PipelineText;
     const first = before ? { ...plainEvents(), scope: before } : planSource(source, { scope: closed([]), lets, plan, eventsOf }, at);

@@ -2,11 +2,12 @@
 import { SERVICE_QUERY_MADE_ROWS } from '../limits.ts';
 import { readSearch, readSearchKind, type SearchText } from '../operators/search/spec.ts';
 import { readUnion, type UnionText } from '../operators/union/spec.ts';
+import type { LetText } from '../plan/lets.ts';
 import type { Step } from '../plan/operator.ts';
 import type { DatasetName } from '../plan/tree.ts';
 import { AplError } from '../syntax/apl-error.ts';
 import { readAssignment, readColumnName, readExpression, readTypeName } from '../syntax/expressions.ts';
-import type { Parser } from '../syntax/parser.ts';
+import { WANTED, type Parser } from '../syntax/parser.ts';
 import type { Assignment, Expression, Pipeline } from '../syntax/tree.ts';
 import type { Type } from '../types.ts';
 import type { TableNames } from './let-text.ts';
@@ -50,6 +51,10 @@ export class Reading implements TableNames {
   readonly datasets: DatasetName[] = [];
   /** What `set` gave. */
   readonly options: string[] = [];
+  /** The statements of `let` of the whole text. */
+  readonly lets: LetText[] = [];
+  /** The queries that are not read to their end yet, the innermost last. */
+  readonly unfinished: PipelineText[] = [];
   readonly #tables = new Set<string>();
 
   constructor(parser: Parser) {
@@ -70,6 +75,7 @@ export class Reading implements TableNames {
 
   begins(): boolean {
     const { token, text } = this.parser;
+    this.parser.could(WANTED.dataset);
     if (token.kind === 'name' && this.#tables.has(token.text)) return true;
     OPEN.lastIndex = token.at;
     const at = token.at + OPEN.exec(text)![0].length;
@@ -136,7 +142,7 @@ function readTable(reading: Reading): SourceText {
     throw new AplError('syntax', token.at, 'a query begins with the name of a dataset', `to look for the text write search ${token.text}`);
   NAME.lastIndex = token.at;
   const name = NAME.exec(text)?.[0];
-  if (name === undefined || token.kind === 'end') throw parser.unexpected("the name of a dataset, such as ['my-logs']");
+  if (name === undefined || token.kind === 'end') throw parser.unexpected(WANTED.dataset);
   parser.skipTo(token.at + name.length);
   if (name === 'externaldata' && parser.is('('))
     throw new AplError(

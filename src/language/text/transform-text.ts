@@ -3,7 +3,7 @@
  * for what compiles steps one by one.
  */
 import { SERVICE_QUERY_STAGES, SERVICE_QUERY_TEXT } from '../limits.ts';
-import { AplError } from '../syntax/apl-error.ts';
+import { AplError, attempt } from '../syntax/apl-error.ts';
 import { Parser } from '../syntax/parser.ts';
 import { OPERATORS_BY_NAME } from '../operators/table.ts';
 import type { Step } from '../plan/operator.ts';
@@ -28,20 +28,9 @@ export interface TransformText {
 export function readTransform(text: string): TransformText {
   const steps: TransformStep[] = [];
   const problems: AplError[] = [];
-  noting(problems, () => readSteps(text, steps, problems));
+  const wrong = attempt(() => readSteps(text, steps, problems));
+  if (wrong instanceof AplError) problems.push(wrong);
   return { steps, problems };
-}
-
-/** False where `read` threw an `AplError`, which is then among the problems. */
-function noting(problems: AplError[], read: () => void): boolean {
-  try {
-    read();
-    return true;
-  } catch (error) {
-    if (!(error instanceof AplError)) throw error;
-    problems.push(error);
-    return false;
-  }
 }
 
 function readSteps(text: string, steps: TransformStep[], problems: AplError[]): void {
@@ -55,7 +44,7 @@ function readSteps(text: string, steps: TransformStep[], problems: AplError[]): 
   for (let count = 0; count === 0 || parser.is('|'); count++) {
     if (count === SERVICE_QUERY_STAGES)
       throw new AplError('syntax', parser.token.at, `the transform has more than ${SERVICE_QUERY_STAGES} operators`);
-    const isRight = noting(problems, () => {
+    const wrong = attempt(() => {
       const pipe = parser.token;
       if (count > 0) parser.take();
       if (count > 0 && parser.is('|')) {
@@ -73,10 +62,11 @@ function readSteps(text: string, steps: TransformStep[], problems: AplError[]): 
       steps.push({ ...step, stages, scope });
       scope = after;
     });
-    if (isRight) continue;
+    if (!(wrong instanceof AplError)) continue;
+    problems.push(wrong);
     // What a wrong step would have left is not known: any name may be there.
     scope = EVENT_ON_ITS_WAY;
-    skipStep(parser, problems.at(-1)!.at);
+    parser.recover(wrong.at, ['|']);
   }
   while (parser.accept(';'));
   if (parser.token.kind !== 'end') throw parser.unexpected('| or the end of the transform');
@@ -90,20 +80,3 @@ function notBehindStep(parser: Parser): AplError {
 }
 
 const isBehindStep = (parser: Parser): boolean => parser.is('|') || parser.token.kind === 'end';
-
-/** Goes on to the pipe at or behind the offset where a step is wrong, or to the end. */
-function skipStep(parser: Parser, wrongAt: number): void {
-  if (isBehindStep(parser) && parser.token.at >= wrongAt) return;
-  for (let from = wrongAt; ;) {
-    try {
-      parser.skipTo(from);
-      while (!isBehindStep(parser)) parser.take();
-      return;
-    } catch (error) {
-      if (!(error instanceof AplError)) throw error;
-      // A quote without its other one: what is behind it on the line may be text.
-      const lineEnd = parser.text.indexOf('\n', error.at);
-      from = lineEnd < 0 ? parser.text.length : lineEnd;
-    }
-  }
-}

@@ -2,7 +2,7 @@
  * A transform as a program over one event: its text is compiled once, at start and at reload, and then run over the fields of each event.
  * The typed tree of each step is there, too, for what can be done without taking an event apart.
  */
-import { AplError, placeOf } from '../../language/syntax/apl-error.ts';
+import { AplError, attempt, placeOf } from '../../language/syntax/apl-error.ts';
 import { readTransform, type TransformStep } from '../../language/text/transform-text.ts';
 import { callsIn, type NamePattern, type Stage } from '../../language/plan/tree.ts';
 import { OPERATORS_BY_NAME } from '../../language/operators/table.ts';
@@ -65,18 +65,10 @@ export interface CompileOptions {
 /** Throws a `TransformTextError` with every mistake. */
 export function compileRows(text: string, options: CompileOptions): RowProgram {
   const { steps, problems } = readTransform(text);
-  const found = [...problems];
-  const compiled = steps.map((step) => {
-    try {
-      return compileStep(step, text, options);
-    } catch (error) {
-      if (!(error instanceof AplError)) throw error;
-      found.push(error);
-      return undefined;
-    }
-  });
+  const compiled = steps.map((step) => attempt(() => compileStep(step, text, options)));
+  const found = [...problems, ...compiled.filter((step) => step instanceof AplError)];
   if (found.length > 0) throw new TransformTextError(options.from, found.sort((a, b) => a.at - b.at).map((error) => problemOf(error, text, options))); // prettier-ignore
-  return programOf(compiled.flatMap((step) => step ?? []));
+  return programOf(compiled.flatMap((step) => (step instanceof AplError ? [] : step)));
 }
 
 interface CompiledStep {

@@ -48,6 +48,8 @@ function renamed(renamings: readonly Renaming[], { scope }: Names): Result {
   return { stages: [{ kind: 'rename', pairs }], scope: { ...without(scope, left), columns } };
 }
 
+const UNSUPPORTED = ['replaceHash', 'redactGroups'];
+
 /** Options of redact, each `name=value`; what is left out on purpose says what to write instead. */
 function readRedactToken(parser: Parser): string {
   let token = '*';
@@ -57,7 +59,7 @@ function readRedactToken(parser: Parser): string {
       const given = parser.take();
       if (given.kind !== 'string') throw wrong;
       token = given.value;
-    } else if (parser.is('replaceHash') || parser.is('redactGroups')) {
+    } else if (UNSUPPORTED.includes(parser.token.text)) {
       const { text, at } = parser.take();
       parser.expect('=', `after ${text}`);
       const fix = text === 'replaceHash' ? 'write extend field = hash_sha256(field)' : 'write replace_regex, with $1 for what stays';

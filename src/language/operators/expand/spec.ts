@@ -68,12 +68,10 @@ const INDEX: Column['node'] = { kind: 'constant', type: 'int', constant: { type:
 function readExpansion(parser: Parser): Expansion {
   let index: string | undefined;
   let items: Expansion['items'] = 'bag';
-  if (parser.option('kind') || parser.option('bagexpansion')) {
-    if (parser.accept('array')) items = 'array';
-    else parser.expect('bag', 'or "array" after kind=');
-  }
+  if (parser.option('kind') || parser.option('bagexpansion')) items = parser.word(['bag', 'array'], 'a kind');
   if (parser.option('with_itemindex')) index = readColumnName(parser, 'a name for the number of the item');
   const parts = parser.list(() => readExpanded(parser));
+  for (const { assignment } of parts) if (assignment.name !== undefined) parser.made.add(assignment.name);
   const limit = parser.accept('limit') ? parser.count('a number of items after limit') : undefined;
   return { parts, index, limit, items };
 }

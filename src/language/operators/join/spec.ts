@@ -17,18 +17,15 @@ const KINDS: ReadonlyMap<string, JoinKind> = new Map([
 
 function readKind(parser: Parser, fallback: JoinKind, allowed: readonly string[]): JoinKind {
   let kind = fallback;
-  while (parser.is('kind') || parser.is('hint')) {
-    const isKind = parser.take().text === 'kind';
-    // hint.strategy=… and its like: how a cluster would do it.
-    while (parser.accept('.')) parser.take();
-    parser.expect('=', isKind ? 'after kind' : 'after the hint');
-    const { token } = parser;
-    const found = KINDS.get(token.text);
-    if (isKind && (found === undefined || !allowed.includes(token.text))) throw parser.unexpected(`a kind out of ${allowed.join(', ')}`);
-    if (isKind) kind = found!;
-    parser.take();
+  for (;;) {
+    if (parser.option('kind')) kind = KINDS.get(parser.word(allowed, 'a kind'))!;
+    else if (parser.accept('hint')) {
+      // hint.strategy=… and its like: how a cluster would do it.
+      while (parser.accept('.')) parser.take();
+      parser.expect('=', 'after the hint');
+      parser.take();
+    } else return kind;
   }
-  return kind;
 }
 
 /** `on a, $left.b == $right.c`. */

@@ -39,10 +39,7 @@ function readParse(parser: Parser, at: number): Parse {
   let kind: PatternKind = 'simple';
   let flags = '';
   if (parser.option('kind')) {
-    const found = PATTERN_KINDS.find((name) => parser.is(name));
-    if (found === undefined) throw parser.unexpected(PATTERN_KINDS.join(', '));
-    parser.take();
-    kind = found;
+    kind = parser.word(PATTERN_KINDS, 'a kind');
     if (parser.option('flags')) {
       const { token } = parser;
       if (!/^[imsU]+$/.test(token.text)) throw parser.unexpected('flags out of i, m, s and U');
@@ -126,15 +123,13 @@ function readKeyValues(parser: Parser, at: number): KeyValues {
 }
 
 function readOption(parser: Parser, options: Record<string, string>): void {
-  const { token } = parser;
-  if (token.kind !== 'name' || !(token.text in options)) throw parser.unexpected(Object.keys(options).join(', '));
-  parser.take();
-  parser.expect('=', `after ${token.text}`);
+  const name = parser.word(Object.keys(options), 'an option');
+  parser.expect('=', `after ${name}`);
   const given = parser.token;
-  if (given.kind !== 'string' || (given.value === '' && token.text !== 'quote') || (token.text === 'quote' && Array.from(given.value).length > 1))
-    throw parser.unexpected(token.text === 'quote' ? 'one character in quotes, or none' : 'a text in quotes');
+  if (given.kind !== 'string' || (given.value === '' && name !== 'quote') || (name === 'quote' && Array.from(given.value).length > 1))
+    throw parser.unexpected(name === 'quote' ? 'one character in quotes, or none' : 'a text in quotes');
   parser.take();
-  options[token.text] = given.value;
+  options[name] = given.value;
 } // prettier-ignore
 
 /** The pair of a key, outside of quotes: its value is in the first group when it is quoted, else in the second. */

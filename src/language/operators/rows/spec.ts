@@ -16,10 +16,12 @@ interface Ordering {
 }
 
 /** `expression [asc | desc] [nulls first | nulls last]`. */
+/** `asc` or `desc`, which is the default. */
+export const readsDown = (parser: Parser): boolean => !parser.accept('asc') && (parser.accept('desc'), true);
+
 function readOrdering(parser: Parser): Ordering {
   const value = readExpression(parser);
-  const desc = !parser.accept('asc');
-  if (desc) parser.accept('desc');
+  const desc = readsDown(parser);
   let nullsFirst = !desc;
   if (parser.accept('nulls')) {
     nullsFirst = parser.accept('first');

@@ -19,21 +19,16 @@ export interface SearchText {
 /** `kind=case_sensitive`, which stands behind the word search. */
 export function readSearchKind(parser: Parser): boolean {
   if (!parser.option('kind')) return false;
-  const cased = parser.accept('case_sensitive');
-  if (!cased && !parser.accept('case_insensitive') && !parser.accept('default'))
-    throw parser.unexpected('a kind out of default, case_insensitive, case_sensitive');
-  return cased;
+  return parser.word(['default', 'case_insensitive', 'case_sensitive'], 'a kind') === 'case_sensitive';
 }
 
 /** What follows the word search. */
 export function readSearch(parser: Parser): SearchText {
   const cased = readSearchKind(parser);
   parser.hasFieldTerms = true;
-  try {
-    return { cased, condition: readExpression(parser) };
-  } finally {
-    parser.hasFieldTerms = false;
-  }
+  const condition = readExpression(parser);
+  parser.hasFieldTerms = false;
+  return { cased, condition };
 }
 
 /** Comparisons of texts as they are with their case. */

@@ -8,7 +8,7 @@ import type { Parser } from '../../syntax/parser.ts';
 import { nameOf, type Assignment, type Expression } from '../../syntax/tree.ts';
 import type { Constant } from '../../types.ts';
 import { columnsOf, operator, type Operator, type Result } from '../../plan/operator.ts';
-import { aggregatedOf } from '../summarize/spec.ts';
+import { aggregatedOf, readAggregation } from '../summarize/spec.ts';
 
 interface Wanted {
   readonly value: Assignment;
@@ -26,7 +26,7 @@ interface SeriesText {
 
 function readSeries(parser: Parser): SeriesText {
   const wanted = parser.list(() => {
-    const value = readAssignment(parser);
+    const value = readAggregation(parser);
     return { value, fallback: parser.option('default') ? readExpression(parser) : undefined };
   });
   parser.expect('on', 'and the field of time after the aggregations');

@@ -2,7 +2,7 @@
 import { closed } from '../../plan/scope.ts';
 import { extending } from '../columns/spec.ts';
 import { readAssignment, readColumnName } from '../../syntax/expressions.ts';
-import type { Parser } from '../../syntax/parser.ts';
+import { WANTED, type Parser } from '../../syntax/parser.ts';
 import { columnsOf, operator, type Operator } from '../../plan/operator.ts';
 
 const CHARTS = [
@@ -55,10 +55,7 @@ export const SHAPE: readonly Operator[] = [
     syntax: 'render <chart> [with (<property>=<value>, …)]',
     doc: 'Says how the explorer draws the result: table, timechart, linechart, areachart, stackedareachart, barchart, columnchart, piechart, scatterchart, card. The rows stay as they are.',
     read(parser) {
-      const { token } = parser;
-      if (token.kind !== 'name' || !CHARTS.includes(token.text)) throw parser.unexpected(`a chart out of ${CHARTS.join(', ')}`);
-      parser.take();
-      return { chart: token.text, properties: readProperties(parser) };
+      return { chart: parser.word(CHARTS, 'a chart'), properties: readProperties(parser) };
     },
     plan: ({ chart, properties }, { scope }) => ({ stages: [{ kind: 'render', chart, properties }], scope }),
   }),
@@ -76,6 +73,7 @@ export const SHAPE: readonly Operator[] = [
     syntax: 'serialize [<name> = <expression>, …]',
     doc: 'Keeps the order of the rows for row_number, prev, next and row_cumsum, which take it from the sort before them in any case. Columns behind it are those of an extend.',
     read(parser) {
+      parser.could(WANTED.expression);
       const isAlone = parser.token.kind !== 'name' && !parser.is('[');
       return isAlone ? [] : parser.list(() => readAssignment(parser));
     },

@@ -13,6 +13,7 @@ import {
 } from '../../plan/tree.ts';
 import { AplError } from '../../syntax/apl-error.ts';
 import { readAssignment } from '../../syntax/expressions.ts';
+import type { Parser } from '../../syntax/parser.ts';
 import { nameOf, type Assignment, type Expression } from '../../syntax/tree.ts';
 import type { Type } from '../../types.ts';
 import { conditionOf, defaultName, operator, type Operator, type Result } from '../../plan/operator.ts';
@@ -89,6 +90,13 @@ function aggregation(assignment: Assignment, names: Names, columns: Columns): Ag
 /** The expression where it is a call of an aggregation. */
 const aggregateIn = (expression: Expression): CallExpression | undefined =>
   expression.kind === 'call' && !expression.operator && findAggregate(expression.name) ? expression : undefined;
+
+export function readAggregation(parser: Parser): Assignment {
+  parser.inAggregation = true;
+  const read = readAssignment(parser);
+  parser.inAggregation = false;
+  return read;
+}
 
 /** One aggregation with its name; `used` are taken. */
 export function aggregatedOf({ at, name, value }: Assignment, names: Names, used: Set<string>): ValueAggregation {
@@ -199,7 +207,7 @@ export const SUMMARIZE: readonly Operator[] = [
     syntax: 'summarize [<name> =] <aggregation>, … [by [<name> =] <expression>, …]',
     doc: 'Groups rows by the expressions after `by` and aggregates each group to one row.',
     read(parser) {
-      const aggregations = parser.is('by') ? [] : parser.list(() => readAssignment(parser));
+      const aggregations = parser.is('by') ? [] : parser.list(() => readAggregation(parser));
       return { aggregations, by: parser.accept('by') ? parser.list(() => readAssignment(parser)) : [] };
     },
     plan: summarized,

@@ -6,7 +6,8 @@ import { readAssignment } from '../../syntax/expressions.ts';
 import type { Parser } from '../../syntax/parser.ts';
 import type { Assignment } from '../../syntax/tree.ts';
 import { columnsOf, operator, type Operator } from '../../plan/operator.ts';
-import { aggregatedOf } from '../summarize/spec.ts';
+import { readsDown } from '../rows/spec.ts';
+import { aggregatedOf, readAggregation } from '../summarize/spec.ts';
 
 interface LevelText {
   readonly at: number;
@@ -22,10 +23,8 @@ function readLevel(parser: Parser): LevelText {
   parser.expect('of', 'after the number of groups');
   const key = readAssignment(parser);
   parser.expect('by', 'and an aggregation after the field');
-  const by = readAssignment(parser);
-  const desc = !parser.accept('asc');
-  if (desc) parser.accept('desc');
-  return { at, count, key, by, desc };
+  const by = readAggregation(parser);
+  return { at, count, key, by, desc: readsDown(parser) };
 }
 
 /** Levels that one query may have: each is a summarize and a join. */

@@ -18,10 +18,8 @@ export function readUnion(parser: Parser): UnionText {
   let inner = false;
   let source: string | undefined;
   for (;;) {
-    if (parser.option('kind')) {
-      inner = parser.accept('inner');
-      if (!inner) parser.expect('outer', 'or "inner" after kind');
-    } else if (parser.option('withsource') || parser.option('withSource')) {
+    if (parser.option('kind')) inner = parser.word(['inner', 'outer'], 'a kind') === 'inner';
+    else if (parser.option('withsource') || parser.option('withSource')) {
       if (parser.token.kind !== 'name') throw parser.unexpected('a name for the column of sources');
       source = parser.take().text;
     } else if (parser.option('isfuzzy')) {

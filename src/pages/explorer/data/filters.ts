@@ -5,7 +5,7 @@
  */
 import { planOf, readQuery } from '../../../language/text/query-text.ts';
 import { readExpression } from '../../../language/syntax/expressions.ts';
-import { AplError } from '../../../language/syntax/apl-error.ts';
+import { AplError, attempt } from '../../../language/syntax/apl-error.ts';
 import { Parser } from '../../../language/syntax/parser.ts';
 import { type Expression, nameOf } from '../../../language/syntax/tree.ts';
 import type { Value } from './api.ts';
@@ -79,14 +79,9 @@ export function fieldText(name: string): string {
 
 function isPlain(name: string): boolean {
   if (!/^[A-Za-z_]\w*$/.test(name)) return false;
-  try {
-    if (nameOf(readExpression(new Parser(name))) !== name) return false;
-    planOf(readQuery(`x | where ${name} == 1 or ${name} in (1) or isnull(${name})`), new Map());
-    return true;
-  } catch (error) {
-    if (error instanceof AplError) return false;
-    throw error;
-  }
+  const expression = attempt(() => readExpression(new Parser(name)));
+  if (expression instanceof AplError || nameOf(expression) !== name) return false;
+  return !(attempt(() => planOf(readQuery(`x | where ${name} == 1 or ${name} in (1) or isnull(${name})`), new Map())) instanceof AplError);
 }
 
 function literalOf(name: string, value: Value): string {

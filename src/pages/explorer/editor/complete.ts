@@ -1,9 +1,12 @@
-/** What may stand at the caret: operators, functions and words of the language from the compiler's tables, datasets, and the fields of the one that is asked. */
+/** What may stand at the caret, as the parser says: operators, functions, words of the language, datasets, and the fields that there are at this place. */
 import { AGGREGATE_FUNCTIONS, FUNCTION_GROUPS, OPERATORS } from '../../../language/functions/table.ts';
-import { QUERY_OPERATORS } from '../../../language/operators/table.ts';
+import { OPERATORS_BY_NAME, QUERY_OPERATORS } from '../../../language/operators/table.ts';
+import type { Operator } from '../../../language/plan/operator.ts';
+import { typeOf } from '../../../language/plan/scope.ts';
+import { WANTED } from '../../../language/syntax/parser.ts';
+import { readDraft, type Draft } from '../../../language/text/draft.ts';
 import type { Field } from '../data/api.ts';
 import { quoteName } from '../data/query-text.ts';
-import { highlight, SOURCES } from './highlight.ts';
 
 export interface Suggestion {
   readonly label: string;
@@ -25,75 +28,88 @@ export interface Known {
 
 const MOST = 50;
 const WORD = /[\p{L}_$][\p{L}\p{N}_$.-]{0,200}$/u;
-const DATASET = /\[\s*['"][^'"\n]*$/;
+/** A dataset or a field in brackets, up to the caret. */
+const IN_BRACKETS = /\[\s{0,9}['"]([^'"\n]{0,200})$/;
 const PLAIN_FIELD = /^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*$/;
+/** More than any name that is typed. */
+const LONGEST_WORD = 220;
 
 const works = ({ only }: { readonly only?: string }): boolean => only !== 'transforms';
 
-const STAGES: readonly Suggestion[] = QUERY_OPERATORS.filter(works).flatMap(({ names, syntax, doc }) =>
-  names.map((name) => ({ label: name, kind: 'operator' as const, detail: `${syntax} · ${doc}`, insert: `${name} ` })),
+type Described = Pick<Operator, 'syntax' | 'doc'>;
+const detailOf = ({ syntax, doc }: Described): string => `${syntax} · ${doc}`;
+
+const STAGES: readonly Suggestion[] = QUERY_OPERATORS.filter(works).flatMap((operator) =>
+  operator.names.map((name) => ({ label: name, kind: 'operator' as const, detail: detailOf(operator), insert: `${name} ` })),
 );
-/** What a query may begin with beside a dataset. */
-const STARTERS: readonly Suggestion[] = [
-  ...STAGES.filter(({ label }) => label === 'union' || label === 'search'),
-  ...[...SOURCES].map((name) => ({ label: name, kind: 'operator' as const, detail: '', insert: `${name} ` })),
-];
-const FUNCTIONS: readonly Suggestion[] = FUNCTION_GROUPS.flatMap(([, functions]) => functions)
-  .filter(works)
-  .map(({ name, syntax, doc }) => ({ label: name, kind: 'function', detail: `${syntax} · ${doc}`, insert: `${name}(` }));
-const AGGREGATIONS: readonly Suggestion[] = AGGREGATE_FUNCTIONS.map(({ name, syntax, doc }) => ({
-  label: name,
-  kind: 'aggregation',
-  detail: `${syntax} · ${doc}`,
-  insert: `${name}(`,
-}));
-const WORDS: readonly Suggestion[] = [...[...OPERATORS.keys()].filter((name) => /^[a-z]/.test(name)), 'by', 'asc', 'desc'].map((name) => ({
-  label: name,
-  kind: 'word',
-  detail: OPERATORS.get(name)?.doc ?? '',
-  insert: `${name} `,
-}));
+const callsOf = (kind: 'function' | 'aggregation', functions: readonly (Described & { readonly name: string })[]): readonly Suggestion[] =>
+  functions.map((each) => ({ label: each.name, kind, detail: detailOf(each), insert: `${each.name}(` }));
+const FUNCTIONS = callsOf('function', FUNCTION_GROUPS.flatMap(([, functions]) => functions).filter(works)); // prettier-ignore
+const AGGREGATIONS = callsOf('aggregation', AGGREGATE_FUNCTIONS);
+const wordsOf = (names: Iterable<string>): readonly Suggestion[] =>
+  [...names]
+    .filter((name) => /^[a-z_]+=?$/i.test(name))
+    .map((name) => ({ label: name, kind: 'word', detail: OPERATORS.get(name)?.doc ?? '', insert: name.endsWith('=') ? name : `${name} ` }));
+const INFIX_WORDS = wordsOf([...OPERATORS.keys()].map((name) => (name === 'matches regex' ? 'matches' : name)));
 
 /** Undefined where nothing is to be suggested: in a comment, a text, or behind a number. */
-export function complete(text: string, caret: number, { datasets, fields }: Known): Completion | undefined {
+export function complete(text: string, caret: number, known: Known): Completion | undefined {
   const before = text.slice(0, caret);
-  const names = (all: readonly string[]): Suggestion[] =>
-    all.map((name) => ({ label: name, kind: 'dataset', detail: 'dataset', insert: quoteName(name) }));
-  const [open] = DATASET.exec(before) ?? [];
-  if (open !== undefined && before.trim().startsWith(open.trim())) {
-    const suggestions = matching(names(datasets), open.replace(/^\[\s*['"]/, ''));
-    return suggestions.length === 0 ? undefined : { from: caret - open.length, suggestions };
-  }
-  const at = highlight(text).find((piece) => piece.at < caret && caret <= piece.end);
-  if (at && (at.kind === 'string' || at.kind === 'number' || at.kind === 'comment')) return undefined;
-  const [word = ''] = WORD.exec(before) ?? [];
+  const near = before.slice(-LONGEST_WORD);
+  const [open, name] = IN_BRACKETS.exec(near) ?? [];
+  const quoted = open === undefined ? [] : proposed(before.slice(0, caret - open.length), name!, known);
+  const named = quoted
+    .filter(({ kind }) => kind === 'dataset' || kind === 'field')
+    .map((each) => ({ ...each, insert: quoteName(each.label) }));
+  if (named.length > 0) return { from: caret - open!.length, suggestions: named };
+  const [word = ''] = WORD.exec(near) ?? [];
   const from = caret - word.length;
-  const stage = before.slice(0, from).trimEnd();
-  const candidates =
-    stage === '' || stage.endsWith(';')
-      ? [...names(datasets), ...STARTERS]
-      : stage.endsWith('|')
-        ? STAGES
-        : inExpression(stage, [...fieldsOf(fields), ...namesIn(stage)]);
-  const suggestions = matching(candidates, word);
+  const suggestions = /[\d'"`]/.test(before[from - 1] ?? '') ? [] : proposed(before.slice(0, from), word, known);
   return suggestions.length === 0 ? undefined : { from, suggestions };
 }
 
-function inExpression(stage: string, fields: readonly Suggestion[]): readonly Suggestion[] {
-  const isSummary = /\|\s*(?:summarize|make-series|top-nested)\b[^|]*$/.test(stage);
-  return [...fields, ...(isSummary ? AGGREGATIONS : []), ...WORDS, ...FUNCTIONS];
+/** What may follow the text, and matches the word. */
+function proposed(text: string, word: string, known: Known): Suggestion[] {
+  const draft = readDraft(text);
+  return draft ? matching(candidates(draft, known), word) : [];
 }
 
-function fieldsOf(fields: readonly Field[]): Suggestion[] {
-  return fields
-    .filter(({ name }) => name !== '_sysTime')
-    .map(({ name, type }) => ({ label: name, kind: 'field', detail: type, insert: PLAIN_FIELD.test(name) ? name : quoteName(name) }));
+function candidates(draft: Draft, { datasets, fields }: Known): readonly Suggestion[] {
+  const { wanted, aggregates, tables } = draft;
+  if (wanted.has(WANTED.operator)) return STAGES;
+  const isExpression = wanted.has(WANTED.expression);
+  const isSource = wanted.has(WANTED.dataset);
+  const words = wordsOf(wanted).map((each): Suggestion => {
+    const operator = isSource ? OPERATORS_BY_NAME.get(each.label) : undefined;
+    return operator ? { ...each, kind: 'operator', detail: detailOf(operator) } : each;
+  });
+  return [
+    ...(isExpression && aggregates ? AGGREGATIONS : []),
+    ...(isExpression || wanted.has(WANTED.field) ? fieldsOf(draft, fields) : []),
+    ...(isSource ? tables.map((name): Suggestion => ({ label: name, kind: 'dataset', detail: MADE, insert: name })) : []),
+    ...(isSource ? datasets.map((name): Suggestion => ({ label: name, kind: 'dataset', detail: 'dataset', insert: quoteName(name) })) : []),
+    ...words,
+    ...(isExpression ? FUNCTIONS : []),
+    // Somebody who types an operator before its field shall find it, too.
+    ...(isExpression || wanted.has(WANTED.infix) ? INFIX_WORDS : []),
+  ];
 }
 
-/** Columns that the text itself makes. */
-function namesIn(stage: string): Suggestion[] {
-  const made = [...stage.matchAll(/(?<![\w'"\]])([A-Za-z_]\w*)\s*=(?![=~])/g)].map(([, name]) => name!);
-  return [...new Set(made)].map((name) => ({ label: name, kind: 'field', detail: 'made by this query', insert: name }));
+const MADE = 'made by this query';
+
+/** The fields of the dataset that are left at this place, and what the text made. */
+function fieldsOf({ scope, values, wanted }: Draft, fields: readonly Field[]): Suggestion[] {
+  const columns = scope();
+  const stored = columns.open ? fields.filter(({ name }) => name !== '_sysTime' && typeOf(columns, name) !== undefined) : [];
+  const types = new Map(fields.map(({ name, type }) => [name, type]));
+  const made = [...columns.columns.keys(), ...(wanted.has(WANTED.expression) ? values : [])];
+  const names = new Set([...stored.map(({ name }) => name), ...made]);
+  return [...names].map((name) => ({
+    label: name,
+    kind: 'field',
+    detail: types.get(name) ?? MADE,
+    insert: PLAIN_FIELD.test(name) ? name : quoteName(name),
+  }));
 }
 
 /** Those that begin with the word first, then those that have it anywhere. */

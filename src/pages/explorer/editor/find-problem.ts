@@ -1,6 +1,6 @@
 /** What the compiler has against a query's text, and where. Runs in the page: a keystroke never waits for the service. */
 import { planOf, readQuery } from '../../../language/text/query-text.ts';
-import { AplError } from '../../../language/syntax/apl-error.ts';
+import { AplError, attempt } from '../../../language/syntax/apl-error.ts';
 
 export interface Problem {
   readonly message: string;
@@ -14,13 +14,8 @@ const WORD = /[\p{L}\p{N}_$-]+|[^]/uy;
 /** Undefined for a text without a fault, or without anything. Datasets and fields are the service's to judge. */
 export function findProblem(text: string): Problem | undefined {
   if (text.trim() === '') return undefined;
-  try {
-    planOf(readQuery(text), new Map());
-    return undefined;
-  } catch (error) {
-    if (!(error instanceof AplError)) throw error;
-    return { message: error.message, ...placeAt(text, error.at) };
-  }
+  const found = attempt(() => planOf(readQuery(text), new Map()));
+  return found instanceof AplError ? { message: found.message, ...placeAt(text, found.at) } : undefined;
 }
 
 /** The place of a fault that the service found: a line and a column from 1, columns in characters. */

@@ -3,6 +3,7 @@ import { findAggregate, FUNCTIONS, OPERATORS } from '../../../language/functions
 import { OPERATORS_BY_NAME } from '../../../language/operators/table.ts';
 import { AplError } from '../../../language/syntax/apl-error.ts';
 import { tokenAt } from '../../../language/syntax/lexer.ts';
+import { operatorWordAt } from '../../../language/text/query-text.ts';
 
 export type PieceKind = 'plain' | 'comment' | 'string' | 'number' | 'operator' | 'function' | 'keyword';
 
@@ -14,9 +15,8 @@ export interface Piece {
 
 const KEYWORDS = new Set(['by', 'asc', 'desc', 'let', 'on', 'kind', 'with', 'from', 'to', 'step', 'of', 'true', 'false', 'null', 'nulls', 'first', 'last']); // prettier-ignore
 /** What makes rows of its own at the beginning of a query. */
-export const SOURCES = new Set(['print', 'range', 'datatable', 'let']);
+const SOURCES = new Set(['print', 'range', 'datatable', 'let']);
 const CALL = /\s*\(/y;
-const OPERATOR_NAME = /[A-Za-z]+(?:[-_][A-Za-z]+)*/y;
 
 export function highlight(text: string): Piece[] {
   const pieces: Piece[] = [];
@@ -50,8 +50,7 @@ function pieceAt(text: string, from: number, followsPipe: boolean): Piece {
 }
 
 function nameAt(text: string, at: number, end: number, followsPipe: boolean): Piece {
-  OPERATOR_NAME.lastIndex = at;
-  const whole = followsPipe ? OPERATOR_NAME.exec(text)?.[0] : undefined;
+  const whole = followsPipe ? operatorWordAt({ text, token: { kind: 'name', text: '', at, end } }) : undefined;
   if (whole !== undefined && OPERATORS_BY_NAME.has(whole)) return { kind: 'operator', at, end: at + whole.length };
   const name = text.slice(at, end);
   if (followsPipe && OPERATORS_BY_NAME.has(name)) return { kind: 'operator', at, end };

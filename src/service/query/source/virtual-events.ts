@@ -1,7 +1,7 @@
 /** Virtual fields in queries: those that a query names stand beside the stored fields of each dataset that has them. */
 import { isNamed, type Named } from '../../../language/plan/virtual.ts';
 import type { Column, DatasetName, Tree } from '../../../language/plan/tree.ts';
-import { AplError } from '../../../language/syntax/apl-error.ts';
+import { AplError, attempt } from '../../../language/syntax/apl-error.ts';
 import { readExpression } from '../../../language/syntax/expressions.ts';
 import { Parser } from '../../../language/syntax/parser.ts';
 import { eventsWith, type QueryText } from '../../../language/text/query-text.ts';
@@ -60,12 +60,6 @@ export function namedIn({ order, aggregations, groupBy, project, filter, virtual
 
 /** Fields that an expression names. Errors are reported when it is read again. */
 function namesOf(text: string): Iterable<string> {
-  try {
-    const parser = new Parser(text);
-    readExpression(parser);
-    return parser.fields.keys();
-  } catch (error) {
-    if (error instanceof AplError) return [text];
-    throw error;
-  }
+  const parser = attempt(() => new Parser(text));
+  return parser instanceof AplError || attempt(() => readExpression(parser)) instanceof AplError ? [text] : parser.fields.keys();
 }
