@@ -15,10 +15,11 @@ interface Checked {
 async function checkOnline(url: string, sink = '', dataset = 'logs'): Promise<Checked> {
   const folder = makeTree({
     'app.log': 'x\n',
+    'web.log': 'x\n',
     't.yaml': `data_dir: data
 sources:
   app: {type: file, include: [app.log]}
-  web: {type: file, include: [app.log], dataset: web}
+  web: {type: file, include: [web.log], dataset: web}
 sinks:
   store:
     type: ingest

@@ -57,7 +57,11 @@ describe('multiline', () => {
 describe('format', () => {
   test('csv has a delimiter and may have columns', () => {
     expect(fileOf('format: csv').csv).toEqual({ delimiter: ',', columns: undefined });
-    expect(fileOf('format: csv\ncsv: {delimiter: tab, columns: [a, b]}').csv).toEqual({ delimiter: '\t', columns: ['a', 'b'] });
+    expect(fileOf('format: csv\ncsv: {delimiter: tab, columns: [a, b]}').csv).toEqual({
+      delimiter: '\t',
+      columns: ['a', 'b'],
+      optional: 0,
+    });
     expect(fileOf('format: csv\ncsv: {delimiter: "\\\\t"}').csv.delimiter).toBe('\t');
     expect(problemsOf(configWith({ source: 'format: csv\ncsv: {delimiter: "::"}' }))).toEqual([
       '6:22: `delimiter`: `::` is not one character; write one character, such as `,` or `;`, or `tab`',
