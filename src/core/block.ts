@@ -80,6 +80,8 @@ export interface Block {
   readonly offset: number;
   /** Wall clock of the read, milliseconds: `_time` of lines that bring none. */
   readonly readAtMs: number;
+  /** The header in force before the block, where its events depend on one that stands elsewhere. */
+  readonly header?: string;
   /** Content sum of the stream's bytes, where the source has computed it already. */
   readonly sum?: number;
   /**

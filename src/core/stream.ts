@@ -21,6 +21,14 @@ export interface FileIdentity {
   readonly beginsInLine?: boolean;
   /** What was read of it ends inside of a line. */
   readonly endsInLine?: boolean;
+  /** Headers that stand in its text, ascending, the last ones. */
+  readonly headers?: readonly SavedHeader[];
+}
+
+/** The header in force from this place of a stream on, as the parser takes it. */
+export interface SavedHeader {
+  readonly at: number;
+  readonly text: string;
 }
 
 /** Where a compressed file ended when all of it was read. */

@@ -103,6 +103,7 @@ export function createLineParser(format: FormatParser | undefined, steps: ShapeS
     },
     ...(format?.restart ? { restart: () => format.restart!() } : {}),
     ...(format?.learn ? { learn: (head: string) => format.learn!(head) } : {}),
+    ...(format?.header ? { header: () => format.header!() } : {}),
   };
 }
 

@@ -376,6 +376,18 @@ test('batcher begins a span when the shape of the events changes, and tells shap
     expect(shapes.compile({ ...shape, ...changed }).digest).not.toBe(digests[0]);
 });
 
+test('batcher begins a span where another header names the columns, and tells headers apart in the digest', async ({ rig }) => {
+  const bytes = lines(1);
+  for (const [n, header] of ['#Fields: a b', '#Fields: a b', '#Fields: c d'].entries())
+    await rig.take(blockOf(bytes, { offset: n * bytes.length, header }));
+  rig.batcher.flush();
+  const { spans } = rig.sealed[0]!;
+  expect(spans.map(({ events }) => events)).toEqual([2, 1]);
+  const shapes = new Shapes(kernel, 'ndjson', undefined);
+  expect(shapes.digestOf(blockOf(bytes, { header: '#Fields: c d' }))).toBe(spans[1]!.digest);
+  expect(spans[0]!.digest).not.toBe(spans[1]!.digest);
+});
+
 test('shapes name the transforms that a reload put into force, for shapes that it knows', () => {
   const shapes = new Shapes(kernel, 'ndjson', undefined);
   const shaperOf = (digest: string, isDeterministic = true) => ({

@@ -20,7 +20,7 @@ import { beginning } from '../support/begin.ts';
 const MAX_BYTES = 4096;
 
 /** A file source that has these bytes of its streams. */
-function sourceOf(id: string, files: Map<string, Buffer>, as: EventShape = shape): Source {
+function sourceOf(id: string, files: Map<string, Buffer>, as: EventShape = shape, header?: string): Source {
   return {
     id,
     kind: 'file',
@@ -34,8 +34,9 @@ function sourceOf(id: string, files: Map<string, Buffer>, as: EventShape = shape
       // In two blocks where there are two lines, as a reader's window may cut it.
       const part = bytes.subarray(span.from, span.to);
       const cut = part.indexOf(10) + 1;
-      await lane.accept(blockOf(part.subarray(0, cut), { stream: span.stream, offset: span.from, shape: as }));
-      if (cut < part.length) await lane.accept(blockOf(part.subarray(cut), { stream: span.stream, offset: span.from + cut, shape: as }));
+      const same = { stream: span.stream, shape: as, ...(header === undefined ? {} : { header }) };
+      await lane.accept(blockOf(part.subarray(0, cut), { ...same, offset: span.from }));
+      if (cut < part.length) await lane.accept(blockOf(part.subarray(cut), { ...same, offset: span.from + cut }));
       return span.to;
     },
   };
@@ -416,6 +417,14 @@ test('restore of what a changed transform would make otherwise retires the key',
   });
   for (const { key } of sealed) expect(left.map((batch) => batch.key)).not.toContain(key);
   expect(sealed.flatMap((batch) => bodyOf(batch).toString().split('\n').slice(0, -1))).toHaveLength(9);
+});
+
+test('restore of rows that another header names now retires the key', async () => {
+  const files = FILES();
+  const { state, left } = await leave(files);
+  const { sealed } = await restore(state, sourceOf('app', files, shape, '#Fields: c d'));
+  expect(sealed.length).toBeGreaterThan(0);
+  for (const { key } of sealed) expect(left.map((batch) => batch.key)).not.toContain(key);
 });
 
 test('restore of events that are made once retires the key, as they may be others now', async () => {

@@ -13,6 +13,7 @@ export interface AcceptedBlock {
   readonly length: number;
   readonly readAtMs: number;
   readonly single: Block['single'];
+  readonly header: string | undefined;
   readonly continued: Block['continued'];
   /** Without their newlines; a CR stays. */
   readonly lines: readonly Buffer[];
@@ -88,7 +89,7 @@ export class LaneDouble implements Lane {
       if ((this.#ends.get(range.stream) ?? range.from) !== range.from) throw new Error(`${range.from} is not next in its stream`);
       this.#ends.set(range.stream, range.to);
     }
-    const { continued, stream, shape, offset, readAtMs, single } = block;
+    const { continued, stream, shape, offset, readAtMs, single, header } = block;
     const lines = splitLines(bytes);
     this.count += lines.length;
     const ends = block.ends && [...block.ends].map((each) => each - block.start);
@@ -102,6 +103,7 @@ export class LaneDouble implements Lane {
       length,
       readAtMs,
       single,
+      header,
       continued,
       lines,
       events,

@@ -259,7 +259,7 @@ test('database of the third version keeps its positions and unsettled batches, a
   const second = new DatabaseSync(join(folder, 'state.db'));
   second.exec(`alter table marks rename column content_sum to content_crc; update marks set content_crc = 99, points = '0 0 5 17';
     alter table spans rename column content_sum to crc; update spans set crc = 77; alter table spans drop column reads;
-    alter table streams drop column seen_size; alter table streams drop column archive_end; alter table streams drop column real_path; alter table streams drop column in_line;
+    alter table streams drop column seen_size; alter table streams drop column archive_end; alter table streams drop column real_path; alter table streams drop column in_line; alter table streams drop column headers;
     pragma user_version = 3`);
   const { state: again, log } = open(folder);
   expect(log.lines).toEqual([]);
@@ -274,7 +274,7 @@ test('database of the fourth version keeps its positions; how much of a file was
   state.close();
   const fourth = new DatabaseSync(join(folder, 'state.db'));
   fourth.exec(
-    'alter table streams drop column seen_size; alter table streams drop column archive_end; alter table streams drop column real_path; alter table streams drop column in_line; alter table spans drop column reads; pragma user_version = 4',
+    'alter table streams drop column seen_size; alter table streams drop column archive_end; alter table streams drop column real_path; alter table streams drop column in_line; alter table streams drop column headers; alter table spans drop column reads; pragma user_version = 4',
   );
   const { state: again, log } = open(folder);
   expect(log.lines).toEqual([]);
@@ -300,7 +300,9 @@ test('database of the sixth version keeps its positions and identities; where li
   commit(state, span(id, 0, 10));
   state.close();
   const sixth = new DatabaseSync(join(folder, 'state.db'));
-  sixth.exec('alter table streams drop column real_path; alter table streams drop column in_line; pragma user_version = 6');
+  sixth.exec(
+    'alter table streams drop column real_path; alter table streams drop column in_line; alter table streams drop column headers; pragma user_version = 6',
+  );
   const { state: again, log } = open(folder);
   expect(log.lines).toEqual([]);
   expect(again.streams.list('app')).toMatchObject([{ id, resumeAt: 10, identity }]);
@@ -310,14 +312,14 @@ test('database of the sixth version keeps its positions and identities; where li
   expect(open(folder).state.streams.list('app')).toMatchObject([{ id, identity: { ...identity, realPath: '/data/a' } }]);
 });
 
-test('database of the seventh version keeps its streams; whether a file begins or ends in a line is noted from then on', () => {
+test('database of the seventh version keeps its streams; whether a file begins or ends in a line, and its headers, are noted from then on', () => {
   const { folder, state } = begin();
   const identity = { device: '1', inode: '2', headLength: 3, headHash: 'ab' };
   const { id } = state.streams.mint('app', '/log/a', identity);
   commit(state, span(id, 0, 10));
   state.close();
   const seventh = new DatabaseSync(join(folder, 'state.db'));
-  seventh.exec('alter table streams drop column in_line; pragma user_version = 7');
+  seventh.exec('alter table streams drop column in_line; alter table streams drop column headers; pragma user_version = 7');
   const identityNow = (): unknown => {
     const { state: again, log } = open(folder);
     expect(log.lines).toEqual([]);
@@ -326,7 +328,13 @@ test('database of the seventh version keeps its streams; whether a file begins o
     return record!.identity;
   };
   expect(identityNow()).toEqual(identity);
-  for (const inLine of [{ beginsInLine: true }, { endsInLine: true }, { beginsInLine: true, endsInLine: true }, {}]) {
+  for (const inLine of [
+    { beginsInLine: true },
+    { endsInLine: true },
+    { beginsInLine: true, endsInLine: true },
+    { headers: [{ at: 9, text: '#Fields: "a\'' }] },
+    {},
+  ]) {
     const { state: next } = open(folder);
     next.streams.identify(id, { ...identity, ...inLine });
     next.close();

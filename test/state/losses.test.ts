@@ -117,7 +117,9 @@ test('database of the seventh version keeps its positions and unsettled batches,
   commit(state, span(id, 0, 10));
   state.close();
   const seventh = new DatabaseSync(join(folder, 'state.db'));
-  seventh.exec('drop table losses; drop table letters; alter table streams drop column in_line; pragma user_version = 7');
+  seventh.exec(
+    'drop table losses; drop table letters; alter table streams drop column in_line; alter table streams drop column headers; pragma user_version = 7',
+  );
   seventh.close();
   const { state: again, log } = open(folder);
   expect(log.lines).toEqual([]);

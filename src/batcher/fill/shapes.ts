@@ -44,12 +44,14 @@ export class Shapes {
 
   /**
    * The digest for a block's events, or those in `[from, to)` of its window. The bytes of a span do not tell what is cut off a line over
-   * the limit, the number of a part, or which of several events of the same bytes it is, so the digest does.
+   * the limit, the number of a part, which of several events of the same bytes it is,
+   * or a header above them, so the digest does.
    */
-  digestOf({ shape, single, start, end }: Block, from = start, to = end, shaper?: Shaper): string {
+  digestOf({ shape, single, start, end, header }: Block, from = start, to = end, shaper?: Shaper): string {
     const { digest } = this.compile(shape, shaper);
     const cut = single?.marks ? `.${JSON.stringify(single.marks['part'] ?? 'cut')}.${end - start}` : '';
     const some = single && to - from < end - start ? `.${from - start}-${to - start}` : '';
-    return `${digest}${cut}${some}`;
+    const under = header === undefined ? '' : `.h${hash('sha256', header).slice(0, 16)}`;
+    return `${digest}${under}${cut}${some}`;
   }
 }

@@ -12,6 +12,8 @@ export interface FormatParser {
   restart?(): void;
   /** Goes on in the middle of another stream, which begins with `head`. */
   learn?(head: string): void;
+  /** The header in force, as `learn` takes it; empty where none was read. Absent: none comes later than a stream's first. */
+  header?(): string;
 }
 
 /** All that is made of a source's texts in JavaScript. */
@@ -23,4 +25,5 @@ export interface LineParser {
   parse(text: string, readAtMs: number): readonly (EventFields | string)[];
   restart?(): void;
   learn?(head: string): void;
+  header?(): string;
 }

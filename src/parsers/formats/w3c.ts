@@ -3,12 +3,14 @@
  * takes over from its place on. Lines that begin with `#` are no events; what is `-` is absent; times are UTC, unless the header says local.
  */
 import { MAX_CSV_COLUMNS } from '../../core/limits.ts';
+import { MAX_CSV_HEADER_BYTES } from '../limits.ts';
 import { emptyFields, type EventFields, unparsed } from '../values/fields.ts';
 import type { FormatParser } from './line-parser.ts';
 
 const FIELDS = /^#fields:?[ \t](.*)$/i;
 const DATE = /^#Date: (\d{4}-\d\d-\d\d)/;
 const LOCAL = /^#Time Format: Local/;
+const CLOCK = /^(\d{4}-\d\d-\d\d)[ \t](\d\d?:\d\d:\d\d(?:\.\d+)?)(?=[ \t]|$)/;
 const UNSET = new Set(['', '-', '(empty)']);
 
 interface Header {
@@ -16,28 +18,35 @@ interface Header {
   /** Of logs whose lines have a clock alone. */
   readonly date: string | undefined;
   readonly isLocal: boolean;
+  /** The names as one text, of a header that was read. */
+  readonly names: string | undefined;
+  /** The lines that say so, from which it can be learnt; empty before the first one. */
+  readonly text: string;
 }
 
 /** `configured`: the columns before the first header. */
 export function createW3cParser(configured: readonly string[] | undefined): FormatParser {
-  const first: Header = { columns: configured, date: undefined, isLocal: false };
+  const first: Header = { columns: configured, date: undefined, isLocal: false, names: undefined, text: '' };
   let header = first;
   return {
     restart() {
       header = first;
     },
     learn(head) {
-      header = head.split('\n').reduce((before, line) => (line.startsWith('#') ? readHeader(before, line.trimEnd()) : before), first);
+      header = head
+        .split('\n')
+        .reduce((before, line) => (line.startsWith('#') ? readHeader(before, line.replace(/\r$/, '')) : before), first);
     },
+    header: () => header.text,
     parse(text) {
       if (text.startsWith('#')) {
         header = readHeader(header, text);
         return [];
       }
       const { columns } = header;
-      if (!columns) return [unparsed(text, 'no line with #Fields is before it')];
+      if (!columns) return [unparsedAt(text, 'no line with #Fields is before it', header)];
       const values = text.includes('\t') ? text.split('\t') : splitQuoted(text.trim());
-      if (values.length !== columns.length) return [unparsed(text, `${values.length} values for ${columns.length} columns`)];
+      if (values.length !== columns.length) return [unparsedAt(text, `${values.length} values for ${columns.length} columns`, header)];
       return [eventOf(values, columns, header)];
     },
   };
@@ -45,17 +54,34 @@ export function createW3cParser(configured: readonly string[] | undefined): Form
 
 function readHeader(before: Header, line: string): Header {
   const [, fields] = FIELDS.exec(line) ?? [];
-  if (fields !== undefined)
-    return {
-      ...before,
-      columns: fields
-        .trim()
-        .split(/[ \t]+/)
-        .slice(0, MAX_CSV_COLUMNS),
-    };
   const [, date] = DATE.exec(line) ?? [];
-  if (date !== undefined) return { ...before, date };
-  return LOCAL.test(line) ? { ...before, isLocal: true } : before;
+  if (fields !== undefined) return withText({ ...before, ...namesOf(fields) });
+  if (date !== undefined) return withText({ ...before, date });
+  return LOCAL.test(line) ? withText({ ...before, isLocal: true }) : before;
+}
+
+/** None of a line that could not be found again after a restart. */
+function namesOf(fields: string): Pick<Header, 'columns' | 'names'> {
+  const found = fields.trim();
+  const isTaken = found !== '' && Buffer.byteLength(found) <= MAX_CSV_HEADER_BYTES;
+  const columns = isTaken ? found.split(/[ \t]+/).slice(0, MAX_CSV_COLUMNS) : [];
+  return { columns, names: columns.join(' ') };
+}
+
+function withText(header: Header): Header {
+  const { date, isLocal, names } = header;
+  const lines = [
+    ...(date === undefined ? [] : [`#Date: ${date}`]),
+    ...(isLocal ? ['#Time Format: Local'] : []),
+    ...(names === undefined ? [] : [`#Fields: ${names}`]),
+  ];
+  return { ...header, text: lines.join('\n') };
+}
+
+/** Its time, where it begins with one, is in the zone of the others. */
+function unparsedAt(text: string, reason: string, { isLocal }: Header): EventFields {
+  const [, date, clock] = CLOCK.exec(text) ?? [];
+  return { ...unparsed(text, reason), ...(date === undefined || isLocal ? {} : { _time: `${date} ${clock}Z` }) };
 }
 
 /** Values by blanks; quotes hold blanks, and a quote inside of them is doubled. */

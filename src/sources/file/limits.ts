@@ -106,5 +106,8 @@ export const MAX_FORMER_SECRETS = 1_000;
 export const MAX_LEFT_IN_LINE = 1_000;
 /** Last bytes of a compressed content that are kept, to know whether it goes on in the next one. */
 export const RECENT_TEXT_BYTES = 256 * 1024;
-/** Bytes before a position in which the last header of a W3C log is looked for, where they were not read in this process. */
+/** Bytes before a position in which the last header of a W3C log is looked for, where none is saved. */
 export const MAX_HEADER_SEARCH_BYTES = 16 * 1024 * 1024;
+/** Headers saved of one stream, and characters of them; the last one is saved whatever its length. */
+export const MAX_SAVED_HEADERS = 32;
+export const MAX_SAVED_HEADER_CHARACTERS = 64 * 1024;

@@ -119,6 +119,16 @@ export class Lines extends LineWindow {
     else parser?.learn?.(this.encoding.decode(head.subarray(Math.min(head.length, this.streamBom?.length ?? 0), offset)));
   }
 
+  /** The header in force behind the last block, of a format where another may come. */
+  get header(): string | undefined {
+    return this.#parser?.header?.();
+  }
+
+  /** Goes on under this header, after `reset` or `resume`. */
+  learn(header: string): void {
+    this.#parser?.learn?.(header);
+  }
+
   override recent(): Buffer {
     return this.#rest ? this.#recent : super.recent();
   }
@@ -169,10 +179,10 @@ export class Lines extends LineWindow {
   }
 
   #make(raw: WindowBlock, start: number): WindowBlock {
-    const { encoding, streamBom } = this;
+    const { encoding, streamBom, header } = this;
     const { block, next } = this.#made.make(raw, start, encoding, this.#readAtMs, raw.offset === 0 ? streamBom : undefined);
     this.#rest = next < raw.end ? { block: raw, at: next } : undefined;
     if (this.#rest) this.#recent = Buffer.concat([this.#recent, raw.window.bytes.subarray(start, next)]).subarray(-TAIL_BYTES);
-    return block;
+    return header === undefined || raw.single?.marks ? block : { ...block, header };
   }
 }

@@ -62,6 +62,8 @@ export class MadeEvents {
 
   #makeMany(raw: WindowBlock, start: number, encoding: Encoding): Made {
     const { bytes } = raw.window;
+    const { parser } = this.#options;
+    const header = parser?.header?.();
     let at = start;
     for (let n = raw.ends?.findIndex((end) => end > start) ?? 0; at < raw.end; n += 1) {
       const isUnread = raw.unread?.includes(at) === true;
@@ -69,6 +71,8 @@ export class MadeEvents {
       const text = this.#decode(bytes.subarray(at, end - encoding.endingBytes(bytes, end)), encoding);
       if (!this.#add(text, end - start, isUnread)) break;
       at = end;
+      // A span has one header.
+      if (parser?.header && parser.header() !== header) break;
     }
     const offset = raw.offset + (start - raw.start);
     return { block: { ...this.#block(offset), made: { from: bytes.subarray(start, at), used: Uint32Array.from(this.#used) } }, next: at };

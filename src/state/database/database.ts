@@ -16,7 +16,7 @@ const SCHEMA = `
 create table if not exists streams (
   id text primary key, source text not null, path text not null, device text, inode text, head_length integer, head_hash text,
   start_at integer not null, created_ms integer not null, current_path text,
-  seen_size integer, archive_end text, real_path text, in_line integer
+  seen_size integer, archive_end text, real_path text, in_line integer, headers text
 ) strict;
 create table if not exists marks (
   sink text not null, stream text not null, settled_to integer not null, tail_length integer not null, tail_crc integer not null,
@@ -55,7 +55,7 @@ const MIGRATIONS: Readonly<Record<number, string>> = {
   4: 'alter table streams add column seen_size integer; alter table streams add column archive_end text;',
   5: 'alter table spans add column reads text;',
   6: 'alter table streams add column real_path text;',
-  7: 'alter table streams add column in_line integer;',
+  7: 'alter table streams add column in_line integer; alter table streams add column headers text;',
 };
 
 /** SQLite's PERM, BUSY, NOMEM, READONLY, IOERR, FULL and CANTOPEN. */

@@ -2,7 +2,7 @@
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
 import type { ReadTime } from '../../core/block.ts';
 import type { ContentPoint } from '../../core/sums.ts';
-import type { CompressedEnd, FileIdentity } from '../../core/stream.ts';
+import type { CompressedEnd, FileIdentity, SavedHeader } from '../../core/stream.ts';
 import type { StoredSpan } from './stored-batch.ts';
 
 export type Statements = ReturnType<typeof prepareStatements>;
@@ -11,7 +11,7 @@ export type Statements = ReturnType<typeof prepareStatements>;
 export function prepareStatements(database: DatabaseSync) {
   return {
     upsertStream: database.prepare(
-      'insert into streams values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (id) do update set start_at = excluded.start_at, device = excluded.device, inode = excluded.inode, head_length = excluded.head_length, head_hash = excluded.head_hash, current_path = excluded.current_path, seen_size = excluded.seen_size, archive_end = excluded.archive_end, real_path = excluded.real_path, in_line = excluded.in_line',
+      'insert into streams values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (id) do update set start_at = excluded.start_at, device = excluded.device, inode = excluded.inode, head_length = excluded.head_length, head_hash = excluded.head_hash, current_path = excluded.current_path, seen_size = excluded.seen_size, archive_end = excluded.archive_end, real_path = excluded.real_path, in_line = excluded.in_line, headers = excluded.headers',
     ),
     updateSeenSize: database.prepare('update streams set seen_size = ? where id = ?'),
     insertMark: database.prepare('insert or ignore into marks values (?, ?, ?, ?, ?, ?, ?)'),
@@ -44,6 +44,7 @@ function toIdentity(row: Record<string, SQLOutputValue>): FileIdentity | undefin
     ...(row['current_path'] === null ? {} : { path: String(row['current_path']) }),
     ...(row['real_path'] === null ? {} : { realPath: String(row['real_path']) }),
     ...toInLine(Number(row['in_line'] ?? 0)),
+    ...(row['headers'] === null ? {} : { headers: JSON.parse(String(row['headers'])) as SavedHeader[] }),
   };
 }
 

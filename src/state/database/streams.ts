@@ -218,6 +218,7 @@ export class Streams {
         textOfCompressedEnd(stream.compressedEnd),
         identity?.realPath ?? null,
         inLineOf(identity),
+        identity?.headers ? JSON.stringify(identity.headers) : null,
       );
       const writeMark = this.#begun.has(stream) ? this.#statements.upsertMark : this.#statements.insertMark;
       for (const [sink, mark] of stream.marks) writeMark.run(...rowOf(mark, sink, stream.id));

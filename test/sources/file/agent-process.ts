@@ -45,7 +45,7 @@ export interface ProcessOptions {
   readonly folder: string;
   readonly clock: StepClock;
   readonly fileSystem: FileSystem;
-  readonly multiline: NonNullable<FileSourceConfig['multiline']>;
+  readonly config: Partial<Pick<FileSourceConfig, 'multiline' | 'format'>>;
   /** Told of every batch, or of each part that is still to be sent of one that was split. */
   readonly sent: (sent: Sent) => void;
 }
@@ -64,7 +64,7 @@ export interface AgentProcess {
   kill(): Promise<void>;
 }
 
-export async function startProcess({ folder, clock, fileSystem, multiline, sent }: ProcessOptions): Promise<AgentProcess> {
+export async function startProcess({ folder, clock, fileSystem, config: rules, sent }: ProcessOptions): Promise<AgentProcess> {
   const log = new MemoryLog();
   const state = openState({ folder: join(folder, 'data'), sinksOf: () => ['store'], log });
   const { batcher, accounting, budget, sealed } = makeRig({ maxBytes: MAX_BYTES, maxEvents: 3, slots: 30 });
@@ -75,7 +75,7 @@ export async function startProcess({ folder, clock, fileSystem, multiline, sent 
     isRereadable: () => true,
     committedTo: (sink, stream) => state.streams.markOf(stream, sink)?.committedTo,
   });
-  const config = fileSourceConfig(join(folder, 'logs/*.log'), { multiline });
+  const config = fileSourceConfig(join(folder, 'logs/*.log'), rules);
   const reserve = reserver();
   const context = { lane, streams: createStreamView(state, () => []), clock, log, hostname: 'h', reserve, once: false };
   const source = createFileSource(config, context, { fileSystem, shaping: await loadShaping(config) });

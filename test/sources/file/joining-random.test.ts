@@ -162,7 +162,7 @@ async function kill(steps: readonly Step<keyof typeof deaths>[]): Promise<{ miss
     lostBytes += agent?.lostBytes ?? 0;
     await agent?.kill();
     const sent = (each: Sent): void => judge.take(each);
-    return (agent = await startProcess({ folder, clock, fileSystem, multiline: { ...multiline, maxLines }, sent }));
+    return (agent = await startProcess({ folder, clock, fileSystem, config: { multiline: { ...multiline, maxLines } }, sent }));
   };
   const write = (line: string): void => {
     times.append(log, `${line}\n`);

@@ -130,7 +130,7 @@ async function begun(after = 'B\n'): Promise<Site> {
     sent.length = 0;
     const note = (each: Sent): void => void sent.push(each);
     const rules = { ...multiline, maxLines };
-    return (agent = await startProcess({ folder, clock, fileSystem: hooked({ before }), multiline: rules, sent: note }));
+    return (agent = await startProcess({ folder, clock, fileSystem: hooked({ before }), config: { multiline: rules }, sent: note }));
   };
   writeFileSync(log, 'Z\nA one\n');
   await restart();

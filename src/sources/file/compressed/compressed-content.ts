@@ -15,6 +15,7 @@ import { RecentText } from './recent-text.ts';
 import { CompressedRange, compressionOf, decompress } from './decompress.ts';
 import { type FileSystem, isSameFile, leadsNowhere } from '../scan/file-system.ts';
 import { hasFingerprint } from '../known/content.ts';
+import { learnSaved } from '../read/last-header.ts';
 import { LaneRefusal } from '../read/offer.ts';
 import { readBefore, readHead } from '../scan/peek.ts';
 
@@ -36,8 +37,8 @@ export interface ReadResult {
   readonly endsInLine: boolean;
 }
 
-/** What is known of a content whose beginning, or old end, stands in a line. */
-export type InLine = Pick<FileIdentity, 'beginsInLine' | 'endsInLine'>;
+/** What is known of a content whose beginning, or old end, stands in a line, and of its headers. */
+export type InLine = Pick<FileIdentity, 'beginsInLine' | 'endsInLine' | 'headers'>;
 
 export interface ReadExtras {
   /** Offer an unfinished last line also where the file ends inside a member; else it waits for its rest. */
@@ -76,6 +77,7 @@ export class CompressedContent {
       const head = (): Buffer => Buffer.concat(first).subarray(0, lines.headBytes);
       const reset = (): void => {
         lines.reset(from, tail, head(), text.restBehind(lines.encodingOf(head())));
+        learnSaved(lines, inLine, from);
         isReset = true;
       };
       const feed = new ContentFeed({ lines, offer, head, stats: to === Infinity ? this.#options.stats : undefined });

@@ -124,8 +124,8 @@ export class CompressedFiles {
     }
   }
 
-  /** Saves whether its first line began in another file, or its last one goes on in another. */
-  noteLines(compressed: CompressedFile, lines: Pick<FileIdentity, 'beginsInLine' | 'endsInLine'>): void {
+  /** Saves whether its first line began in another file, or its last one goes on in another, and its headers. */
+  noteLines(compressed: CompressedFile, lines: Pick<FileIdentity, 'beginsInLine' | 'endsInLine' | 'headers'>): void {
     compressed.identity = { ...compressed.identity, ...lines };
     this.#options.streams.identify(compressed.stream!, compressed.identity);
   }
@@ -143,11 +143,13 @@ export class CompressedFiles {
     return true;
   }
 
-  /** Gives the file a stream that begins at `offset`. */
-  mint(compressed: CompressedFile, offset: number): void {
+  /** Gives the file a stream that begins at `offset`, behind these headers. */
+  mint(compressed: CompressedFile, offset: number, headers?: FileIdentity['headers']): void {
     const { streams, source } = this.#options;
     if (compressed.stream !== undefined) this.#options.expire(compressed.stream);
     compressed.offset = offset;
+    const { headers: _, ...identity } = compressed.identity;
+    compressed.identity = headers ? { ...identity, headers } : identity;
     const { id, createdMs } = streams.mint(source, compressed.path, compressed.identity, offset);
     Object.assign(compressed, { stream: id, createdMs });
   }

@@ -8,6 +8,7 @@ import type { Clock } from '../../../core/time/clock.ts';
 import { codeOf, messageOf, TailraceError } from '../../../core/errors.ts';
 import { COMPRESSED_CUT_MS, COMPRESSED_SETTLES_MS } from '../limits.ts';
 import { countLost, type Losing } from '../../../core/source.ts';
+import type { FileIdentity } from '../../../core/stream.ts';
 import type { WindowBlock } from '../../framing/byte-window.ts';
 import { type Lines, streamBytesOf } from '../../framing/lines.ts';
 import { countLongLine } from '../../framing/long-line.ts';
@@ -22,6 +23,7 @@ import type { Notices } from '../scan/notices.ts';
 import type { NulGaps } from '../known/nul-gap.ts';
 import { LaneRefusal, offerBlock } from '../read/offer.ts';
 import { readsOf } from '../read/reads-of.ts';
+import { headersWith } from '../read/last-header.ts';
 import { isGzipOrZstdName } from '../scan/rotated-names.ts';
 import { Turns } from '../read/turns.ts';
 
@@ -40,6 +42,12 @@ export interface CompressedReaderOptions extends Losing {
   /** `--once`: nothing is waited for. */
   readonly once: boolean;
   shapeOf(path: string): EventShape;
+}
+
+interface Holder {
+  readonly compressed: CompressedFile;
+  readonly shape: EventShape;
+  readonly headers: FileIdentity['headers'];
 }
 
 export class CompressedReader {
@@ -84,10 +92,10 @@ export class CompressedReader {
     const { files, lines } = this.#options;
     return this.#turns.take(async () => {
       const compressed = files.byStream(span.stream);
-      const holder = compressed ? { compressed, shape: compressed.shape } : await this.#findHolder(span.stream);
+      const holder = compressed ? { compressed, shape: compressed.shape, headers: undefined } : await this.#findHolder(span.stream);
       if (!holder) return span.from;
-      // Of a plain file that is gone it is not known any more.
-      const inLine = compressed?.identity ?? { beginsInLine: true };
+      // Of a plain file that is gone it is not known any more how it begins.
+      const inLine = compressed?.identity ?? { beginsInLine: true, ...(holder.headers ? { headers: holder.headers } : {}) };
       const offer = (block: WindowBlock): Promise<void> =>
         offerBlock(lane, { id: span.stream, shape: holder.shape }, block, lines.readAtMs);
       try {
@@ -108,11 +116,11 @@ export class CompressedReader {
   }
 
   /** The compressed file that holds what was read of a file that is gone. Skips those that cannot be read. */
-  async #findHolder(stream: string): Promise<{ readonly compressed: CompressedFile; readonly shape: EventShape } | undefined> {
+  async #findHolder(stream: string): Promise<Holder | undefined> {
     const { files, known } = this.#options;
     for (const compressed of files.present) {
       const read = await this.#content.withPieces(compressed, (pieces) => known.find(pieces, stream)).catch(() => undefined);
-      if (read) return { compressed, shape: this.#options.shapeOf(read.file.firstPath) };
+      if (read) return { compressed, shape: this.#options.shapeOf(read.file.firstPath), headers: read.file.identity.headers };
     }
     return undefined;
   }
@@ -146,7 +154,7 @@ export class CompressedReader {
           return this.#fail(compressed, 'file is named like a compressed file but is not compressed with gzip or zstd; it is left out');
         const read = await this.#findRead(compressed);
         if (read === 'later') return;
-        files.mint(compressed, read);
+        files.mint(compressed, read.at, read.headers);
       }
       const result = await this.#readOn(compressed, isOver, range);
       if (result?.isWhole) this.#accept(compressed, result);
@@ -178,6 +186,8 @@ export class CompressedReader {
     const offer = async (block: WindowBlock): Promise<void> => {
       const length = block.single?.length ?? streamBytesOf(block).length;
       if (compressed.offset === 0) notices.event('info', { path: compressed.path }, 'reading a compressed file');
+      const headers = headersWith(compressed.identity, lines, block, length);
+      if (headers) files.noteLines(compressed, { headers });
       // No block of a plain file may wait behind this one: were its file deleted, the block could not go to the disk buffer.
       await laneTurns.take(() => offerBlock(lane, { id: compressed.stream, shape: compressed.shape }, block, lines.readAtMs));
       compressed.offset = block.offset + length;
@@ -218,19 +228,22 @@ export class CompressedReader {
   }
 
   /** How much of the content was read in its plain form; `later` while that is still followed. */
-  async #findRead(compressed: CompressedFile): Promise<number | 'later'> {
+  async #findRead(compressed: CompressedFile): Promise<{ readonly at: number; readonly headers?: FileIdentity['headers'] } | 'later'> {
     const { known, notices, gaps } = this.#options;
     const found = await this.#content.withPieces(compressed, async (pieces) => ({ read: await known.find(pieces) }));
     if (!found) return 'later';
     const { read } = found;
-    if (!read) return (await this.#content.withPieces(compressed, (pieces) => gaps.passOver(compressed.path, pieces))) ?? 'later';
+    if (!read) {
+      const at = await this.#content.withPieces(compressed, (pieces) => gaps.passOver(compressed.path, pieces));
+      return at === undefined ? 'later' : { at };
+    }
     if (known.isFollowed(read.file) && !this.#options.once) return 'later';
     notices.event(
       'debug',
       { path: compressed.path, file: read.file.firstPath, offset: read.at },
       'compressed file holds what was read in its plain form',
     );
-    return read.at;
+    return { at: read.at, headers: read.file.identity.headers };
   }
 
   #logDamage(compressed: CompressedFile, consumedTo: number, reason: string): void {

@@ -31,7 +31,7 @@ export interface Beginning {
 export function goOn(options: GoOnOptions, file: TrackedFile, stat: FileStat, { kept, tail }: Beginning): TrackedFile {
   const { holdings, descriptors, identities, maintenance, now, scan } = options;
   const next = newTrackedFile(file.stream.firstPath, stat, file.stream.shape, now, scan);
-  const { beginsInLine: _, endsInLine: __, ...identity } = file.stream.identity;
+  const { beginsInLine: _, endsInLine: __, headers: ___, ...identity } = file.stream.identity;
   Object.assign(next.stream, { identity, realPath: file.stream.realPath });
   next.stream.goOn(kept, tail);
   next.stream.readFromMs = file.stream.readFromMs;

@@ -1,10 +1,11 @@
 /**
  * What a parser must have read of a file to go on in its middle: its beginning, or the last line with `#Fields` before the place, with the lines of
- * the header above it. What was searched of a stream is remembered, so that going on from file to file costs the bytes that were read since.
+ * the header above it. The headers of what was read are saved with the stream, so that nothing is searched for twice, and a span gets its own again.
  */
+import type { FileIdentity, SavedHeader } from '../../../core/stream.ts';
 import type { Lines } from '../../framing/lines.ts';
-import { findBom } from '../../framing/byte-window.ts';
-import { MAX_HEADER_SEARCH_BYTES } from '../limits.ts';
+import { findBom, type WindowBlock } from '../../framing/byte-window.ts';
+import { MAX_HEADER_SEARCH_BYTES, MAX_SAVED_HEADER_CHARACTERS, MAX_SAVED_HEADERS } from '../limits.ts';
 import type { FileSystem } from '../scan/file-system.ts';
 import { readHead } from '../scan/peek.ts';
 
@@ -14,29 +15,51 @@ const ABOVE_BYTES = 1024;
 const MARKS = ['\n#Fields', '\n#fields'];
 const MARK_BYTES = MARKS[0]!.length;
 
-interface Searched {
-  readonly to: number;
-  readonly header: Buffer | undefined;
-}
-
-const searched = new WeakMap<object, Searched>();
-
-/** `stream`: the same object for the same stream. Throws system errors. */
+/** Throws system errors. */
 export function headBefore(
   lines: Pick<Lines, 'headBytes' | 'hasLaterHeaders'>,
   fileSystem: Pick<FileSystem, 'peek'>,
   fd: number,
   offset: number,
-  stream: object,
+  stream: { readonly identity: Pick<FileIdentity, 'headers'> },
 ): Buffer {
   const head = readHead(fileSystem, fd, offset === 0 ? 0 : lines.headBytes);
-  if (!lines.hasLaterHeaders || offset <= head.length) return head;
-  const before = searched.get(stream);
-  const from = before && before.to <= offset ? Math.max(0, before.to - MARK_BYTES) : 0;
-  const found = lastHeader(fileSystem, fd, Math.max(from, offset - MAX_HEADER_SEARCH_BYTES), offset);
-  const header = found ?? (from > 0 ? before?.header : undefined);
-  if (offset >= (before?.to ?? 0)) searched.set(stream, { to: offset, header });
+  if (!lines.hasLaterHeaders || offset <= head.length || savedHeader(stream.identity, offset) !== undefined) return head;
+  const header = lastHeader(fileSystem, fd, Math.max(0, offset - MAX_HEADER_SEARCH_BYTES), offset);
   return header ? Buffer.concat([findBom(head)?.bytes ?? Buffer.alloc(0), header]) : head;
+}
+
+/** The one in force at this place; undefined where it is not known. */
+export function savedHeader({ headers = [] }: Pick<FileIdentity, 'headers'>, offset: number): string | undefined {
+  return headers.findLast(({ at }) => at <= offset)?.text;
+}
+
+/** Takes up the header of the place to which the lines were taken. */
+export function learnSaved(lines: Lines, identity: Pick<FileIdentity, 'headers'>, offset: number): void {
+  const header = offset === 0 ? undefined : savedHeader(identity, offset);
+  if (header !== undefined) lines.learn(header);
+}
+
+/** What is to be saved of the headers once this block of `length` bytes is given; undefined where nothing changes. */
+export function headersWith(
+  { headers = [] }: Pick<FileIdentity, 'headers'>,
+  lines: Pick<Lines, 'header'>,
+  block: WindowBlock,
+  length: number,
+): readonly SavedHeader[] | undefined {
+  const end = block.offset + length;
+  // A block has one header: others within it stood in text that is not there any more.
+  const isGone = ({ at }: SavedHeader): boolean => block.header !== undefined && at > block.offset && at < end;
+  let all = headers.some(isGone) ? headers.filter((each) => !isGone(each)) : headers;
+  for (const [at, text] of [[block.offset, block.header] as const, [end, lines.header] as const]) {
+    if (text === undefined || savedHeader({ headers: all }, at) === text) continue;
+    all = [...all.filter((each) => each.at !== at), { at, text }].sort((one, other) => one.at - other.at).slice(-MAX_SAVED_HEADERS);
+  }
+  if (all === headers) return undefined;
+  const charactersFrom = (from: number): number => all.slice(from).reduce((sum, { text }) => sum + text.length, 0);
+  let first = 0;
+  while (first < all.length - 1 && charactersFrom(first) > MAX_SAVED_HEADER_CHARACTERS) first += 1;
+  return all.slice(first);
 }
 
 /** Between the two places, each of which may be within a line; undefined where none begins there. */

@@ -2,14 +2,16 @@
  * Whether a file begins inside of a line, or of an event, that the file before it was cut in: by rotation, truncation or a new file of the next date.
  * Asked when its first bytes are read, and saved with its stream. Where several files may be the one before, one that ends so is enough.
  */
-import type { StreamStore } from '../../../core/stream.ts';
-import { findBom, LONGEST_BOM_BYTES } from '../../framing/byte-window.ts';
+import type { FileIdentity, StreamStore } from '../../../core/stream.ts';
+import { findBom, LONGEST_BOM_BYTES, type WindowBlock } from '../../framing/byte-window.ts';
+import type { Lines } from '../../framing/lines.ts';
 import type { LineShaping } from '../../framing/line-shaping.ts';
 import { type FileStat, type FileSystem, isSameFile } from '../scan/file-system.ts';
 import { closeQuietly, readBefore, readHead } from '../scan/peek.ts';
 import { familyOf } from '../scan/rotated-names.ts';
 import type { Holdings } from '../known/holdings.ts';
 import { restAt, type TextPlace } from './in-line.ts';
+import { headersWith } from './last-header.ts';
 import { isDetached, lagOf, type TrackedFile } from '../known/tracked-file.ts';
 
 /** A compressed file, as far as another one may go on with it. */
@@ -55,6 +57,12 @@ export class LineEnds {
     if (!this.#isAsked || !(wasUnfinished || endsInLine)) return;
     const endsNow = restAt(this.#placeOf(file, disk.fd!, stream.offset)) !== false;
     if (endsNow !== endsInLine) this.#save(file, { endsInLine: endsNow });
+  }
+
+  /** Notes the headers before and behind a block of `length` bytes that is about to be offered. */
+  noteHeaders(file: TrackedFile, lines: Lines, block: WindowBlock, length: number): void {
+    const headers = headersWith(file.stream.identity, lines, block, length);
+    if (headers) this.#save(file, { headers });
   }
 
   /** Whether a file of this family, last written then, goes on with a line of another one. */
@@ -133,7 +141,7 @@ export class LineEnds {
     return stream.identity.endsInLine === true || lagOf(file) > 0;
   }
 
-  #save({ stream }: TrackedFile, noted: { readonly beginsInLine?: boolean; readonly endsInLine?: boolean }): void {
+  #save({ stream }: TrackedFile, noted: Pick<FileIdentity, 'beginsInLine' | 'endsInLine' | 'headers'>): void {
     stream.identity = { ...stream.identity, ...noted };
     if (stream.id !== undefined) this.#options.streams.identify(stream.id, stream.identity);
   }

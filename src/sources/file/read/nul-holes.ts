@@ -12,7 +12,7 @@ import { NO_NULS } from '../known/stream.ts';
 import type { TrackedFile } from '../known/tracked-file.ts';
 import { GAP_BYTES, TURN_BYTES } from '../limits.ts';
 import type { FileSystem } from '../scan/file-system.ts';
-import { headBefore } from './last-header.ts';
+import { readHead } from '../scan/peek.ts';
 
 /**
  * `end`: the file ends in them. `more`: the search goes on with the next turn. `waits`: they may be filled. Before text: `line`, they belong
@@ -53,7 +53,9 @@ export async function passNuls(
   const length = to - lines.offset;
   const block = lines.giveNuls(length);
   const recent = lines.recent();
+  const { header } = lines;
   await offer(block);
   if (stats) stats.nulBytes = (stats.nulBytes ?? 0) + length;
-  lines.reset(to, recent, headBefore(lines, fileSystem, fd, to, {}), lines.rest);
+  lines.reset(to, recent, readHead(fileSystem, fd, lines.headBytes), lines.rest);
+  if (header !== undefined) lines.learn(header);
 }

@@ -31,8 +31,7 @@ import type { LineEnds } from './line-ends.ts';
 import { judgeNuls, type NulsAhead, passNuls } from './nul-holes.ts';
 import { followers, loseInHand, offerJoined, readOn } from './read-on.ts';
 import { readBefore, readHead } from '../scan/peek.ts';
-import { headBefore } from './last-header.ts';
-import { resetInLine } from './split-line.ts';
+import { resetInLine, resumeLine } from './split-line.ts';
 import { refill, stillSuspended } from './suspended-line.ts';
 import { endedInNuls, isBraked, isDetached, isBehind, noteSize, type TrackedFile } from '../known/tracked-file.ts';
 import type { Turns } from './turns.ts';
@@ -243,13 +242,13 @@ export class Reader {
       await resetInLine(lines, fileSystem, file.disk.fd!, file.stream.offset, file.stream);
       return false;
     }
-    const kept = lines.resume(file.stream.offset, line, headBefore(lines, fileSystem, file.disk.fd!, file.stream.offset, file.stream));
+    const kept = resumeLine(lines, fileSystem, file.disk.fd!, file.stream.offset, file.stream, line);
     if (kept && line.kind === 'skipped') await refill(fileSystem, file, kept, file.stream.offset + line.textAt);
     return kept === undefined && line.kind === 'skipped';
   }
 
   async #offer(file: TrackedFile, block: WindowBlock, isLate: boolean, isAtEnd = false): Promise<void> {
-    const { lane, stats, lines, fileSystem } = this.#options;
+    const { lane, stats, lines, fileSystem, lineEnds } = this.#options;
     const line = file.stream.suspended;
     if (isLate && block.offset === file.stream.offset && line?.kind === 'skipped') {
       const kept = block.window.bytes.subarray(block.start, block.start + line.kept);
@@ -262,6 +261,7 @@ export class Reader {
     const sum = parts.reduce((total, part) => addSums(total, part.sum), 0);
     // The lane may use the window for the next one.
     const beginsWithNul = block.window.bytes[block.start] === 0;
+    lineEnds.noteHeaders(file, lines, block, length);
     file.stream.inHand = length;
     file.stream.tailInHand = tailOf(lines.recent());
     try {

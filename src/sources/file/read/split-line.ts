@@ -4,11 +4,12 @@
  */
 import type { WindowBlock } from '../../framing/byte-window.ts';
 import type { Lines } from '../../framing/lines.ts';
+import type { SuspendedLine } from '../../framing/long-line.ts';
 import { restAt } from './in-line.ts';
 import type { Stream } from '../known/stream.ts';
 import type { FileSystem } from '../scan/file-system.ts';
 import { findLineStart, readBefore, readHead } from '../scan/peek.ts';
-import { headBefore } from './last-header.ts';
+import { headBefore, learnSaved } from './last-header.ts';
 import { TAIL_BYTES } from '../../../core/limits.ts';
 
 /** What a stream's rests depend on. */
@@ -26,6 +27,21 @@ export async function resetInLine(lines: Lines, fileSystem: FileSystem, fd: numb
   const parts = isInLine && lines.splitsLines ? await countParts(lines, fileSystem, fd, offset, head, startAt) : 0;
   if (parts > 0) lines.resume(offset, { kind: 'split', parts, length: 0, recent: before, isObject: rest === true }, head);
   else lines.reset(offset, before, head, rest);
+  learnSaved(lines, identity, offset);
+}
+
+/** Takes the lines to `offset` of the stream as `Lines.resume` does. Throws system errors. */
+export function resumeLine(
+  lines: Lines,
+  fileSystem: FileSystem,
+  fd: number,
+  offset: number,
+  stream: StreamStart,
+  line: SuspendedLine,
+): Buffer | undefined {
+  const kept = lines.resume(offset, line, headBefore(lines, fileSystem, fd, offset, stream));
+  learnSaved(lines, stream.identity, offset);
+  return kept;
 }
 
 /** Parts of the line around `offset` that end there or before; 0 where none ends just there. */
