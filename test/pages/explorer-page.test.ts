@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { describe, expect } from 'vitest';
 import { chromiumHint, closeBrowserAfterAll, expectAccessible, hasChromium, openPage, takePicture } from '../support/browser.ts';
 import { API_TOKEN, type LocalService, localService, PERSONAL_TOKEN } from '../support/local-service.ts';
-import { field, run } from './explorer.ts';
+import { IDLE, field, run } from './explorer.ts';
 import { beginning } from '../support/begin.ts';
 
 const ROWS = 50_000;
@@ -32,7 +32,7 @@ describe.skipIf(!hasChromium)(`explorer${chromiumHint}`, () => {
   };
   const service = localService('app-logs', fill, ['--max-fields', '4000']);
 
-  async function open(path = `/#token=${API_TOKEN}`, options = {}) {
+  async function open(path = `/#token=${API_TOKEN}${IDLE}`, options = {}) {
     const opened = await openPage(options);
     const reply = await opened.page.goto(service.url + path);
     return { reply: reply!, ...opened };
@@ -121,7 +121,7 @@ describe.skipIf(!hasChromium)(`explorer${chromiumHint}`, () => {
   });
 
   test('explorer scrolls 50,000 rows with few of them in the document, and copies all', async () => {
-    const { page } = await open(`/#token=${API_TOKEN}`, { permissions: ['clipboard-read', 'clipboard-write'] });
+    const { page } = await open(`/#token=${API_TOKEN}${IDLE}`, { permissions: ['clipboard-read', 'clipboard-write'] });
     await run(page, `['many'] | sort by n asc | take ${ROWS}`);
     await page.getByRole('status').filter({ hasText: '50,000 rows' }).waitFor({ timeout: 300_000 });
     expect(await cells(page).count()).toBeLessThan(100);
