@@ -1,5 +1,6 @@
 /** `tailrace audit`, case by case: which bytes it says are where. */
 import { expect, test } from 'vitest';
+import { NO_TOTALS } from '../../src/cli/audit/report.ts';
 import { type Range, rangesOf } from '../../src/cli/audit/ranges.ts';
 import { renderAudit } from '../../src/cli/audit/show.ts';
 
@@ -71,18 +72,7 @@ test.each(cases)('ranges of a stream: $name', (each) => {
 // Symptom: "17,317 events accepted = 17317 delivered".
 test('each count of the running agent has its digits in groups', () => {
   const count = 1_234_567;
-  const totals = {
-    acknowledged: 0,
-    settled: 0,
-    in_hand: 0,
-    unread: 0,
-    lost: 0,
-    dropped: 0,
-    gap: 0,
-    dead_letters: count,
-    missing_letters: 0,
-    dropped_letters: 0,
-  };
+  const totals = { ...NO_TOTALS, dead_letters: count };
   const counts = { accepted: count, delivered: count, dead_lettered: count, dropped: count, filtered: count, held: count, lost_bytes: 0 };
   const agent = { pid: 1, balanced: true, problems: [], sources: [{ id: 'app', ...counts }] };
   const shown = renderAudit({ ok: true, totals, agent, streams: [], problems: [] });

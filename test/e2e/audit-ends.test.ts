@@ -7,7 +7,7 @@ import { readdirSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSy
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'vitest';
-import type { Audit } from '../../src/cli/audit/report.ts';
+import { type Audit, NO_TOTALS } from '../../src/cli/audit/report.ts';
 import { tailraceFor } from '../cli/tailrace.ts';
 import type { Program } from '../support/program.ts';
 import {
@@ -60,19 +60,7 @@ class Stage {
 
   /** Waits: what was settled or lost reaches the disk a moment later. Losses alone end with exit code 1. */
   async audits(ends: Ends): Promise<void> {
-    const wanted = {
-      acknowledged: 0,
-      settled: 0,
-      in_hand: 0,
-      unread: 0,
-      lost: 0,
-      dropped: 0,
-      gap: 0,
-      dead_letters: 0,
-      missing_letters: 0,
-      dropped_letters: 0,
-      ...ends,
-    };
+    const wanted = { ...NO_TOTALS, ...ends };
     let code: number | null = null;
     await until('the audit has these sums', async () => {
       const ended = await run(['audit', '--json', '--config', join(this.site.folder, 'tailrace.yaml')]);

@@ -12,7 +12,7 @@ import { createLog } from '../../telemetry/log.ts';
 import type { Status } from '../../telemetry/status.ts';
 import { write } from '../client/output/print.ts';
 import { configOf } from '../agent/config-arguments.ts';
-import { type Audit, type AuditedAgent, makeReport, type Report } from './report.ts';
+import { type Audit, type AuditedAgent, makeReport, NO_TOTALS, type Report } from './report.ts';
 import { renderAudit } from './show.ts';
 import type { ArgumentsOf } from '../options/command-options.ts';
 
@@ -51,18 +51,7 @@ async function auditFolder(config: Config, acknowledges: boolean): Promise<Audit
 }
 
 function judge(report: Report, agent: AuditedAgent | undefined): Audit {
-  const totals = {
-    acknowledged: 0,
-    settled: 0,
-    in_hand: 0,
-    unread: 0,
-    lost: 0,
-    dropped: 0,
-    gap: 0,
-    dead_letters: 0,
-    missing_letters: 0,
-    dropped_letters: 0,
-  };
+  const totals = { ...NO_TOTALS };
   for (const { sinks, unread_bytes: unread = 0 } of report.streams) {
     totals.unread += unread;
     for (const { ranges, unplaced, dead_letters: letters } of sinks) {

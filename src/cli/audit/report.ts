@@ -63,6 +63,19 @@ export interface Audit extends Report {
   readonly agent?: AuditedAgent;
 }
 
+export const NO_TOTALS: Audit['totals'] = {
+  acknowledged: 0,
+  settled: 0,
+  in_hand: 0,
+  unread: 0,
+  lost: 0,
+  dropped: 0,
+  gap: 0,
+  dead_letters: 0,
+  missing_letters: 0,
+  dropped_letters: 0,
+};
+
 interface Found {
   readonly config: Config;
   readonly letters: ReturnType<typeof collectLetters>;
