@@ -19,7 +19,7 @@ export interface FileIdentity {
   readonly realPath?: string;
   /** Its first line may have begun in another file. */
   readonly beginsInLine?: boolean;
-  /** What was read of it ends inside of a line. */
+  /** Its read part ends inside a line. */
   readonly endsInLine?: boolean;
   /** Headers that stand in its text, ascending, the last ones. */
   readonly headers?: readonly SavedHeader[];

@@ -66,7 +66,7 @@ export interface SyslogHeader {
    */
   readonly found: 'read' | 'slow' | 'time' | 'data';
   readonly priority: number;
-  /** RFC 3339 with the digits it was sent with; in RFC 5424 a time that is none, or not taken, is odd. */
+  /** RFC 3339 with its digits as sent; an invalid or refused time of RFC 5424 is odd. */
   readonly time: string | undefined;
   readonly isTimeOdd: boolean;
   readonly host: string | undefined;

@@ -1,4 +1,4 @@
-/** In which encodings the parts of one batch were refused while nothing told whether that was for their events. */
+/** Encodings in which parts of one batch were refused, while it is not known whether for their events. */
 import type { Encoding, SendResult } from '../../core/sink.ts';
 import { keyFrom } from '../batch.ts';
 

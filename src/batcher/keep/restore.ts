@@ -42,7 +42,7 @@ export interface RestoreOptions {
   nextBatchId(): number;
   /** Called before each batch: batches committed before it that are kept elsewhere go first. */
   reached?(batch: StoredBatch): void;
-  /** Persists, in one commit, what stands for the batch from now on, and what is lost of it. Throws when the disk refuses. */
+  /** Persists the batch's new parts and its lost ranges in one commit. Throws when the disk refuses. */
   replace(id: number, batches: readonly StoredBatch[], lost?: readonly LostSpan[]): void;
   /** Of this process alone; part of the keys that are made anew. */
   readonly run: string;

@@ -14,7 +14,7 @@ import { fitsWildcards } from '../../core/text/wildcards.ts';
 /** Files count as written once they stay as they are for this long. */
 const AT_REST_MS = 500;
 
-/** What is used of chokidar. */
+/** The part of chokidar that is used. */
 interface Chokidar {
   watch(folders: readonly string[], options: { ignoreInitial: boolean; depth: number; ignored: (path: string) => boolean }): FolderWatcher;
 }

@@ -20,7 +20,7 @@ export const REASONS: Readonly<Record<LossReason, { readonly why: string; readon
   },
 };
 
-/** Bytes that have no place of their own in a stream: other bytes have it now, or nobody knows it any more. */
+/** Bytes without a range in a stream: other bytes took it, or it is not known any more. */
 export interface Unplaced {
   readonly state: 'lost' | 'dropped';
   readonly bytes: number;
@@ -40,7 +40,7 @@ export function unplacedOf(losses: readonly StoredLoss[]): Unplaced[] {
   return losses.filter((loss) => !hasPlace(loss)).map((loss) => ({ bytes: loss.bytes, ...describe(loss) }));
 }
 
-/** The ranges, in which what was lost or dropped is named as that. What is in a file or the disk buffer is there again, whatever was noted. */
+/** The ranges, with losses and drops marked. Bytes that a file or the disk buffer holds are there, whatever was saved of them. */
 export function withLosses(ranges: readonly Range[], losses: readonly StoredLoss[]): Range[] {
   let all = [...ranges];
   const lostFirst = losses

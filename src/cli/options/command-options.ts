@@ -1,4 +1,4 @@
-/** The options of every command, told once: the command line, its help and the types of the commands' arguments come from these rows. */
+/** The options of every command: the command line, its help and the types of the commands' arguments come from these rows. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 
 /** Flags, what they do, and the values that they take or what reads one. */

@@ -59,7 +59,7 @@ export const pattern: Kind<string> = text({
   },
 });
 
-/** What stands between the values of a CSV record; `tab` for a tab, which YAML writes as "\t". */
+/** Separates the values of a CSV record; `tab` for a tab, which YAML writes as "\t". */
 export const delimiter: Kind<string> = {
   type: 'one ASCII character, or `tab`',
   schema: { type: 'string' },

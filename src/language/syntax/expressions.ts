@@ -178,7 +178,7 @@ function readNamed(parser: Parser, at: number, name: string, wanted: string): Ex
   if (name === 'true' || name === 'false') return constantOf(parser, at, { type: 'bool', value: name === 'true' });
   if (name === 'null') return constantOf(parser, at, { type: 'dynamic', value: null });
   if (!parser.is('(')) return parser.node({ kind: 'name', at, name });
-  // What stands in the parentheses is no text of the language.
+  // The text in the parentheses is not of the language.
   if (name === 'guid') throw new AplError('meaning', at, 'guid is not supported', otherFunction(name));
   const type = TYPE_NAMES.get(name);
   if (type !== undefined) return readTyped(parser, at, type, name);

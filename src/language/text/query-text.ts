@@ -51,7 +51,7 @@ export function readQuery(text: string): QueryText {
   return { datasets: reading.datasets, options: reading.options, lets, pipeline, named: parser };
 }
 
-/** What stands behind the source is no pipe: words to look for, or an operator without a dataset. */
+/** No pipe follows the source: words to look for, or an operator without a dataset. */
 function notBehindQuery({ source, steps }: PipelineText, parser: Parser): AplError {
   const { token, text } = parser;
   const first = source.kind === 'dataset' && steps.length === 0 && text[source.name.at] !== '[' ? source.name : undefined;

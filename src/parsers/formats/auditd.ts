@@ -1,6 +1,6 @@
 /**
  * Records of the Linux audit system: `type=SYSCALL msg=audit(1364481363.243:24287): pid=1 comm="cat" …`. The pairs are the fields, also those inside
- * of `msg='…'` and behind the separator of enriched records; what is unset (`?`, `(null)`) is absent. Text that the kernel writes as hexadecimal
+ * of `msg='…'` and behind the separator of enriched records; unset values (`?`, `(null)`) are absent. Text that the kernel writes as hexadecimal
  * digits is decoded.
  */
 import { emptyFields, type EventFields, unparsed } from '../values/fields.ts';

@@ -1,6 +1,6 @@
 /**
  * Logs whose own header names their columns: W3C extended logs (IIS, CloudFront, Windows Firewall) by `#Fields:`, Zeek's by `#fields`. A later header
- * takes over from its place on. Lines that begin with `#` are no events; what is `-` is absent; times are UTC, unless the header says local.
+ * takes over from its place on. Lines that begin with `#` are not events; `-` is absent; times are UTC, unless the header says local.
  */
 import { MAX_CSV_COLUMNS } from '../../core/limits.ts';
 import { MAX_CSV_HEADER_BYTES } from '../limits.ts';

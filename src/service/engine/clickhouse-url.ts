@@ -56,8 +56,8 @@ export function parseClickhouseUrl(text: string, env: Readonly<Record<string, st
 }
 
 /**
- * The address for a person to read: what may be a password is `***`, wherever it stands and however the address is misspelt. A password may hold any
- * character: all up to the last `@` is one, and behind that only what surely is none is shown.
+ * The address for a person to read: whatever may be a password is `***`, also in a misspelt address. A password may hold any
+ * character: everything up to the last `@` counts as one, and after it only text that cannot be one is shown.
  */
 export function hidePassword(address: string): string {
   const scheme = /^(?:[a-z][a-z0-9+.-]*:\/\/)?/i.exec(address)![0];

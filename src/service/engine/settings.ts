@@ -53,7 +53,7 @@ export const OTHER_WORK_SQL =
 /** All work of the engine together went over its limit. */
 export const isOutOfMemory = (error: unknown): boolean => engineCode(error) === '241' && /\(total\) memory limit/i.test(messageOf(error));
 
-/** Of the system, the database, and the engine: its own check, or what the system told it. */
+/** Reported by the system, the database, or the engine, which checks itself or passes the system's error on. */
 const isFullDisk = (error: unknown): boolean =>
   ['ENOSPC', 'EDQUOT'].includes(codeOf(error)) ||
   (codeOf(error) === 'ERR_SQLITE_ERROR' && /disk is full/.test(messageOf(error))) ||

@@ -61,7 +61,7 @@ const draining = new WeakSet<Socket>();
 /** Whether the answer has been given: another must not follow. */
 export const isAnswered = (socket: Socket): boolean => socket.writableEnded || draining.has(socket);
 
-/** To be called before a reply. What is left of the body is dropped while it comes at the least rate; only then is the connection closed or used again. */
+/** Call it before a reply. Drops the rest of the body while it comes at the least rate; then the connection is closed or used again. */
 export function drainAfter(request: IncomingMessage, response: ServerResponse, least: LeastRate): void {
   if (request.complete) return;
   const { socket } = request;

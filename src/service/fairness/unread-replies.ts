@@ -1,4 +1,4 @@
-/** Replies that nobody reads are kept in memory: those of queries and all other large ones share a budget until they are read. */
+/** Unread replies stay in memory: large ones, of queries or not, share a budget until they are read. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../http/api-error.ts';
 import { SERVICE_SMALL_REPLY } from '../limits.ts';
@@ -15,7 +15,7 @@ declare module 'fastify' {
 export const tooMuchUnread = (): ApiError =>
   new ApiError(429, 'replies under way take all memory for them: read them, or ask for less, and try again', { 'Retry-After': '5' });
 
-/** Takes room for what a GET is answered with; a request that changed something is answered whatever there is. False where there is none. */
+/** Takes room for the reply to a GET; false where none is left. A request that changed something is always answered. */
 export function takeReplyRoom(budget: FairBudget, request: FastifyRequest, reply: FastifyReply, payload: unknown): boolean {
   // Files of pages are bytes that all replies share.
   if (request.method !== 'GET' || request.hasReplyRoom || typeof payload !== 'string' || payload.length <= SERVICE_SMALL_REPLY) return true;

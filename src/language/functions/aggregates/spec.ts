@@ -24,5 +24,5 @@ export const AGGREGATES = {
   spotlight: { columns: true, syntax: 'spotlight(condition, field, …)', doc: 'Compares the rows that meet the condition with the rest: for each field `{dimension, delta_score, differences}`, the largest difference first. `differences` are its values `{value, comparison_count, comparison_share, baseline_count, baseline_share, difference, frequency_ratio}`, of which the 20 that differ most are listed; a share is of all rows of that side, `comparison` being those that meet the condition. `frequency_ratio` is 1 for a value that only those have, -1 for one that only the rest has. Exact up to 10,000 distinct values of a field; it has no form with `if`. `*` stands for all fields.', args: ['bool', 'any'], rest: 'any', returns: 'dynamic' },
 } satisfies FunctionTable; // prettier-ignore
 
-/** What stands between two phrases; for the engine and for tests. */
+/** Separates two phrases; for the engine and for tests. */
 export const PHRASE_GAPS = `[^\\p{L}\\p{N}\\s']+|\\b(?:${['a', 'an', 'and', 'are', 'as', 'at', 'be', 'by', 'for', 'from', 'in', 'is', 'it', 'of', 'on', 'or', 'that', 'the', 'this', 'to', 'was', 'with'].join('|')})\\b`;

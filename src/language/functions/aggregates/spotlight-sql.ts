@@ -1,4 +1,4 @@
-/** `spotlight`: how often each value of some fields stands in the rows that meet a condition, against the rest. */
+/** `spotlight`: compares how often each value of some fields occurs in the rows that meet a condition and in the rest. */
 import { SERVICE_QUERY_SPOTLIGHT_DISTINCT, SERVICE_QUERY_SPOTLIGHT_VALUES } from '../../../service/limits.ts';
 import { list, sql, type Sql } from '../../../service/query/values/sql.ts';
 import { jsonString } from '../../../service/query/values/text.ts';

@@ -4,7 +4,7 @@ import type { Build, Builders, Call, Evaluate } from '../../../shaping/rows/call
 import type { Value } from '../../../shaping/rows/values/value.ts';
 import { identityOf, itemOf, ofArrays, type Items } from '../arrays/rows.ts';
 
-/** Null for what is no number. */
+/** Null unless it is a number. */
 const realOf = (item: Value): number | null => (typeof item === 'number' || typeof item === 'bigint' ? Number(item) : null);
 const finite = (value: number): Value => (Number.isFinite(value) ? value + 0 : null);
 

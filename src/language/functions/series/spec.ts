@@ -1,4 +1,4 @@
-/** Functions of arrays of numbers, item by item, computed as floats. What is no number is null there; where no argument is an array, the result is null. */
+/** Functions of arrays of numbers, item by item, computed as floats. An item that is not a number is null; without an array the result is null. */
 import type { FunctionTable } from '../../function-spec.ts';
 
 const BOTH = 'of two arrays, up to the end of the shorter one, or of an array and a number.';

@@ -45,7 +45,7 @@ function stats(items: Sql): Sql {
         }))));
 } // prettier-ignore
 
-/** `build` gets the items and what stands for a missing one, and the other arguments as items. */
+/** `build` gets the items, the value of a missing one, and the other arguments as items. */
 const filled =
   (missingAt: number, build: (items: Sql, missing: Sql, given: readonly Sql[], call: Call) => Sql): Build =>
   (call) => {
