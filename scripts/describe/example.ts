@@ -1,5 +1,5 @@
 /** config.example.yaml from the field tables: every key with its default, ready to be edited. */
-import type { Field, Table } from '../../src/config/fields/field.ts';
+import type { Table } from '../../src/config/fields/field.ts';
 import { agentTable, sinkTables, sourceTables } from '../../src/config/tables/schema.ts';
 
 /** The component ids of the example, by type; else the type. */
@@ -27,7 +27,7 @@ function renderTable(table: Table, indent: string): string[] {
   });
 }
 
-function renderField(key: string, field: Field<unknown>, indent: string): string {
+function renderField(key: string, field: Table[string], indent: string): string {
   const written = field.default ?? field.example ?? '';
   const isLive = field.default !== undefined || field.required === true || field.shown === true;
   const doc = field.computed === undefined ? field.doc : `${field.doc}; default: ${field.computed}`;

@@ -1,5 +1,5 @@
 /** docs/config.schema.json from the field tables: what editors complete and check. Keys not available yet are not in it. */
-import type { Field, JsonSchema, Table } from '../../src/config/fields/field.ts';
+import type { JsonSchema, Table } from '../../src/config/fields/field.ts';
 import { agentTable, sinkTables, sourceTables } from '../../src/config/tables/schema.ts';
 
 const LINE_WIDTH = 140;
@@ -44,7 +44,7 @@ function objectSchema(table: Table): JsonSchema {
 }
 
 /** Of what may be a group, with its keys. */
-function schemaOf({ schema, inner }: Field<unknown>['kind']): JsonSchema {
+function schemaOf({ schema, inner }: Table[string]['kind']): JsonSchema {
   if (inner === undefined) return { ...schema };
   return { anyOf: [...(schema['anyOf'] as JsonSchema[]).filter(({ type }) => type !== 'object'), objectSchema(inner)] };
 }

@@ -1,5 +1,5 @@
 /** The generated part of docs/configuration.md: one table of keys for each component. */
-import type { Field, Table } from '../../src/config/fields/field.ts';
+import type { Table } from '../../src/config/fields/field.ts';
 import { agentTable, sinkTables, sourceTables } from '../../src/config/tables/schema.ts';
 
 const BEGIN = '<!-- The tables below are generated from src/config by scripts/generate.ts. -->';
@@ -31,7 +31,7 @@ function rows(table: Table, prefix: string): string[] {
   });
 }
 
-function defaultOf(field: Field<unknown>): string {
+function defaultOf(field: Table[string]): string {
   if (field.required === true) return '**required**';
   return field.computed ?? (field.default === undefined ? 'none' : `\`${field.default}\``);
 }

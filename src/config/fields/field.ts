@@ -28,7 +28,7 @@ export interface Key {
 }
 
 /** A type of value: how it is read, described and checked by editors. `Draft` is its value where parts have problems. */
-export interface Kind<Value, Draft = Value> {
+export interface Kind<Value, Draft = Value, Unit extends string = ''> {
   /** `size, 1KiB to 10MiB`: as the documentation shows it. */
   readonly type: string;
   readonly schema: JsonSchema;
@@ -38,8 +38,10 @@ export interface Kind<Value, Draft = Value> {
   readonly table?: Table;
   /** The keys inside, for what may be a group. */
   readonly inner?: Table;
-  /** Never there: carries the type of the finished value. */
-  readonly finished?: Value;
+  /** What a number counts: ends the name of its property (`Values`). */
+  readonly unit?: Unit;
+  /** Makes the value of a draft without problems, where they are not the same. */
+  readonly finish?: (draft: never) => Value;
 }
 
 export type JsonSchema = { readonly [key: string]: JsonValue };
@@ -58,21 +60,30 @@ export interface FieldOptions {
   readonly shown?: true;
 }
 
-export interface Field<Value, Draft = Value> extends FieldOptions {
-  readonly kind: Kind<Value, Draft>;
+export interface Field<Value, Draft = Value, Unit extends string = ''> extends FieldOptions {
+  readonly kind: Kind<Value, Draft, Unit>;
 }
 
-export type Table = { readonly [key: string]: Field<unknown> };
+export type Table = { readonly [key: string]: Field<unknown, unknown, string> };
 
-/** The finished values of a table, once there is no problem. */
-export type Values<T extends Table> = { readonly [K in keyof T]: T[K] extends Field<infer V, infer _D> ? V : never };
+/** The finished values of a table, once there is no problem, by their names in code: `scan_interval` is `scanIntervalMs`. */
+export type Values<T extends Table> = {
+  readonly [K in keyof T & string as PropertyOf<K, T[K]>]: T[K] extends Field<infer V, infer _D, infer _U> ? V : never;
+};
+
+type PropertyOf<K extends string, F> = F extends Field<infer _V, infer _D, infer U> ? WithUnit<Camel<K>, U> : never;
+type Camel<K extends string> = K extends `${infer First}_${infer Rest}` ? `${First}${Capitalize<Camel<Rest>>}` : K;
+type WithUnit<K extends string, U extends string> = K extends `${string}${U}` ? K : `${K}${U}`;
 
 /** What could be read of a table: any key may be missing. */
-export type Draft<T extends Table> = { readonly [K in keyof T]?: T[K] extends Field<infer _V, infer D> ? D : never };
+export type Draft<T extends Table> = { readonly [K in keyof T]?: T[K] extends Field<infer _V, infer D, infer _U> ? D : never };
 
 type Present<O, V> = O extends { default: string } | { required: true } ? V : V | undefined;
 
-export function field<V, D, const O extends FieldOptions>(kind: Kind<V, D>, options: O): Field<Present<O, V>, Present<O, D>> {
+export function field<V, D, U extends string, const O extends FieldOptions>(
+  kind: Kind<V, D, U>,
+  options: O,
+): Field<Present<O, V>, Present<O, D>, U> {
   return { ...options, kind };
 }
 
@@ -86,6 +97,7 @@ export function group<T extends Table>(table: T): Kind<Values<T>, Draft<T>> {
       const map = asMap(node, key.name, reading.report);
       return map && readTable(table, map, key.path, reading);
     },
+    finish: (draft: Draft<T>) => finish(table, draft),
   };
 }
 
@@ -141,13 +153,13 @@ export function readTable<T extends Table>(table: T, map: YamlMap, path: string,
 const defaultNodes = new Map<string, YamlNode>();
 
 /** The value of an absent key: its written default, read like any other. */
-function defaultOf(absent: Field<unknown>, name: string): unknown {
+function defaultOf(absent: Table[string], name: string): unknown {
   const node = defaultNode(absent, name);
   return node && absent.kind.read(node, { path: name, name }, { env: {}, report: failOf(name), note: () => {} });
 }
 
 /** The written default of a key; undefined where it has none. */
-export function defaultNode({ default: written }: Field<unknown>, name: string): YamlNode | undefined {
+export function defaultNode({ default: written }: Table[string], name: string): YamlNode | undefined {
   if (written === undefined) return undefined;
   const node = defaultNodes.get(written) ?? parseYaml(written, failOf(name));
   if (node !== undefined) defaultNodes.set(written, node);
@@ -161,8 +173,14 @@ function failOf(name: string): Report {
 }
 
 /** A finished table: only for drafts of a configuration without problems. */
-export function finish<T extends Table>(draft: Draft<T>): Values<T> {
-  return draft as unknown as Values<T>;
+export function finish<T extends Table>(table: T, draft: Draft<T>): Values<T> {
+  const values = Object.entries(draft).map(([key, value]) => {
+    const { unit = '', finish: toValue } = table[key]!.kind;
+    const name = key.replaceAll(/_(.)/g, (_, first: string) => first.toUpperCase());
+    return [name.endsWith(unit) ? name : `${name}${unit}`, value === undefined || !toValue ? value : toValue(value as never)];
+  });
+  // The table's types say what each kind makes.
+  return Object.fromEntries(values) as Values<T>;
 }
 
 export function join(path: string, name: string): string {

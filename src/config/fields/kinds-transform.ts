@@ -1,7 +1,7 @@
 /** The value of `transform`: a pipeline as text, or a mapping that names a script. */
 import { MAX_TRANSFORM_CHARACTERS } from '../limits.ts';
 import type { YamlNode } from '../yaml/document.ts';
-import { field, finish, type Draft, type Key, type Kind, readTable, type Reading, type Table } from './field.ts';
+import { field, type Key, type Kind, readTable, type Reading, type Table } from './field.ts';
 import { anyText, choice } from './kinds.ts';
 import type { TransformConfig } from '../model.ts';
 
@@ -44,8 +44,7 @@ export const transform: Kind<TransformConfig> = {
       const text = readPipeline(node, key, reading);
       return text === undefined ? undefined : { kind: 'pipeline', text, path: key.path, onError: undefined };
     }
-    const values: Draft<typeof transformTable> = readTable(transformTable, node, key.path, reading);
-    const { pipeline, script, on_error: chosen } = finish(values);
+    const { pipeline, script, on_error: chosen } = readTable(transformTable, node, key.path, reading);
     const names = node.entries.map((entry) => entry.key);
     if (names.includes('pipeline') === names.includes('script')) {
       const message = names.includes('script')

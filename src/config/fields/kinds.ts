@@ -2,7 +2,7 @@
 import type { YamlNode } from '../yaml/document.ts';
 import type { Wrong } from '../config-error.ts';
 import { expand, findVariable } from '../yaml/expand.ts';
-import { group } from './field.ts';
+import { finish, group } from './field.ts';
 import type { Draft, JsonSchema, Key, Kind, Reading, Table, Values } from './field.ts';
 import { nearest } from '../nearest.ts';
 import { quote } from '../quote.ts';
@@ -49,16 +49,16 @@ export function matching(pattern: RegExp, message: string, fix: string, options:
   return text({ ...options, parse: (value) => (pattern.test(value) ? { value } : { message, fix }) });
 }
 
-export function size(min: string, max: string): Kind<number> {
-  return quantity('size', parseSize, formatSize, min, max);
+export function size(min: string, max: string): Kind<number, number, 'Bytes'> {
+  return { ...quantity('size', parseSize, formatSize, min, max), unit: 'Bytes' };
 }
 
-export function duration(min: string, max: string): Kind<number> {
-  return quantity('duration', parseDuration, formatDuration, min, max);
+export function duration(min: string, max: string): Kind<number, number, 'Ms'> {
+  return { ...quantity('duration', parseDuration, formatDuration, min, max), unit: 'Ms' };
 }
 
 /** A duration, or a word for an endless one. */
-export function durationOr(word: string, min: string, max: string): Kind<number> {
+export function durationOr(word: string, min: string, max: string): Kind<number, number, 'Ms'> {
   const kind = duration(min, max);
   return {
     ...kind,
@@ -145,6 +145,7 @@ export function wordOrGroup<const C extends string, T extends Table>(words: read
     schema: { anyOf: [word.schema, { type: 'object' }] },
     inner: table,
     read: (node, key, reading) => (node.kind === 'map' ? keys.read(node, key, reading) : word.read(node, key, reading)),
+    finish: (draft: C | Draft<T>) => (typeof draft === 'string' ? draft : finish(table, draft)),
   };
 }
 

@@ -3,7 +3,7 @@ import { defaultBatchBytes } from '../../core/sink-memory.ts';
 import { parseProxy, proxyVariableFor } from '../connect/proxy.ts';
 import { finish, type Values } from '../fields/field.ts';
 import type { ConsoleSinkConfig, IngestSinkConfig, Secret, SinkConfig } from '../model.ts';
-import type { consoleTable, ingestTable } from '../tables/schema-sinks.ts';
+import { consoleTable, ingestTable } from '../tables/schema-sinks.ts';
 import type { SinkDraft } from '../tables/schema.ts';
 import type { Environment } from '../yaml/expand.ts';
 import { type Context, credentialPath, withTransform } from './context.ts';
@@ -11,13 +11,13 @@ import { type Context, credentialPath, withTransform } from './context.ts';
 const DEFAULT_MAX_AGE_MS = 1000;
 
 export function buildSink(sink: SinkDraft, context: Context): SinkConfig {
-  if (sink.type === 'console') return buildConsole(sink.id, finish<typeof consoleTable>(sink.draft), context);
-  return buildIngest(sink.id, finish<typeof ingestTable>(sink.draft), context);
+  if (sink.type === 'console') return buildConsole(sink.id, finish(consoleTable, sink.draft), context);
+  return buildIngest(sink.id, finish(ingestTable, sink.draft), context);
 }
 
 function buildIngest(id: string, values: Values<typeof ingestTable>, context: Context): IngestSinkConfig {
   const { batch, buffer, retry } = values;
-  const url = values.edge_url ?? values.url;
+  const url = values.edgeUrl ?? values.url;
   const path = (file: string | undefined) => (file === undefined ? undefined : credentialPath(file, context));
   const proxy = (address: string) => values.proxy ?? environmentProxy(address, context.env);
   return {
@@ -26,32 +26,32 @@ function buildIngest(id: string, values: Values<typeof ingestTable>, context: Co
     ...inputsOf(values.inputs, context),
     url,
     apiUrl: values.url,
-    token: secretOf(values.token, values.token_file, context),
-    orgId: values.org_id,
+    token: secretOf(values.token, values.tokenFile, context),
+    orgId: values.orgId,
     dataset: values.dataset,
     ...withTransform(values.transform, context),
-    createDataset: values.create_dataset,
+    createDataset: values.createDataset,
     path: values.path,
     encoding: values.encoding,
     csv: { columns: values.csv.columns, extra: values.csv.extra === 'drop' ? undefined : values.csv.extra, header: values.csv.header },
     json: values.json,
-    headerPrefix: values.header_prefix,
+    headerPrefix: values.headerPrefix,
     tls: { ca: path(values.tls.ca), cert: path(values.tls.cert), key: path(values.tls.key) },
     proxy: proxy(url),
     apiProxy: proxy(values.url),
     labels: values.labels,
-    timestampField: values.timestamp_field,
-    timestampFormat: values.timestamp_format,
+    timestampField: values.timestampField,
+    timestampFormat: values.timestampFormat,
     compression: values.compression,
     batch: {
-      maxBytes: batch.max_bytes ?? defaultBatchBytes(buffer.max_memory),
-      maxEvents: batch.max_events,
-      maxAgeMs: batch.max_age ?? DEFAULT_MAX_AGE_MS,
-      closesEarly: batch.max_age === undefined,
+      maxBytes: batch.maxBytes ?? defaultBatchBytes(buffer.maxMemoryBytes),
+      maxEvents: batch.maxEvents,
+      maxAgeMs: batch.maxAgeMs ?? DEFAULT_MAX_AGE_MS,
+      closesEarly: batch.maxAgeMs === undefined,
     },
     concurrency: values.concurrency,
-    timeoutMs: values.timeout,
-    retry: { initialBackoffMs: retry.initial_backoff, maxBackoffMs: retry.max_backoff, maxElapsedMs: retry.max_elapsed },
+    timeoutMs: values.timeoutMs,
+    retry,
     buffer: bufferOf(buffer),
   };
 }
@@ -60,11 +60,11 @@ const inputsOf = (written: readonly string[] | undefined, { sourceIds }: Context
   written === undefined ? { inputs: sourceIds, takesAll: true } : { inputs: written };
 
 const bufferOf = (buffer: Values<typeof ingestTable>['buffer']): SinkConfig['buffer'] => ({
-  maxMemoryBytes: buffer.max_memory,
-  maxDiskBytes: buffer.disk.max_bytes,
+  maxMemoryBytes: buffer.maxMemoryBytes,
+  maxDiskBytes: buffer.disk.maxBytes,
   spillFiles: buffer.disk.files,
   sync: buffer.sync,
-  whenFull: buffer.when_full,
+  whenFull: buffer.whenFull,
 });
 
 /** One batch at a time, so that events come in their order. */
@@ -83,7 +83,7 @@ function buildConsole(id: string, values: Values<typeof consoleTable>, context: 
     labels: {},
     timestampField: undefined,
     compression: 'none',
-    batch: { maxBytes: defaultBatchBytes(buffer.max_memory), maxEvents: 10_000, maxAgeMs: DEFAULT_MAX_AGE_MS, closesEarly: true },
+    batch: { maxBytes: defaultBatchBytes(buffer.maxMemoryBytes), maxEvents: 10_000, maxAgeMs: DEFAULT_MAX_AGE_MS, closesEarly: true },
     concurrency: 1,
     retry: { initialBackoffMs: 250, maxBackoffMs: 30_000, maxElapsedMs: Infinity },
     buffer: bufferOf(buffer),

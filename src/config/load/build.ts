@@ -19,7 +19,7 @@ import {
 import { isLoopback } from '../connect/proxy.ts';
 import type { SourceDraft, agentTable } from '../tables/schema.ts';
 import type { multilineTable, timeTable } from '../tables/schema-lines.ts';
-import type { fileTable, stdinTable, syslogTable } from '../tables/schema-sources.ts';
+import { fileTable, stdinTable, syslogTable } from '../tables/schema-sources.ts';
 
 import { buildSink } from './build-sink.ts';
 import { type Context, credentialPath, withTransform } from './context.ts';
@@ -46,20 +46,20 @@ export function buildConfig(
     file,
     hash,
     written,
-    dataDir: dataDirOf(agent.data_dir, env, folder),
-    shutdownTimeoutMs: agent.shutdown_timeout,
+    dataDir: dataDirOf(agent.dataDir, env, folder),
+    shutdownTimeoutMs: agent.shutdownTimeoutMs,
     sources: sources.map((source) => withSinks(buildSource(source, contextOf(source)), sinks, agent.transform !== undefined)),
     sinks,
     ...withTransform(agent.transform, context),
-    deadLetter: { maxBytes: agent.dead_letter.max_bytes, whenFull: agent.dead_letter.when_full },
+    deadLetter: agent.deadLetter,
     tests: agent.tests,
     presetTests,
     telemetry: telemetryOf(agent.telemetry),
   };
 }
 
-function telemetryOf({ listen, page, live_tail: liveTail, log_level: logLevel }: Values<typeof agentTable>['telemetry']): TelemetryConfig {
-  return { listen: listen ?? undefined, page: page ?? (listen !== null && isLoopback(listen.host)), liveTail, logLevel };
+function telemetryOf({ listen, page, ...others }: Values<typeof agentTable>['telemetry']): TelemetryConfig {
+  return { listen: listen ?? undefined, page: page ?? (listen !== null && isLoopback(listen.host)), ...others };
 }
 
 /** Where the service is to read `_time` itself, it stays as it is written. */
@@ -88,32 +88,32 @@ export function dataDirOf(written: string | undefined, env: Environment, folder:
 function buildSource({ type, id, draft }: SourceDraft, context: Context): SourceConfig {
   switch (type) {
     case 'file':
-      return buildFile(id, finish<typeof fileTable>(draft), context);
+      return buildFile(id, finish(fileTable, draft), context);
     case 'stdin':
-      return { ...lineConfig(id, finish<typeof stdinTable>(draft), context), type };
+      return { ...lineConfig(id, finish(stdinTable, draft), context), type };
     case 'syslog':
-      return buildSyslog(id, finish<typeof syslogTable>(draft), context);
+      return buildSyslog(id, finish(syslogTable, draft), context);
   }
 }
 
 function buildSyslog(id: string, values: Values<typeof syslogTable>, context: Context): SourceConfig {
   const path = (file: string | undefined) => (file === undefined ? undefined : credentialPath(file, context));
-  const { cert, key, ca, require_client_cert: requireClientCert, max_version: maxVersion } = values.tls;
+  const { cert, key, ca, requireClientCert, maxVersion } = values.tls;
   return {
     ...common(id, values, context),
     type: 'syslog',
     charset: values.charset,
-    onOversize: values.on_oversize,
+    onOversize: values.onOversize,
     listen: values.listen,
     tls: { cert: path(cert), key: path(key), ca: path(ca), requireClientCert, maxVersion },
     timezone: values.timezone ?? hostZone(),
-    parseJson: values.parse_json,
+    parseJson: values.parseJson,
     parse: values.parse,
-    receiveBufferBytes: values.receive_buffer,
-    socketMode: values.socket_mode,
-    proxyProtocol: values.proxy_protocol,
-    maxConnections: values.max_connections,
-    idleTimeoutMs: values.idle_timeout,
+    receiveBufferBytes: values.receiveBufferBytes,
+    socketMode: values.socketMode,
+    proxyProtocol: values.proxyProtocol,
+    maxConnections: values.maxConnections,
+    idleTimeoutMs: values.idleTimeoutMs,
   };
 }
 
@@ -121,25 +121,25 @@ function buildFile(id: string, values: Values<typeof fileTable>, context: Contex
   return {
     ...lineConfig(id, values, context),
     type: 'file',
-    pathFields: values.path_fields,
+    pathFields: values.pathFields,
     include: values.include.map((glob) => absoluteGlob(glob, context.folder)),
     // Without a slash a pattern is about the name alone.
     exclude: values.exclude.map((glob) => (glob.includes('/') ? absoluteGlob(glob, context.folder) : glob)),
-    followLinks: values.follow_links,
-    startAt: values.start_at,
-    scanIntervalMs: values.scan_interval ?? DEFAULT_SCAN_INTERVAL_MS,
-    maxScanIntervalMs: values.scan_interval ?? MAX_SCAN_INTERVAL_MS,
-    ignoreOlderMs: values.ignore_older,
+    followLinks: values.followLinks,
+    startAt: values.startAt,
+    scanIntervalMs: values.scanIntervalMs ?? DEFAULT_SCAN_INTERVAL_MS,
+    maxScanIntervalMs: values.scanIntervalMs ?? MAX_SCAN_INTERVAL_MS,
+    ignoreOlderMs: values.ignoreOlderMs,
     order: values.order,
-    partialTimeoutMs: values.partial_timeout,
-    maxDeletedBytes: values.max_deleted_bytes,
-    stableInodes: values.stable_inodes,
-    readCompressed: values.read_compressed,
+    partialTimeoutMs: values.partialTimeoutMs,
+    maxDeletedBytes: values.maxDeletedBytes,
+    stableInodes: values.stableInodes,
+    readCompressed: values.readCompressed,
   };
 }
 
 function lineConfig(id: string, values: Omit<Values<typeof stdinTable>, 'type'>, context: Context): LineConfig {
-  const { format, on_oversize: onOversize, charset, regex, multiline } = values;
+  const { format, onOversize, charset, regex, multiline } = values;
   const csv = values.csv ?? { delimiter: ',', columns: undefined };
   return {
     ...common(id, values, context),
@@ -153,7 +153,7 @@ function lineConfig(id: string, values: Omit<Values<typeof stdinTable>, 'type'>,
     isShaped: values.transform !== undefined,
     formats: values.formats ?? [],
     types: values.types,
-    parseJson: values.parse_json,
+    parseJson: values.parseJson,
     pathFields: [],
   };
 }
@@ -169,14 +169,14 @@ function hostZone(): string {
 }
 
 /** Exactly one of the patterns is given (config/rules/relations). */
-function multilineOf({ start, continue: more, before, timeout, max_lines, max_bytes }: Values<typeof multilineTable>): MultilineConfig {
+function multilineOf({ start, continue: more, maxBytes = Infinity, ...others }: Values<typeof multilineTable>): MultilineConfig {
   const kind = start === undefined ? 'continue' : 'start';
-  return { kind, pattern: start ?? more ?? '', before, timeoutMs: timeout, maxLines: max_lines, maxBytes: max_bytes ?? Infinity };
+  return { kind, pattern: start ?? more ?? '', maxBytes, ...others };
 }
 
 interface CommonValues {
   readonly fields: Readonly<Record<string, JsonValue>>;
-  readonly max_event_bytes: number;
+  readonly maxEventBytes: number;
   readonly dataset: string | undefined;
   readonly transform: TransformConfig | undefined;
 }
@@ -185,7 +185,7 @@ function common(id: string, values: CommonValues, context: Context) {
   return {
     id,
     fields: { ...context.fields, ...values.fields },
-    maxEventBytes: values.max_event_bytes,
+    maxEventBytes: values.maxEventBytes,
     dataset: values.dataset,
     ...withTransform(values.transform, context),
   };

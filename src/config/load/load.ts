@@ -169,7 +169,7 @@ class Loader {
     const { hash } = this.#texts;
     const folderOf = (path: string): string => dirname(resolve(this.#texts.partAt(this.#place(path).keyAt).file));
     const written = { file: resolve(this.#file), hash, written: writtenOf(map) };
-    return buildConfig(written, this.#reading.env, finish(agent), folderOf, presetTestsOf(rows));
+    return buildConfig(written, this.#reading.env, finish(agentTable, agent), folderOf, presetTestsOf(rows));
   }
 
   #isAtWrongLevel(main: YamlMap): boolean {

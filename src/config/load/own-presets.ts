@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { codeOf } from '../../core/errors.ts';
 import { MAX_INCLUDED_BYTES, MAX_INCLUDED_FILES } from '../limits.ts';
-import { asMap, finish, readTable, type Draft, type Values } from '../fields/field.ts';
+import { asMap, finish, readTable, type Draft } from '../fields/field.ts';
 import { NO_PRESETS, PRESET_NAMES, withPreset, type OwnPresets } from '../presets/preset.ts';
 import { quote } from '../quote.ts';
 import { presetTable } from '../tables/schema.ts';
@@ -21,8 +21,7 @@ const NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
 /** Only for rows without problems. */
 export const presetTestsOf = (rows: OwnPresetRows['rows']): Config['presetTests'] =>
   rows.flatMap(({ name, path, draft }) => {
-    const { tests }: Values<typeof presetTable> = finish(draft);
-    return tests.map((each, index) => ({ ...each, preset: name, path: `${path}.tests.${index}` }));
+    return finish(presetTable, draft).tests.map((each, index) => ({ ...each, preset: name, path: `${path}.tests.${index}` }));
   });
 
 /** Their problems are reported at their own places. */
