@@ -16,7 +16,7 @@ import type { FileSystem } from '../scan/file-system.ts';
 import { readBefore, readHead } from '../scan/peek.ts';
 import { isAllNuls, isAtGap, isEmpty } from './content.ts';
 import type { Notices } from '../scan/notices.ts';
-import { findNulsEnd, findTextEnd, isFilled, leadingNuls, NULS } from './nul-runs.ts';
+import { findFilledEnd, findNulsEnd, findTextEnd, isFilled, leadingNuls, NULS } from './nul-runs.ts';
 import { endsInNuls, isGone, noteSize, type TrackedFile } from './tracked-file.ts';
 
 export interface NulGapsOptions {
@@ -122,12 +122,22 @@ export class NulGaps {
    * Throws system errors.
    */
   noteSize(file: TrackedFile, size: number): void {
-    if (size <= file.sureSize) return;
+    if (size <= file.sureSize) return this.#noteFilled(file, size);
     const { fileSystem, shaping } = this.#options;
     const from = Math.max(0, size - READ_CHUNK_BYTES);
     const isText = this.endsInText(file.disk.fd!, size);
     noteSize(file, isText ? size : findTextEnd(fileSystem, file.disk.fd!, size, shaping.encoding.unitBytes, from));
     if (size > file.size) file.size = size;
+  }
+
+  /** Text in place of NULs was seen: it counts when it is lost. */
+  #noteFilled(file: TrackedFile, size: number): void {
+    if (!endsInNuls(file)) return;
+    const { fileSystem, shaping } = this.#options;
+    const { stream, disk } = file;
+    const { from, to } = stream.nuls.last;
+    const begin = Math.max(from, stream.offset);
+    stream.noteText(findFilledEnd(fileSystem, disk.fd!, begin, Math.min(size, to), shaping.encoding.unitBytes));
   }
 
   /** False where an open file of this size ends in NULs. Throws system errors. */

@@ -4,7 +4,7 @@
  */
 import { TAIL_BYTES } from '../../../core/limits.ts';
 import { READ_CHUNK_BYTES } from '../../framing/limits.ts';
-import { GAP_BYTES } from '../limits.ts';
+import { GAP_BYTES, TURN_BYTES } from '../limits.ts';
 import type { FileSystem } from '../scan/file-system.ts';
 
 export const NULS = Buffer.alloc(READ_CHUNK_BYTES);
@@ -74,6 +74,19 @@ export function findNulsEnd(
 export function isFilled(fileSystem: FileSystem, fd: number, from: number, to: number): boolean {
   const bytes = chunk.subarray(0, Math.min(TAIL_BYTES, to - from));
   return leadingNuls(bytes.subarray(0, fileSystem.peek(fd, bytes, from))) < bytes.length;
+}
+
+/** Where text ends that was written in place of the NULs between `from` and `to`, as far as one look goes. Throws system errors. */
+export function findFilledEnd(fileSystem: FileSystem, fd: number, from: number, to: number, unitBytes: 1 | 2): number {
+  const stopAt = Math.min(to, from + TURN_BYTES);
+  let at = from;
+  while (at < stopAt) {
+    const bytes = chunk.subarray(0, fileSystem.peek(fd, chunk.subarray(0, stopAt - at), at));
+    const textBytes = findNulRun(bytes, at, unitBytes);
+    at += textBytes;
+    if (textBytes < bytes.length || textBytes === 0) break;
+  }
+  return at;
 }
 
 /**

@@ -141,7 +141,7 @@ export class Copies {
   #compare(file: TrackedFile, original: TrackedFile): void {
     const entry = this.#undecided.get(file);
     // Looking at another original may have decided it.
-    if (entry) addOriginal(entry, original);
+    if (entry) addOriginal(entry, original, file.size);
   }
 
   #search(generation: TrackedFile, names: FolderNames): void {

@@ -151,15 +151,21 @@ export class CopyMatcher {
   }
 }
 
-/** The candidate may be a copy of this one, too. */
-export function addOriginal(entry: Undecided, original: TrackedFile): void {
+/** The candidate of this size may be a copy of this one, too. */
+export function addOriginal(entry: Undecided, original: TrackedFile, size: number): void {
   const { originals, compared } = entry;
   if (compared.has(original)) return;
   compared.add(original);
-  // An unread original is like everything that begins as it did: compared last.
-  const unread = isUnread(original) ? -1 : originals.findIndex(isUnread);
-  originals.splice(unread === -1 ? originals.length : unread, 0, original);
-  if (unread === 0) Object.assign(entry, { check: undefined, isShort: false });
+  const before = originals.findIndex((each) => comesBefore(original, each, size));
+  originals.splice(before === -1 ? originals.length : before, 0, original);
+  if (before === 0) Object.assign(entry, { check: undefined, isShort: false });
+}
+
+/** An unread original is like everything that begins as it did: compared last. Of two, a copy has the more that was seen of its own. */
+function comesBefore(one: TrackedFile, other: TrackedFile, size: number): boolean {
+  if (!isUnread(other)) return false;
+  const seen = ({ sureSize }: TrackedFile): number => (sureSize <= size ? sureSize : -1);
+  return !isUnread(one) || seen(one) > seen(other);
 }
 
 /** What the name of a copy extends: the path that the file had first, as matched and without links, or has now, if rotation did not give it. */
