@@ -96,6 +96,8 @@ describe('charset', () => {
     ['Shift-JIS', 'shift_jis'],
     ['GB2312', 'gbk'],
     ['KOI8-R', 'koi8-r'],
+    ['IBM866', 'cp866'],
+    ['win866', 'cp866'],
   ])('%s is %s', (written, charset) => {
     expect(fileOf(`charset: "${written}"`).charset).toBe(charset);
   });

@@ -45,6 +45,7 @@ export function findCharset(name: string): string | undefined {
     lower.replace('-', '_'),
     lower.replace(/^cp-?(125\d|874)$/, 'windows-$1'),
     lower.replace(/^iso8859-/, 'iso-8859-'),
+    lower.replace(/^(?:ibm|win)-?(\d{3})$/, 'cp$1'),
   ];
   const known = candidates.find((each) => CHARSETS.includes(each) || Object.hasOwn(ALIASES, each));
   return known === undefined ? undefined : (ALIASES[known] ?? known);

@@ -8,6 +8,8 @@ import { emptyFields, type EventFields, unparsed } from '../values/fields.ts';
 import type { FormatParser } from './line-parser.ts';
 
 const FIELDS = /^#fields:?[ \t](.*)$/i;
+/** Zeek's own, written as a character or as `\x2c`. */
+const SEPARATOR = /^#separator (?:\\x([\da-f]{2})|(\S))$/i;
 const DATE = /^#Date: (\d{4}-\d\d-\d\d)/;
 const LOCAL = /^#Time Format: Local/;
 const CLOCK = /^(\d{4}-\d\d-\d\d)[ \t](\d\d?:\d\d:\d\d(?:\.\d+)?)(?=[ \t]|$)/;
@@ -18,6 +20,8 @@ interface Header {
   /** Of logs whose lines have a clock alone. */
   readonly date: string | undefined;
   readonly isLocal: boolean;
+  /** Between values; undefined where the header does not name it: tabs, else blanks. */
+  readonly separator: string | undefined;
   /** The names as one text, of a header that was read. */
   readonly names: string | undefined;
   /** The lines that say so, from which it can be learnt; empty before the first one. */
@@ -26,7 +30,7 @@ interface Header {
 
 /** `configured`: the columns before the first header. */
 export function createW3cParser(configured: readonly string[] | undefined): FormatParser {
-  const first: Header = { columns: configured, date: undefined, isLocal: false, names: undefined, text: '' };
+  const first: Header = { columns: configured, date: undefined, isLocal: false, separator: undefined, names: undefined, text: '' };
   let header = first;
   return {
     restart() {
@@ -43,9 +47,9 @@ export function createW3cParser(configured: readonly string[] | undefined): Form
         header = readHeader(header, text);
         return [];
       }
-      const { columns } = header;
+      const { columns, separator = text.includes('\t') ? '\t' : undefined } = header;
       if (!columns) return [unparsedAt(text, 'no line with #Fields is before it', header)];
-      const values = text.includes('\t') ? text.split('\t') : splitQuoted(text.trim());
+      const values = separator === undefined ? splitQuoted(text.trim()) : text.split(separator);
       if (values.length !== columns.length) return [unparsedAt(text, `${values.length} values for ${columns.length} columns`, header)];
       return [eventOf(values, columns, header)];
     },
@@ -53,7 +57,12 @@ export function createW3cParser(configured: readonly string[] | undefined): Form
 }
 
 function readHeader(before: Header, line: string): Header {
+  const [, hex, character] = SEPARATOR.exec(line) ?? [];
+  const separator = hex === undefined ? character : String.fromCodePoint(parseInt(hex, 16));
+  if (separator !== undefined) return withText({ ...before, separator });
   const [, fields] = FIELDS.exec(line) ?? [];
+  const own = `#fields${before.separator}`;
+  if (line.startsWith(own)) return withText({ ...before, ...namesOf(line.slice(own.length).replaceAll(before.separator!, '\t')) });
   const [, date] = DATE.exec(line) ?? [];
   if (fields !== undefined) return withText({ ...before, ...namesOf(fields) });
   if (date !== undefined) return withText({ ...before, date });
@@ -69,8 +78,9 @@ function namesOf(fields: string): Pick<Header, 'columns' | 'names'> {
 }
 
 function withText(header: Header): Header {
-  const { date, isLocal, names } = header;
+  const { date, isLocal, separator, names } = header;
   const lines = [
+    ...(separator === undefined ? [] : [`#separator \\x${separator.codePointAt(0)!.toString(16).padStart(2, '0')}`]),
     ...(date === undefined ? [] : [`#Date: ${date}`]),
     ...(isLocal ? ['#Time Format: Local'] : []),
     ...(names === undefined ? [] : [`#Fields: ${names}`]),

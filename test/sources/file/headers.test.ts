@@ -168,3 +168,17 @@ test('w3c parser goes on under the header that it says, of columns, date and kin
   parser.restart!();
   expect(parser.header!()).toBe('');
 });
+
+test.each([
+  ['a character in hexadecimal', '\\x2c', ','],
+  ['a character', '|', '|'],
+  ['a tab', '\\x09', '\t'],
+])('w3c obeys the separator that a header names: %s', async (_, written, separator) => {
+  const rig = new TailRig({ format: 'w3c' });
+  const row = (...values: string[]): string => `${values.join(separator)}\n`;
+  const header = `#separator ${written}\n${row('#set_separator', ';')}${row('#fields', 'host', 'uri')}${row('#types', 'addr', 'string')}`;
+  await rig.play`write a.log ${`${header}${row('10.0.0.1', '/a b')}`}; start; drain; commit`;
+  expect(eventsIn(rig.lane)).toEqual([{ host: '10.0.0.1', uri: '/a b' }]);
+  await rig.play`start; append a.log ${row('10.0.0.2', '/c d')}; drain`;
+  expect(eventsIn(rig.lane)).toEqual([{ host: '10.0.0.2', uri: '/c d' }]);
+});
