@@ -194,7 +194,6 @@ function project(columns: readonly NamedNode[]): CompiledStage {
 function rename(pairs: readonly Renamed[]): CompiledStage {
   const parts = pairs.map(({ from, to }) => ({ from, to, read: fieldReader(from), write: fieldWriter(to) }));
   const newName = new Map(pairs.map(({ from, to }) => [from, to]));
-  const left = pairs.map(({ from }) => ({ text: from, prefix: false }));
   return {
     reads: pairs.map(({ from }) => from),
     writes: pairs.flatMap(({ from, to }) => [...topLevelNames(from), ...topLevelNames(to)]),
@@ -202,14 +201,16 @@ function rename(pairs: readonly Renamed[]): CompiledStage {
     run: ({ row }) => {
       const found = parts.map(({ read }) => read(row));
       const targets = new Set(parts.filter((_, n) => found[n] !== undefined).map(({ to }) => to));
+      const nested = parts.filter(({ from }, n) => found[n] !== undefined && !row.has(from));
+      // Before another field takes one of their names.
+      const rest = new Map(row);
+      removeFields(rest, nested.map(({ from }) => ({ text: from, prefix: false })));
       const result: Row = new Map();
-      for (const [name, value] of row) {
+      for (const [name, value] of rest) {
         const to = newName.get(name);
         if (to !== undefined) result.set(to, value);
         else if (!targets.has(name)) result.set(name, value);
       }
-      const nested = parts.filter(({ from }, n) => found[n] !== undefined && !row.has(from));
-      removeFields(result, left.filter(({ text }) => nested.some(({ from }) => from === text)));
       for (const part of nested) part.write(result, found[parts.indexOf(part)]!);
       return result;
     },

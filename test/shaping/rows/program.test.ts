@@ -106,6 +106,21 @@ describe('properties', () => {
   });
 });
 
+// Symptom: `o.n = n, n = o.n` lost one of both. Cause: the field that moved was taken for the one that left.
+test('fields that swap their places all stay, top-level and nested ones, whatever the order', () => {
+  const places = ['a', 'b', 'o.a', 'o.b'];
+  const orders = (rest: readonly string[]): string[][] =>
+    rest.length === 0 ? [[]] : rest.flatMap((first) => orders(rest.filter((each) => each !== first)).map((others) => [first, ...others]));
+  const event = '{"a":"a","b":"b","o":{"a":"o.a","b":"o.b"}}';
+  for (const targets of orders(places))
+    for (const turn of [0, 1]) {
+      const pairs = places.map((from, n) => `${targets[n]} = ${from}`);
+      const text = `project-rename ${(turn ? pairs.reverse() : pairs).join(', ')} | project ${places.map((each, n) => `v${n} = ${each}`).join(', ')}`;
+      const values = places.map((each) => places[targets.indexOf(each)]);
+      expect([text, ...shape(text, event)]).toEqual([text, JSON.stringify(Object.fromEntries(values.map((value, n) => [`v${n}`, value])))]);
+    }
+});
+
 describe('mistakes', () => {
   function problemsOf(text: string): readonly TransformProblem[] {
     try {
