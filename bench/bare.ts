@@ -9,11 +9,12 @@ import { KERNEL_SLACK_BYTES } from '../src/core/limits.ts';
 import { READ_CHUNK_BYTES } from '../src/sources/framing/limits.ts';
 import { createKernel } from '../src/kernel/kernel.ts';
 import { Connections } from '../src/sinks/ingest/http/connections.ts';
+import type { IngestSinkConfig } from '../src/sinks/ingest/ingest-config.ts';
 
 const SLOTS = 8;
 
 const config = loadConfig(process.argv.at(-1)!, process.env);
-const [source, sink] = [config.sources[0]!, config.sinks.flatMap((each) => (each.type === 'ingest' ? [each] : []))[0]!];
+const [source, sink] = [config.sources[0]!, config.sinks.find((each): each is IngestSinkConfig => each.type === 'ingest')!];
 if (source.type !== 'file') throw new Error('bare reads files only');
 const file = source.include[0]!;
 const { maxBytes, maxEvents } = sink.batch;

@@ -220,7 +220,8 @@ function resolve(from: string, specifier: string): string {
 
 /** The room of a file: its folder under src, or its own name where it lies in src itself (`main`). */
 function roomOf(file: string): string {
-  return (homeOf(file).split('/')[1] ?? '').replace(/\.ts$/, '');
+  const [, room = '', folder] = homeOf(file).split('/');
+  return Object.hasOwn(rooms, `${room}/${folder}`) ? `${room}/${folder}` : room.replace(/\.ts$/, '');
 }
 
 /** Whether a file is the place, or in the folder (with a slash) that it names. */

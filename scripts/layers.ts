@@ -2,11 +2,16 @@
 
 const base = ['core', 'json', 'config', 'kernel', 'telemetry', 'state'];
 
-/** Which rooms a room may import, besides itself. */
+/** From a file to a checked configuration, by the tables that the registries bring; what these tables are made of is `config` itself. */
+const loading = ['config/load', 'config/tables', 'config/rules'];
+const mayLoad = ['core', 'config', 'sinks', ...loading];
+
+/** Which rooms a room may import, besides itself. A folder that is named here is a room of its own. */
 export const rooms: Readonly<Record<string, readonly string[]>> = {
   core: [],
   json: ['core'],
   config: ['core'],
+  ...Object.fromEntries(loading.map((folder) => [folder, mayLoad])),
   kernel: ['core'],
   // Serves the built pages; the pages themselves run in browsers and take types alone, but for `runsInBrowsers`.
   web: ['core'],
@@ -19,11 +24,11 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
   batcher: base,
   sinks: [...base, 'client'],
   client: base,
-  agent: [...base, 'parsers', 'sources', 'shaping', 'batcher', 'sinks', 'client'],
+  agent: [...base, ...loading, 'parsers', 'sources', 'shaping', 'batcher', 'sinks', 'client'],
   shaping: [...base, 'language'],
   // The service judges the agent, so it knows nothing of the agent's rooms.
   service: ['core', 'json', 'config', 'language', 'web'],
-  cli: [...base, 'language', 'sources', 'batcher', 'agent', 'client', 'service'],
+  cli: [...base, ...loading, 'language', 'sources', 'batcher', 'sinks', 'agent', 'client', 'service'],
   main: ['core', 'config', 'cli', 'shaping'],
 };
 

@@ -1,9 +1,10 @@
 /** config.example.yaml from the field tables: every key with its default, ready to be edited. */
 import type { Table } from '../../src/config/fields/field.ts';
-import { agentTable, sinkTables, sourceTables } from '../../src/config/tables/schema.ts';
+import { agentTable, sourceTables } from '../../src/config/tables/schema.ts';
+import { sinkTypes } from '../../src/sinks/registry.ts';
 
 /** The component ids of the example, by type; else the type. */
-const IDS: Record<string, string> = { file: 'app', stdin: 'pipe', syslog: 'net', ingest: 'store', console: 'screen' };
+const IDS: Record<string, string> = { file: 'app', stdin: 'pipe', syslog: 'net' };
 const COMMENT_COLUMN = 44;
 
 const HEAD = `# Every key of Tailrace's configuration with its default. Keys behind a # are optional and have none.
@@ -15,7 +16,7 @@ export function renderExample(): string {
   const lines = [HEAD, ...renderTable(agent, ''), '', 'sources:'];
   for (const [type, table] of Object.entries(sourceTables)) lines.push(`  ${IDS[type] ?? type}:`, ...renderTable(table, '    '));
   lines.push('', 'sinks:');
-  for (const [type, table] of Object.entries(sinkTables)) lines.push(`  ${IDS[type] ?? type}:`, ...renderTable(table, '    '));
+  for (const { exampleId, fields } of Object.values(sinkTypes)) lines.push(`  ${exampleId}:`, ...renderTable(fields, '    '));
   return `${lines.join('\n')}\n`;
 }
 

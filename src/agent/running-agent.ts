@@ -25,6 +25,7 @@ import { whyRestart } from './reload/needs-restart.ts';
 import { reconfigure } from './reload/reconfigure.ts';
 import { Components, type SourcePipeline } from './build/components.ts';
 import { SettlementSaver } from './settlement-saver.ts';
+import { sinkFacts } from '../sinks/registry.ts';
 import { createSinkHistograms, drainSink } from './build/sink-pipeline.ts';
 import { SAVE_EVERY_MS } from './limits.ts';
 import { countHeld, saveAtLast, type StopReport, stopComponents } from './stop.ts';
@@ -106,9 +107,9 @@ export class RunningAgent implements Agent {
 
   observe(): Observed {
     const { config } = this.#inForce;
-    const { file, hash } = config;
     return {
-      config: { file, hash, scripts: this.#builder?.shapers?.scripts ?? [] },
+      facts: sinkFacts,
+      config: { file: config.file, hash: config.hash, scripts: this.#builder?.shapers?.scripts ?? [] },
       sources: observeSources(
         new Map([...this.#components.removed, ...this.#components.sources]),
         this.#components.formerAccounting,

@@ -1,10 +1,15 @@
 /** Reads the reply of the ingest endpoint. Pure; the ingest sink uses it, too. */
-import type { IngestResult, NamedFailure } from '../core/sink.ts';
+import type { NamedFailure } from '../core/sink.ts';
 import { shorten } from './answer.ts';
 
 const REASON_CHARACTERS = 200;
 
-export interface IngestReply extends IngestResult {
+export interface IngestReply {
+  readonly ingested: number;
+  readonly failed: number;
+  readonly processedBytes: number;
+  readonly blocksCreated: number;
+  readonly walLength: number;
   /** Some services list only the first ones, and without an index; `failed` is the true count. */
   readonly failures: readonly NamedFailure[];
 }

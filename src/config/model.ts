@@ -3,7 +3,8 @@
  * config/tables/schema defines how each key is written, config/load/load makes this from a file.
  */
 import type { JsonValue } from '../core/block.ts';
-import type { BodyForm } from '../core/sink.ts';
+import type { SecretFile } from './findings.ts';
+import type { SinkSettings } from './common/sink-fields.ts';
 
 export interface Config {
   /** The file it was read from, absolute. */
@@ -206,8 +207,9 @@ export interface TlsFiles {
   readonly key: string | undefined;
 }
 
-/** What every sink has: which events it takes, and how they are batched and kept. */
-interface CommonSinkConfig extends BodyForm {
+/** Of a sink of any type. Its type's own settings are for that type alone (sinks/sink-type). */
+export interface SinkConfig extends SinkSettings {
+  readonly type: string;
   readonly id: string;
   /** Ids of the sources that feed it. */
   readonly inputs: readonly string[];
@@ -215,51 +217,9 @@ interface CommonSinkConfig extends BodyForm {
   readonly takesAll?: true;
   /** Of the events that go to this sink. */
   readonly transform?: TransformConfig | undefined;
-  readonly dataset: string;
-  readonly compression: 'auto' | 'gzip' | 'zstd' | 'none';
-  /** `closesEarly`: `max_age` is not written, so an idle sink gets its batch earlier. */
-  readonly batch: { readonly maxBytes: number; readonly maxEvents: number; readonly maxAgeMs: number; readonly closesEarly: boolean };
-  readonly concurrency: number;
-  /** `maxElapsedMs` is Infinity for `never`. */
-  readonly retry: { readonly initialBackoffMs: number; readonly maxBackoffMs: number; readonly maxElapsedMs: number };
-  readonly buffer: {
-    readonly maxMemoryBytes: number;
-    /** Of the disk buffer, for sources that cannot be read again. */
-    readonly maxDiskBytes: number;
-    /** Also batches of files, when memory is full. */
-    readonly spillFiles: boolean;
-    /** `always`: batches of what cannot be read again close whenever the disk is free. */
-    readonly sync: 'batch' | 'always';
-    readonly whenFull: 'block' | 'drop_newest' | 'drop_oldest';
-  };
+  /** `what` as in "it is the token_file". */
+  readonly secretFiles?: readonly SecretFile[];
 }
-
-export interface IngestSinkConfig extends CommonSinkConfig {
-  readonly type: 'ingest';
-  /** Base address of ingest without a trailing slash; `edge_url` where it is set. */
-  readonly url: string;
-  /** Base address of everything else. */
-  readonly apiUrl: string;
-  readonly token: Secret | undefined;
-  readonly orgId: string | undefined;
-  readonly createDataset: boolean;
-  readonly path: 'current' | 'legacy';
-  readonly headerPrefix: string;
-  readonly tls: TlsFiles;
-  /** Address of the proxy for each base address, which may hold a user and password; undefined where there is none. */
-  readonly proxy: string | undefined;
-  readonly apiProxy: string | undefined;
-  readonly timestampFormat: string | undefined;
-  readonly timeoutMs: number;
-}
-
-/** Events to standard output. */
-export interface ConsoleSinkConfig extends CommonSinkConfig {
-  readonly type: 'console';
-  readonly style: 'json' | 'pretty';
-}
-
-export type SinkConfig = IngestSinkConfig | ConsoleSinkConfig;
 
 export interface TelemetryConfig {
   /** Undefined when telemetry is switched off (`listen: none`). */

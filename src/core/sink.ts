@@ -1,14 +1,10 @@
 /** A sink as the batcher sees it: it sends one request and classifies the answer. It never retries and never waits. */
-import type { JsonValue } from './block.ts';
 
-/** The counts of the service's reply to an ingest request. */
-export interface IngestResult {
-  readonly ingested: number;
-  readonly failed: number;
-  readonly processedBytes: number;
-  readonly blocksCreated: number;
-  readonly walLength: number;
-}
+/**
+ * What a request came to beside its events, by the name of a metric that the sink's type declares: added up where that ends in `_total`,
+ * else the last one counts.
+ */
+export type Facts = Readonly<Record<string, number>>;
 
 /** One event that the service did not store. `index` is its 0-based place in the request, where the service reports it. */
 export interface NamedFailure {
@@ -20,23 +16,17 @@ export interface NamedFailure {
 
 /**
  * The form in which a batch's events are sent and to be read. A batch keeps its form over reloads and in the disk buffer, because its key
- * stands for its events in that form. Plain data: spool files hold it.
+ * stands for its events in that form. Plain data, which spool files hold and only the sink's type reads.
  */
-export interface BodyForm {
-  readonly encoding: 'ndjson' | 'csv' | 'json';
-  readonly csv: {
-    /** Undefined takes the keys of each batch. */
-    readonly columns: readonly string[] | undefined;
-    /** The column that takes all other keys; undefined drops them. */
-    readonly extra: string | undefined;
-    /** Where the columns are named: the first line of the body, or a header of the request. */
-    readonly header: 'line' | 'header';
-  };
-  readonly json: { readonly envelope: boolean };
-  /** Added to every event by the service. */
-  readonly labels: Readonly<Record<string, JsonValue>>;
-  readonly timestampField: string | undefined;
-  readonly timestampFormat?: string | undefined;
+export type BodyForm = object;
+
+/** How one type of sink writes bodies that are not NDJSON. */
+export interface BodyForms<Config, Form extends BodyForm = BodyForm> {
+  formOf(config: Config): Form;
+  /** Text that differs when the same events would be stored differently: a part of what a batch's key stands for. For plain NDJSON it is `ndjson`. */
+  nameOf(form: Form): string;
+  /** What turns NDJSON (every line ends in a newline) into a body before compression; undefined sends it as it is. Pure. */
+  encoderOf(form: Form): ((ndjson: Buffer) => Uint8Array) | undefined;
 }
 
 /** One request's worth of events. */
@@ -67,8 +57,8 @@ export type CompressionSetting = 'auto' | 'gzip' | 'zstd' | 'none';
  * - `bisect`: something in the request, or (415) its encoding, is refused; halves find out what.
  */
 export type Outcome =
-  | { readonly kind: 'delivered'; readonly result: IngestResult }
-  | { readonly kind: 'partial'; readonly result: IngestResult; readonly failures: readonly NamedFailure[]; readonly detail: string }
+  | ({ readonly kind: 'delivered' } & Stored)
+  | ({ readonly kind: 'partial'; readonly failed: number; readonly failures: readonly NamedFailure[]; readonly detail: string } & Stored)
   | {
       readonly kind: 'retry';
       readonly reason: RetryReason;
@@ -80,6 +70,12 @@ export type Outcome =
     }
   | { readonly kind: 'pause'; readonly reason: PauseReason; readonly detail: string; readonly fix: string; readonly isFinal?: boolean }
   | { readonly kind: 'halve' | 'bisect'; readonly detail: string };
+
+export interface Stored {
+  /** Events. */
+  readonly stored: number;
+  readonly facts?: Facts;
+}
 
 /** `token_changed` and `dataset_created`: resend at once, the token or dataset is available now. */
 type RetryReason = 'rate_limited' | 'timeout' | 'server_error' | 'network' | 'bad_answer' | 'token_changed' | 'dataset_created';

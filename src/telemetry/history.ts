@@ -49,14 +49,14 @@ export class History {
       this.#put('source', id, 'eventsPerSecond', perSecond(`source ${id}`, accepted));
       this.#put('source', id, 'lagBytes', stats.lagBytes);
     }
-    for (const { id, ingested, queuedBytes, diskBytes, requestSeconds } of observed.sinks.slice(0, MAX_SINKS)) {
+    for (const { id, stored, queuedBytes, diskBytes, requestSeconds } of observed.sinks.slice(0, MAX_SINKS)) {
       this.#put(
         'sink',
         id,
         'eventsPerSecond',
         perSecond(
           `sink ${id}`,
-          [...ingested.values()].reduce((sum, each) => sum + each, 0),
+          [...stored.values()].reduce((sum, each) => sum + each, 0),
         ),
       );
       const requests = rise(`requests ${id}`, requestSeconds.count);

@@ -137,13 +137,10 @@ export const sinkMetrics: readonly Metric[] = [
     'Events as the service counted them',
     (seen) =>
       seen.sinks.flatMap((sink) => [
-        ...[...sink.ingested].map(([dataset, count]): Sample => [{ sink: sink.id, dataset, result: 'ingested' }, count]),
+        ...[...sink.stored].map(([dataset, count]): Sample => [{ sink: sink.id, dataset, result: 'ingested' }, count]),
         ...[...sink.failed].map(([dataset, count]): Sample => [{ sink: sink.id, dataset, result: 'failed' }, count]),
       ]),
   ],
-  ['ingest_processed_bytes_total', 'processedBytes of the service’s replies', eachSink(({ processedBytes }) => processedBytes)],
-  ['ingest_blocks_created_total', 'blocksCreated of the service’s replies', eachSink(({ blocksCreated }) => blocksCreated)],
-  ['ingest_wal_length', 'walLength of the service’s last reply', eachSink(({ walLength }) => walLength)],
   [
     'buffer_bytes',
     'Bytes that batches hold, in memory and on disk; abandoned: of sinks that are not configured any more',
@@ -213,6 +210,15 @@ export const sinkMetrics: readonly Metric[] = [
     (seen) => [[{ version, config_hash: seen.config.hash }, 1]],
   ],
 ];
+
+/** The metrics that types of sinks declare, by their help. */
+export function factMetrics(facts: Readonly<Record<string, string>>): Metric[] {
+  return Object.entries(facts).map(([name, help]) => [
+    name,
+    help,
+    ({ sinks }) => sinks.flatMap((sink): Sample[] => (sink.facts.has(name) ? [[{ sink: sink.id }, sink.facts.get(name)!]] : [])),
+  ]);
+}
 
 function eachSource(value: (source: ObservedSource) => number): Samples {
   return ({ sources }) => sources.map((source) => [{ source: source.id }, value(source)]);

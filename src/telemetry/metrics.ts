@@ -4,7 +4,7 @@
  */
 import { Registry } from 'prom-client';
 import type { Histograms } from './histogram.ts';
-import { sinkMetrics, sourceMetrics } from './metric-table.ts';
+import { factMetrics, sinkMetrics, sourceMetrics } from './metric-table.ts';
 import type { Observed } from './observed.ts';
 import { readdirSync, readFileSync } from 'node:fs';
 
@@ -24,7 +24,7 @@ interface MetricValue {
 export function createRegistry(observe: () => Observed, histograms: SinkHistograms): { contentType: string; render(): Promise<string> } {
   const registry = new Registry();
   let seen = observe();
-  for (const [name, help, samples] of [...sourceMetrics, ...sinkMetrics])
+  for (const [name, help, samples] of [...sourceMetrics, ...sinkMetrics, ...factMetrics(seen.facts)])
     add(registry, name.endsWith('_total') ? 'counter' : 'gauge', name, help, () =>
       samples(seen).map(([labels, value]) => ({ labels, value })),
     );

@@ -50,11 +50,10 @@ export interface ObservedSink {
   readonly retries: ReadonlyMap<string, number>;
   readonly sentBytes: number;
   /** By dataset. */
-  readonly ingested: ReadonlyMap<string, number>;
+  readonly stored: ReadonlyMap<string, number>;
   readonly failed: ReadonlyMap<string, number>;
-  readonly processedBytes: number;
-  readonly blocksCreated: number;
-  readonly walLength: number;
+  /** What its answers told beside that, by metric. */
+  readonly facts: ReadonlyMap<string, number>;
   /** Wall clock of the last answer that stored events, milliseconds. */
   readonly lastStoredMs: number | undefined;
   /** Of the last request: its HTTP status, or `none`, and the wall clock in milliseconds. */
@@ -104,6 +103,8 @@ export interface ConfigReloads {
 }
 
 export interface Observed {
+  /** What each metric of the sinks' `facts` counts. */
+  readonly facts: Readonly<Record<string, string>>;
   /** The configuration in force. */
   readonly config: {
     readonly file: string;

@@ -56,7 +56,7 @@ function describeSink(sink: ObservedSink) {
     /** Of events in that memory, as they were read. */
     queuedBytes,
     diskBytes,
-    ingested: sum(sink.ingested),
+    ingested: sum(sink.stored),
     failed: sum(sink.failed),
     /** Events by reason. */
     deadLetters: Object.fromEntries(sink.deadLetters),

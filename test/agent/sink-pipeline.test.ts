@@ -40,8 +40,7 @@ async function pipelineOnFullDisk() {
       id: 'store',
       send(parcel) {
         sent.push(parcel.key);
-        const result = { ingested: 2, failed: 0, failures: [], processedBytes: 0, blocksCreated: 0, walLength: 0 };
-        return Promise.resolve({ outcome: { kind: 'delivered', result }, status: 200, elapsedMs: 1 });
+        return Promise.resolve({ outcome: { kind: 'delivered', stored: 2 }, status: 200, elapsedMs: 1 });
       },
       close: () => Promise.resolve(),
     },

@@ -155,8 +155,10 @@ function answerOf(how: number, events: number): { outcome: Outcome; status: numb
   if (how === 3) return { outcome: { kind: 'halve', detail: '413' }, status: 413 };
   if (how === 4) return { outcome: { kind: 'bisect', detail: '400' }, status: 400 };
   if (how === 5) {
-    const result = { ingested: events - 1, failed: 1, processedBytes: 0, blocksCreated: 0, walLength: 0 };
-    return { outcome: { kind: 'partial', result, failures: [{ index: 0, timestamp: '', error: 'no' }], detail: '1' }, status: 200 };
+    return {
+      outcome: { kind: 'partial', stored: events - 1, failed: 1, failures: [{ index: 0, timestamp: '', error: 'no' }], detail: '1' },
+      status: 200,
+    };
   }
   if (how === 6) return { outcome: retry('bad_answer'), status: 200 };
   return { outcome: delivered(events), status: 200 };

@@ -19,9 +19,13 @@ test('delivery commits a batch, sends it, and settles it when it is stored', asy
   expect(rig.trace).toEqual(['commit a', 'send a', 'settle a']);
   expect(rig.accounting.settled).toMatchObject({ delivered: 3 });
   expect([rig.delivery.held(), rig.budget.usedBytes]).toEqual([[], 0]);
-  expect(rig.delivery.stats).toMatchObject({ processedBytes: 30, blocksCreated: 1, walLength: 3, sentBytes: request.parcel.body.length });
+  expect(rig.delivery.stats).toMatchObject({ sentBytes: request.parcel.body.length });
+  expect([...rig.delivery.stats.facts]).toEqual([
+    ['toy_bytes_total', 30],
+    ['toy_length', 3],
+  ]);
   expect(rig.delivery.stats.requests).toEqual(new Map([['200', 1]]));
-  expect(rig.delivery.stats.ingested).toEqual(new Map([['logs', 3]]));
+  expect(rig.delivery.stats.stored).toEqual(new Map([['logs', 3]]));
 });
 
 // Symptom: each batch in the disk buffer took 5 KB of memory while the service was away. Cause: half of it was a ticket of the workers' queue. Fix: there is
@@ -479,12 +483,12 @@ test('delivery bounds what finding the events at fault may cost, and dead-letter
 });
 
 test('delivery takes the service’s word for single failures only when it names exactly as many as failed', async () => {
-  const result = { ingested: 3, failed: 1, processedBytes: 0, blocksCreated: 0, walLength: 0 };
+  const counts = { stored: 3, failed: 1 };
   const named = new DeliveryRig();
   named.seal('a', 4);
   await (
     await named.next()
-  ).answer({ kind: 'partial', result, failures: [{ index: 2, timestamp: '', error: 'no such type' }], detail: '1 of 4' });
+  ).answer({ kind: 'partial', ...counts, failures: [{ index: 2, timestamp: '', error: 'no such type' }], detail: '1 of 4' });
   expect(named.accounting.settled).toMatchObject({ delivered: 3, dead_lettered: 1 });
   expect([...named.letters.values()].flat()).toMatchObject([{ eventInSpan: 2, detail: 'no such type', reason: 'rejected', status: 200 }]);
   expect(named.requests).toHaveLength(1);
@@ -492,7 +496,7 @@ test('delivery takes the service’s word for single failures only when it names
   for (const failures of [[], [{ index: 9, timestamp: '', error: 'x' }], [1, 2].map((index) => ({ index, timestamp: '', error: 'x' }))]) {
     const lying = new DeliveryRig();
     lying.seal('a', 4);
-    await (await lying.next()).answer({ kind: 'partial', result, failures, detail: '1 of 4' });
+    await (await lying.next()).answer({ kind: 'partial', ...counts, failures, detail: '1 of 4' });
     // Halves find out which it is.
     const half = await lying.next();
     expect(half.events).toHaveLength(2);
@@ -594,8 +598,8 @@ test('delivery that drops a batch counts what was stored of it, and what was ref
   rig.seal('a', 8, { rereadable: false });
   await (await rig.next()).answer({ kind: 'halve', detail: 'HTTP 413' }, 413);
   const failures = [{ index: 1, timestamp: '', error: 'no' }];
-  const result = { ingested: 3, failed: 1, processedBytes: 0, blocksCreated: 0, walLength: 0 };
-  await (await rig.next()).answer({ kind: 'partial', result, failures, detail: 'one' });
+  const counts = { stored: 3, failed: 1 };
+  await (await rig.next()).answer({ kind: 'partial', ...counts, failures, detail: 'one' });
   await (await rig.next()).answer(pause(), 403);
   rig.isBroken = true;
   await rig.clock.advance(1000);

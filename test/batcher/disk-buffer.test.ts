@@ -97,8 +97,7 @@ test.for(['before', 'after'] as const)(
     rig.checkBalance();
     // The 46th event is the 16th of `a`.
     const failures = [{ index: 45, timestamp: '', error: 'not this one' }];
-    const result = { ingested: events - 1, failed: 1, failures, processedBytes: 0, blocksCreated: 0, walLength: 0 };
-    const partial: Outcome = { kind: 'partial', result, failures, detail: '1 of 90 events was rejected' };
+    const partial: Outcome = { kind: 'partial', stored: events - 1, failed: 1, failures, detail: '1 of 90 events was rejected' };
     rig.respond = ({ parcel }) => ({ outcome: parcel.events === 1 ? delivered(1) : partial });
     await rig.clock.advance(1000);
     await until('all is settled', () => rig.delivery.held().length === 0);

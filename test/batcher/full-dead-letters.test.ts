@@ -18,8 +18,8 @@ beforeEach(() => {
   rig.respond = ({ events, parcel }) => {
     const bad = events.flatMap((event, index) => (event.includes('bad') ? [{ index, timestamp: '', error: 'a field too many' }] : []));
     if (bad.length === 0) return { outcome: delivered(parcel.events) };
-    const result = { ingested: parcel.events - bad.length, failed: bad.length, processedBytes: 1, blocksCreated: 0, walLength: 0 };
-    return { outcome: { kind: 'partial', result, failures: bad, detail: 'some' } };
+    const counts = { stored: parcel.events - bad.length, failed: bad.length };
+    return { outcome: { kind: 'partial', ...counts, failures: bad, detail: 'some' } };
   };
 });
 

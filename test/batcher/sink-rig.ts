@@ -10,7 +10,8 @@ import { settleTurns, until } from '../support/until.ts';
 
 export const delivered = (events: number): Outcome => ({
   kind: 'delivered',
-  result: { ingested: events, failed: 0, processedBytes: 10 * events, blocksCreated: 1, walLength: 3 },
+  stored: events,
+  facts: { toy_bytes_total: 10 * events, toy_length: 3 },
 });
 export const retry = (reason: Extract<Outcome, { kind: 'retry' }>['reason'], afterMs?: number): Outcome => ({
   kind: 'retry',

@@ -2,7 +2,8 @@
 import { join } from 'node:path';
 import { ConfigError, formatProblem } from '../../src/config/config-error.ts';
 import { loadConfig } from '../../src/config/load/load.ts';
-import type { Config, FileSourceConfig, IngestSinkConfig, SourceConfig } from '../../src/config/model.ts';
+import type { Config, FileSourceConfig, SourceConfig } from '../../src/config/model.ts';
+import type { IngestSinkConfig } from '../../src/sinks/ingest/ingest-config.ts';
 import { makeTree } from '../support/temp-tree.ts';
 
 type Env = Record<string, string | undefined>;
@@ -46,7 +47,7 @@ export function fileSourceOf(config: Config): FileSourceConfig {
 }
 
 export function sinkOf(config: Config): IngestSinkConfig {
-  return found(config.sinks.find((sink) => sink.type === 'ingest'));
+  return found(config.sinks.find((sink): sink is IngestSinkConfig => sink.type === 'ingest'));
 }
 
 function found<T>(value: T | undefined): T {

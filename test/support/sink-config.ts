@@ -1,5 +1,5 @@
 /** A configuration of an ingest sink with the defaults of the schema. */
-import type { IngestSinkConfig } from '../../src/config/model.ts';
+import type { IngestSinkConfig } from '../../src/sinks/ingest/ingest-config.ts';
 
 export function sinkConfig(url: string, changes: Partial<IngestSinkConfig> = {}): IngestSinkConfig {
   return {
@@ -28,7 +28,7 @@ export function sinkConfig(url: string, changes: Partial<IngestSinkConfig> = {})
     concurrency: 4,
     timeoutMs: 30_000,
     retry: { initialBackoffMs: 1, maxBackoffMs: 10, maxElapsedMs: Infinity },
-    buffer: { maxMemoryBytes: 8 * 1024 * 1024, maxDiskBytes: 1024 ** 3, spillFiles: false, sync: 'batch', whenFull: 'block' },
+    buffer: { maxMemoryBytes: 8 * 1024 * 1024, disk: { maxBytes: 1024 ** 3, files: false }, sync: 'batch', whenFull: 'block' },
     ...changes,
   };
 }

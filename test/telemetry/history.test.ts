@@ -10,7 +10,7 @@ test('history tells rates and request times from what changed between two sample
   const history = new History();
   const requestSeconds = { sum: 0, count: 0 };
   const sample = (at: number, accepted: number, ingested: number) => {
-    const sink = observedSink({ ingested: new Map([['logs', ingested]]), requestSeconds: { ...requestSeconds } });
+    const sink = observedSink({ stored: new Map([['logs', ingested]]), requestSeconds: { ...requestSeconds } });
     history.sample(observed({ sources: [observedSource({ accepted })], sinks: [sink] }), at);
   };
   sample(1000, 100, 50);

@@ -114,7 +114,7 @@ test('metrics stay strict for any ids, states and counts', async () => {
       fc.integer({ min: 0 }),
       async (id, dataset, count) => {
         const source = observedSource({ id, accepted: count });
-        const sink = observedSink({ id, ingested: new Map([[dataset, count]]) });
+        const sink = observedSink({ id, stored: new Map([[dataset, count]]) });
         const families = parsePrometheus(
           await createRegistry(() => observed({ sources: [source], sinks: [sink] }), makeHistograms()).render(),
         );

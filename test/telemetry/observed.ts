@@ -1,5 +1,6 @@
 /** What an agent with one source and one sink would show, for tests of telemetry. */
 import { Histograms } from '../../src/telemetry/histogram.ts';
+import { ingestFacts } from '../../src/sinks/ingest/facts.ts';
 import type { SinkHistograms } from '../../src/telemetry/metrics.ts';
 import type { Observed, ObservedSink, ObservedSource } from '../../src/telemetry/observed.ts';
 
@@ -29,11 +30,13 @@ export function observedSink(changes: Partial<ObservedSink> = {}): ObservedSink 
     ]),
     retries: new Map([['network', 2]]),
     sentBytes: 12_345,
-    ingested: new Map([['logs', 50]]),
+    stored: new Map([['logs', 50]]),
     failed: new Map([['logs', 10]]),
-    processedBytes: 999,
-    blocksCreated: 3,
-    walLength: 4,
+    facts: new Map([
+      ['ingest_processed_bytes_total', 999],
+      ['ingest_blocks_created_total', 3],
+      ['ingest_wal_length', 4],
+    ]),
     lastStoredMs: 1_700_000_000_500,
     lastAnswer: { status: '200', atMs: 1_700_000_000_500 },
     requestSeconds: { sum: 0.9, count: 9 },
@@ -56,6 +59,7 @@ export function observedSink(changes: Partial<ObservedSink> = {}): ObservedSink 
 
 export function observed(changes: Partial<Observed> = {}): Observed {
   return {
+    facts: ingestFacts,
     config: { file: '/etc/tailrace/tailrace.yaml', hash: '0123456789ab', scripts: [] },
     sources: [observedSource()],
     sinks: [observedSink()],

@@ -16,11 +16,10 @@ import type { Region } from '../../core/block.ts';
 import { type Clock, whenAborted } from '../../core/time/clock.ts';
 import type { Log } from '../../core/log.ts';
 import { sinkOf } from '../../core/owner.ts';
-import type { DeadLetter, Sink } from '../../core/sink.ts';
+import type { BodyForm, DeadLetter, Sink } from '../../core/sink.ts';
 import { divideMemory, type SinkMemory } from '../../core/sink-memory.ts';
 import type { Kernel } from '../../kernel/kernel.ts';
-import { createSink } from '../../sinks/create-sink.ts';
-import { bodyFormOf, encoderOf, formOf } from '../../sinks/ingest/encode/encoder.ts';
+import { sinkTypeOf } from '../../sinks/registry.ts';
 import { Spool } from '../../state/spool/spool.ts';
 import type { State } from '../../state/database/store.ts';
 import { Histograms } from '../../telemetry/histogram.ts';
@@ -93,7 +92,14 @@ export function memoryOf({ buffer, batch, concurrency }: SinkConfig): SinkMemory
 export function createSinkPipeline(options: SinkPipelineOptions): SinkPipeline {
   const { kernel, state, clock, log, histograms } = options;
   let { config } = options;
-  const sink = createSwappableSink(options.sink ?? createSink(config, clock, log));
+  const type = sinkTypeOf(config);
+  const formOf = (each: SinkConfig): BodyForm | undefined => type.forms?.formOf(each);
+  /** What the batcher makes events for. */
+  const shapeOf = (each: SinkConfig) => {
+    const body = formOf(each);
+    return { timestampField: each.timestampField, form: body && { name: type.forms!.nameOf(body), body } };
+  };
+  const sink = createSwappableSink(options.sink ?? type.create(config, clock, log));
   const retry = { ...config.retry };
   const memory = new SlotMemory(kernel, memoryOf(config));
   const { budget } = memory;
@@ -106,8 +112,9 @@ export function createSinkPipeline(options: SinkPipelineOptions): SinkPipeline {
       concurrency: memoryOf(config).requests,
       compression: config.compression,
       encodings: options.encodings,
-      form: bodyFormOf(config),
-      encoderOf,
+      form: formOf(config),
+      encoderOf: (form) => type.forms?.encoderOf(form),
+      facts: Object.keys(type.facts ?? {}),
       retry,
       clock,
       log,
@@ -143,9 +150,8 @@ export function createSinkPipeline(options: SinkPipelineOptions): SinkPipeline {
     ...{ sink: config.id, kernel, budget, clock, nextBatchId },
     limits: config.batch,
     isIdle: isIdleFor(config),
-    timestampField: config.timestampField,
     ...(options.shapingScratch ? { scratch: options.shapingScratch } : {}),
-    form: { name: formOf(config), body: bodyFormOf(config) },
+    ...shapeOf(config),
     sumsLive: config.compression === 'none',
     closesLive: () => buffer.wantsLive(),
     wantsMore: (dataset, canBeRebuilt) => buffer.wantsMore(dataset, canBeRebuilt),
@@ -159,18 +165,17 @@ export function createSinkPipeline(options: SinkPipelineOptions): SinkPipeline {
     prepare: (next) => memory.prepare(memoryOf(next)),
     cancel: () => memory.cancel(),
     reconfigure(next) {
-      if (!isDeepStrictEqual(transportOf(config), transportOf(next))) sink.swap(createSink(next, clock, log));
+      if (!isDeepStrictEqual(transportOf(config), transportOf(next))) sink.swap(type.create(next, clock, log));
       config = next;
       Object.assign(retry, next.retry);
-      const { batch: limits, timestampField, compression } = next;
-      const form = bodyFormOf(next);
+      const { batch: limits, compression } = next;
       buffer.use(policyOf(next));
       batcher.reconfigure({
-        ...{ limits, isIdle: isIdleFor(next), timestampField, sumsLive: compression === 'none' },
-        form: { name: formOf(next), body: form },
+        ...{ limits, isIdle: isIdleFor(next), sumsLive: compression === 'none' },
+        ...shapeOf(next),
       });
       memory.divide(memoryOf(next));
-      delivery.reconfigure({ compression, concurrency: memoryOf(next).requests, form });
+      delivery.reconfigure({ compression, concurrency: memoryOf(next).requests, form: formOf(next) });
     },
     release: () => memory.release(),
   };
@@ -181,8 +186,8 @@ function transportOf({ inputs: _inputs, batch: _batch, retry: _retry, buffer: _b
   return rest;
 }
 
-function policyOf({ buffer: { maxDiskBytes, whenFull, spillFiles, sync } }: SinkConfig): BufferPolicy {
-  return { maxBytes: maxDiskBytes, whenFull, spillFiles, writesAtOnce: sync === 'always' };
+function policyOf({ buffer: { disk, whenFull, sync } }: SinkConfig): BufferPolicy {
+  return { maxBytes: disk.maxBytes, whenFull, spillFiles: disk.files, writesAtOnce: sync === 'always' };
 }
 
 /** Resolves when the sink holds nothing, or when `signal` aborts; sooner as `Delivery.drain` says. */

@@ -136,7 +136,7 @@ export function observeSink(pipeline: SinkPipeline, requestSeconds: Histograms):
     memoryBytes: budget.usedBytes,
     queuedBytes: inMemory.reduce((sum, { payload }) => sum + payload.bytes, 0),
     maxMemoryBytes: config.buffer.maxMemoryBytes,
-    maxDiskBytes: config.buffer.maxDiskBytes,
+    maxDiskBytes: config.buffer.disk.maxBytes,
     lastFailure: delivery.lastFailure?.text,
     lastFailureFix: delivery.lastFailure?.fix,
     requestSeconds: { sum, count },

@@ -123,5 +123,5 @@ function mayBeForEncoding({ outcome, status }: SendResult): boolean {
 /** The service says that it stored none of the events, and may repeat that to every request with the key. */
 export function saysNothingStored(outcome: SendResult['outcome']): boolean {
   if (outcome.kind === 'retry') return outcome.isUnstored === true;
-  return outcome.kind === 'partial' && outcome.result.ingested === 0;
+  return outcome.kind === 'partial' && outcome.stored === 0;
 }

@@ -29,7 +29,7 @@ export interface BatcherOptions {
   /** Kernel memory in which events are made before they are shaped; needed where any are. */
   readonly scratch?: Region;
   /** The form in which events are sent, and its name in the digest of what shapes them; `ndjson` by default. */
-  readonly form?: { readonly name: string; readonly body: BodyForm };
+  readonly form?: { readonly name: string; readonly body: BodyForm } | undefined;
   nextBatchId(): number;
   /** False while enough closed batches of that kind wait: sources then wait, too, instead of filling memory. */
   wantsMore(dataset: string, rereadable: boolean): boolean;

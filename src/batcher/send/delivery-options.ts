@@ -1,7 +1,7 @@
 /** What the delivery of one sink is given, and what it tells about itself. */
 import type { Clock } from '../../core/time/clock.ts';
 import type { Log } from '../../core/log.ts';
-import type { BodyForm, CompressionSetting, DeadLetter, Sink } from '../../core/sink.ts';
+import type { BodyForm, BodyForms, CompressionSetting, DeadLetter, Sink } from '../../core/sink.ts';
 import type { BackoffOptions } from '../../core/time/backoff.ts';
 import type { AddressEncodings } from '../encoding/address-encodings.ts';
 import type { Keeper } from '../keeper.ts';
@@ -17,7 +17,9 @@ export interface DeliveryOptions {
   /** The form of batches that have none yet. */
   readonly form?: BodyForm | undefined;
   /** What turns NDJSON into a body of the form, before compression; undefined sends it as it is. Pure. */
-  readonly encoderOf?: ((form: BodyForm) => ((ndjson: Buffer) => Uint8Array) | undefined) | undefined;
+  readonly encoderOf?: BodyForms<object>['encoderOf'] | undefined;
+  /** Names of the metrics that its answers bring. */
+  readonly facts?: readonly string[];
   readonly retry: BackoffOptions & { readonly maxElapsedMs: number };
   readonly clock: Clock;
   readonly log: Log;
@@ -49,33 +51,31 @@ export interface DeliveryStats {
   readonly requests: Map<string, number>;
   readonly retries: Map<string, number>;
   sentBytes: number;
-  readonly ingested: Map<string, number>;
+  /** Events by dataset. */
+  readonly stored: Map<string, number>;
   readonly failed: Map<string, number>;
+  /** Of the sink's answers, by metric (core/sink). */
+  readonly facts: Map<string, number>;
   /** Events by reason, without those that were dead letters before. */
   readonly deadLetters: Map<string, number>;
   /** Events of dead letters that were sent again: `delivered` or `refused`. */
   readonly replayed: Map<string, number>;
-  processedBytes: number;
-  blocksCreated: number;
-  walLength: number;
   /** Wall clock of the last answer that stored events, milliseconds. */
   lastStoredMs: number | undefined;
   /** Of the last request: its HTTP status, or `none`, and the wall clock in milliseconds. */
   lastAnswer: { readonly status: string; readonly atMs: number } | undefined;
 }
 
-export function newDeliveryStats(): DeliveryStats {
+export function newDeliveryStats(facts: readonly string[] = []): DeliveryStats {
   return {
     requests: new Map(),
     retries: new Map(),
     sentBytes: 0,
-    ingested: new Map(),
+    stored: new Map(),
     failed: new Map(),
+    facts: new Map(facts.map((name) => [name, 0])),
     deadLetters: new Map(),
     replayed: new Map(),
-    processedBytes: 0,
-    blocksCreated: 0,
-    walLength: 0,
     lastStoredMs: undefined,
     lastAnswer: undefined,
   };

@@ -2,9 +2,8 @@
  * The queue of one sink's closed batches. Each goes through preparation.ts and dispatch.ts, where it is refused through refusals.ts
  * (splits, dead letters), and leaves only when it is settled.
  */
-import type { BodyForm, CompressionSetting } from '../../core/sink.ts';
 import { type Batch, keyOf } from '../batch.ts';
-import { type DeliveryObserver, type DeliveryOptions, newDeliveryStats, type Persist } from './delivery-options.ts';
+import { type DeliveryObserver, type DeliveryOptions, type DeliveryStats, newDeliveryStats, type Persist } from './delivery-options.ts';
 import { type Dropped, persist } from '../keeper.ts';
 import { PARKED_BYTES } from '../limits.ts';
 import { Dispatch, type LastFailure } from './dispatch.ts';
@@ -34,11 +33,12 @@ export class Delivery {
   readonly #dispatch: Dispatch;
   readonly #refusals: Refusals;
   #whenEmpty = Promise.withResolvers<void>();
-  readonly stats = newDeliveryStats();
+  readonly stats: DeliveryStats;
 
   constructor(options: DeliveryOptions, observer: DeliveryObserver) {
     this.#options = options;
     this.#observer = observer;
+    this.stats = newDeliveryStats(options.facts);
     this.#workers = new Workers(options, () => this.#next());
     const { signal } = this.#abort;
     const { stats } = this;
@@ -102,7 +102,7 @@ export class Delivery {
   }
 
   /** From now on. Batches that are closed keep their form, and requests under way end; fewer are begun where the maximum is lower. */
-  reconfigure({ compression, concurrency, form }: { compression: CompressionSetting; concurrency: number; form: BodyForm }): void {
+  reconfigure({ compression, concurrency, form }: Pick<DeliveryOptions, 'compression' | 'concurrency' | 'form'>): void {
     this.#options = { ...this.#options, concurrency, form };
     this.#dispatch.encoding.setting = compression;
     this.#workers.maximum = concurrency;

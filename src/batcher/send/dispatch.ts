@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { MAX_RETRY_AFTER_MS } from '../limits.ts';
-import type { Encoding, IngestResult, Outcome, Parcel, SendResult } from '../../core/sink.ts';
+import type { Encoding, Outcome, Parcel, SendResult, Stored } from '../../core/sink.ts';
 import { nextBackoffMs } from '../../core/time/backoff.ts';
 import type { Batch } from '../batch.ts';
 import { EncodingChoice, saysNothingStored } from '../encoding/encoding-choice.ts';
@@ -186,10 +186,11 @@ export class Dispatch {
     switch (outcome.kind) {
       case 'delivered':
         this.#adapt(() => this.#concurrency.noteSuccess(elapsedMs));
-        this.#noteStored(batch, outcome.result);
+        this.#noteStored(batch, outcome);
         return finishPart(this.#options, shipment, 'stored');
       case 'partial':
-        this.#noteStored(batch, outcome.result);
+        addTo(stats.failed, batch.dataset, outcome.failed);
+        this.#noteStored(batch, outcome);
         return refusals.settlePartly(shipment, part, outcome, status);
       case 'pause':
         // The time until someone fixes it does not count towards `max_elapsed`.
@@ -245,13 +246,12 @@ export class Dispatch {
     return !signal.aborted;
   }
 
-  #noteStored({ dataset }: Batch, result: IngestResult): void {
+  #noteStored({ dataset }: Batch, { stored, facts = {} }: Stored): void {
     const { stats, clock, log, sink } = this.#options;
-    addTo(stats.ingested, dataset, result.ingested);
-    addTo(stats.failed, dataset, result.failed);
-    stats.processedBytes += result.processedBytes;
-    stats.blocksCreated += result.blocksCreated;
-    stats.walLength = result.walLength;
+    addTo(stats.stored, dataset, stored);
+    for (const [name, value] of Object.entries(facts))
+      if (name.endsWith('_total')) addTo(stats.facts, name, value);
+      else stats.facts.set(name, value);
     const lastedMs = clock.monotonic() - (this.#outageSince.get(dataset) ?? Infinity);
     this.#outageSince.delete(dataset);
     this.#storedAtMs.set(dataset, clock.monotonic());

@@ -39,9 +39,9 @@ export class Refusals {
 
   /** The rest of a partly stored part is delivered when the service named exactly the failed events; else halves find them. */
   settlePartly(shipment: Shipment, part: Part, outcome: Extract<Outcome, { kind: 'partial' }>, status: number): Promise<boolean> {
-    const { failures, result, detail } = outcome;
-    const found = locateFailures(shipment.plainOf(part), failures, result.failed);
-    if (!found && result.failed < part.count) return this.bisect(shipment, part, detail, status);
+    const { failures, failed, detail } = outcome;
+    const found = locateFailures(shipment.plainOf(part), failures, failed);
+    if (!found && failed < part.count) return this.bisect(shipment, part, detail, status);
     const nameOf = (index: number): string => failures[index]?.error ?? failures[0]?.error ?? detail;
     const all = found ?? Array.from({ length: part.count }, (_, index): [number, string] => [index, nameOf(index)]);
     const refusals = [...all].map(([index, error]): [number, Refusal] => [

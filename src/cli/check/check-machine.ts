@@ -3,14 +3,13 @@ import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { describeShortMemory } from '../../agent/build/memory-limit.ts';
 import type { Problem } from '../../config/config-error.ts';
-import type { Config, FileSourceConfig, TlsFiles } from '../../config/model.ts';
-import { readSecret } from '../../config/connect/secrets.ts';
-import { readTlsFiles, TlsFileError } from '../../config/connect/tls-files.ts';
-import { TailraceError } from '../../core/errors.ts';
+import type { Config, FileSourceConfig } from '../../config/model.ts';
+import { findTlsProblem } from '../../config/connect/tls-files.ts';
 import { UDP_RECEIVE_BUFFER_BYTES } from '../../sources/syslog/limits.ts';
 import { silentLog } from '../../core/log.ts';
 import type { PrivateFiles } from '../../core/source.ts';
 import { systemClock } from '../../core/time/clock.ts';
+import { sinkTypeOf } from '../../sinks/registry.ts';
 import { findFiles } from '../../sources/file/scan/find-files.ts';
 import { ListedPrivateFiles } from '../../sources/file/scan/private-files.ts';
 import { isGzipOrZstdName } from '../../sources/file/scan/rotated-names.ts';
@@ -46,45 +45,13 @@ export async function checkMachine(config: Config, locate: Locate, rmemMaxFile =
   const problems: Problem[] = [];
   for (const source of config.sources) {
     if (source.type === 'syslog' && source.listen.some(({ protocol }) => protocol === 'tls' || protocol === 'systemd-tls'))
-      problems.push(...checkTls(`sources.${source.id}.tls`, source.tls, locate));
+      problems.push(
+        ...findTlsProblem(`sources.${source.id}.tls`, source.tls).map(({ path, ...problem }) => ({ ...locate(path), ...problem })),
+      );
   }
-  for (const sink of config.sinks) {
-    if (sink.type !== 'ingest') continue;
-    const { id, token, url, apiUrl, tls } = sink;
-    if ([url, apiUrl].some((address) => address.startsWith('https:'))) problems.push(...checkTls(`sinks.${id}.tls`, tls, locate));
-    if (token === undefined) {
-      warnings.push({
-        ...locate(`sinks.${id}`),
-        message: `the sink \`${id}\` has no token: a service that wants one refuses its events`,
-        fix: 'add `token` or `token_file`',
-      });
-    } else if (token.kind === 'file') {
-      try {
-        readSecret(token);
-      } catch (error) {
-        if (!(error instanceof TailraceError)) throw error;
-        // The agent runs without a token, but ships nothing, and logs that.
-        const found = error.code === 'E_SECRET_EMPTY' ? warnings : problems;
-        found.push({
-          ...locate(`sinks.${id}.token_file`),
-          message: error.message,
-          fix: error.fix,
-        });
-      }
-    }
-  }
+  for (const { path, message, fix, isWarning = false } of config.sinks.flatMap((sink) => sinkTypeOf(sink).check?.(sink) ?? []))
+    (isWarning ? warnings : problems).push({ ...locate(path), message, fix });
   return { problems, warnings };
-}
-
-function checkTls(path: string, tls: TlsFiles, locate: Locate): Problem[] {
-  try {
-    readTlsFiles(tls);
-    return [];
-  } catch (error) {
-    if (!(error instanceof TlsFileError)) throw error;
-    const { message, fix, part } = error;
-    return [{ ...locate(`${path}.${part}`), message, fix }];
-  }
 }
 
 /** The folder may be missing: the agent makes it. */

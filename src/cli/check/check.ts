@@ -36,9 +36,8 @@ export async function check(args: ArgumentsOf<'check'>, output: CheckOutput = pr
   const isValid = findings.problems.length === 0;
   if (args.online === true && isValid && findings.config !== undefined) {
     const { checkOnline } = await import('./check-online.ts');
-    const { problems, warnings } = await checkOnline(findings.config, findings.locate);
-    findings.problems.push(...problems);
-    findings.warnings.push(...warnings);
+    for (const { path, message, fix, isWarning = false } of await checkOnline(findings.config))
+      findings[isWarning ? 'warnings' : 'problems'].push({ ...findings.locate(path), message, fix });
   }
   if (args.json === true) printJson(findings, output);
   else printReadable(findings, isValid, args.online === true, output);

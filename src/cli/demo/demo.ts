@@ -265,7 +265,7 @@ function countsOf(observed: Observed): Counts {
   return {
     files: sum(observed.sources.flatMap(({ stats }) => Object.values(stats.files))),
     read: sum(observed.sources.map(({ accepted }) => accepted)),
-    stored: sum(observed.sinks.flatMap(({ ingested }) => [...ingested.values()])),
+    stored: sum(observed.sinks.flatMap(({ stored }) => [...stored.values()])),
     failed: sum(observed.sinks.flatMap(({ failed }) => [...failed.values()])),
     lagBytes: sum(observed.sources.map(({ stats }) => stats.lagBytes)),
   };

@@ -2,6 +2,7 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { messageOf, TailraceError } from '../../core/errors.ts';
 import { MAX_TLS_FILE_BYTES } from '../limits.ts';
+import type { Finding } from '../findings.ts';
 import type { TlsFiles } from '../model.ts';
 import { readSmallFile, stampOf } from './small-file.ts';
 
@@ -82,4 +83,16 @@ export function systemAuthorities(): string[] | undefined {
   const { getCACertificates } = process.getBuiltinModule('node:tls');
   const system = getCACertificates('system');
   return system.length === 0 ? undefined : [...new Set([...system, ...getCACertificates('extra')])];
+}
+
+/** What keeps the files of `tls` at `path` from being read. */
+export function findTlsProblem(path: string, tls: TlsFiles): Finding[] {
+  try {
+    readTlsFiles(tls);
+    return [];
+  } catch (error) {
+    if (!(error instanceof TlsFileError)) throw error;
+    const { message, fix = `check ${error.part}`, part } = error;
+    return [{ path: `${path}.${part}`, message, fix }];
+  }
 }

@@ -17,12 +17,12 @@ import {
   readsLines,
 } from '../model.ts';
 import { isLoopback } from '../connect/proxy.ts';
-import type { SourceDraft, agentTable } from '../tables/schema.ts';
+import type { SinkDraft, SourceDraft, agentTable } from '../tables/schema.ts';
 import type { multilineTable, timeTable } from '../tables/schema-lines.ts';
 import { fileTable, stdinTable, syslogTable } from '../tables/schema-sources.ts';
 
-import { buildSink } from './build-sink.ts';
-import { type Context, credentialPath, withTransform } from './context.ts';
+import { sinkTypeOf } from '../../sinks/registry.ts';
+import { type Context, credentialPath, withTransform } from '../fields/context.ts';
 
 const DEFAULT_SCAN_INTERVAL_MS = 1000;
 
@@ -83,6 +83,17 @@ export function dataDirOf(written: string | undefined, env: Environment, folder:
   // systemd gives a list when a unit has several state directories.
   const state = env['STATE_DIRECTORY']?.split(':')[0] ?? '';
   return state === '' ? resolve('tailrace-data') : resolve(state);
+}
+
+function buildSink({ type, id, draft }: SinkDraft, context: Context): SinkConfig {
+  const sinkType = sinkTypeOf({ type });
+  const values = finish(sinkType.fields, draft);
+  const { inputs, transform } = values;
+  return {
+    ...sinkType.derive(values, context),
+    ...{ type, id, inputs: inputs ?? context.sourceIds, ...(inputs === undefined ? { takesAll: true } : {}) },
+    ...withTransform(transform, context),
+  };
 }
 
 function buildSource({ type, id, draft }: SourceDraft, context: Context): SourceConfig {

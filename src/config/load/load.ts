@@ -3,7 +3,6 @@
  * what stands in the file.
  */
 import { dirname, resolve } from 'node:path';
-import { defaultBatchBytes, divideMemory, memoryFor } from '../../core/sink-memory.ts';
 import { buildConfig, dataDirOf, transformsIn } from './build.ts';
 import { ConfigError, orderProblems } from '../config-error.ts';
 import type { Problem } from '../config-error.ts';
@@ -14,7 +13,6 @@ import type { Environment } from '../yaml/expand.ts';
 import { finish, readTable } from '../fields/field.ts';
 import type { Reading } from '../fields/field.ts';
 import { judgeConfig, reportWrongLevel } from './wrong-level.ts';
-import { zoneNameIn } from '../../core/time/go-layout.ts';
 import { includeFiles } from './include-files.ts';
 import { type Config, readsLines, type TransformConfig } from '../model.ts';
 import { expandPresets, NO_PRESETS, type OwnPresets } from '../presets/preset.ts';
@@ -25,10 +23,10 @@ import { readTextFile } from './read-text.ts';
 import { writtenOf } from './written.ts';
 import { checkRelations } from '../rules/relations.ts';
 import { checkLines } from '../rules/relations-lines.ts';
-import type { PathReport } from '../rules/path-report.ts';
-import { agentTable, type IngestDraft, type SourceDraft } from '../tables/schema.ts';
+import { checkZone } from '../fields/check-zone.ts';
+import type { PathReport } from '../fields/path-report.ts';
+import { agentTable, type SourceDraft } from '../tables/schema.ts';
 import { textPlaces } from '../yaml/text-places.ts';
-import { formatSize } from '../fields/units.ts';
 
 /** Reads and checks a configuration. Throws `ConfigError` with all problems; `file` may be relative. */
 export function loadConfig(file: string, env: Environment): Config {
@@ -152,18 +150,10 @@ class Loader {
     this.#transforms = transformsIn(agent, dirname(resolve(this.#file)));
     checkRelations(agent, this.#pathReport(), this.#reading.env);
     for (const { name, path, draft } of rows) checkLines({ type: 'file', id: name, path, draft }, this.#pathReport());
-    for (const sink of agent.sinks?.components ?? []) {
-      if (sink.type !== 'ingest') continue;
-      this.#warnOfAddresses(sink);
-      this.#warnOfSecrets(sink);
-      this.#warnOfTls(sink);
-      this.#warnOfConcurrency(sink);
-      this.#warnOfZone(`${sink.path}.timestamp_format`, sink.draft.timestamp_format);
-    }
     for (const source of agent.sources?.components ?? []) {
       this.#warnOfFormat(source);
       if (readsLines(source) && typeof source.draft.time === 'object')
-        this.#warnOfZone(`${source.path}.time.format`, source.draft.time.format);
+        checkZone(`${source.path}.time.format`, source.draft.time.format, this.#pathReport());
     }
     if (this.#problems.length > 0) return undefined;
     const { hash } = this.#texts;
@@ -199,56 +189,6 @@ class Loader {
     }
   }
 
-  #warnOfAddresses({ path, draft }: IngestDraft): void {
-    for (const key of ['url', 'edge_url'] as const) {
-      const address = draft[key] ?? '';
-      const endpoint = /\/v[12](?=\/|$)/.exec(address);
-      if (endpoint === null) continue;
-      const message = `\`${key}\` has \`${address.slice(endpoint.index)}\` behind the service's address, which the agent adds itself`;
-      const fix = `write \`${address.slice(0, endpoint.index)}\``;
-      this.#warn(this.#place(`${path}.${key}`).valueAt, message, fix);
-    }
-  }
-
-  #warnOfSecrets({ path, draft }: IngestDraft): void {
-    const place = this.#places.get(`${path}.token`);
-    if (draft.token === undefined || place === undefined) return;
-    const { file, mode } = this.#texts.partAt(place.valueAt);
-    if ((mode & 0o004) === 0) return;
-    // A token that comes from a variable is not in the file.
-    if (this.#texts.startsWith('$', place.valueAt) || this.#texts.startsWith('$', place.valueAt + 1)) return;
-    const fix = `run \`chmod o-r ${file}\`, or use \`token_file\` or a variable`;
-    this.#warn(place.valueAt, 'the token can be read by every user of this machine', fix);
-  }
-
-  #warnOfTls({ path, draft }: IngestDraft): void {
-    const place = this.#places.get(`${path}.tls`);
-    const addresses = [draft.url, draft.edge_url].filter((address) => address !== undefined);
-    if (place === undefined || addresses.some((address) => address.startsWith('https:'))) return;
-    if (Object.values(draft.tls ?? {}).every((file) => file === undefined)) return;
-    const fix = 'write the address with `https://`, or remove `tls`';
-    this.#warn(place.keyAt, '`tls` has no effect: events and token are sent in the clear', fix);
-  }
-
-  #warnOfConcurrency({ path, draft }: IngestDraft): void {
-    const [concurrency, memory] = [draft.concurrency, draft.buffer?.max_memory];
-    if (concurrency === undefined || memory === undefined) return;
-    const batch = draft.batch?.max_bytes ?? defaultBatchBytes(memory);
-    const { requests } = divideMemory(memory, batch, concurrency);
-    if (requests === concurrency) return;
-    const message = `only ${requests} of the ${concurrency} requests of \`concurrency\` fit into \`buffer.max_memory\` (${formatSize(memory)})`;
-    const fix = `raise \`buffer.max_memory\` to ${formatSize(memoryFor(concurrency, batch))}, or lower \`concurrency\` or \`batch.max_bytes\``;
-    this.#warn(this.#place(`${path}.concurrency`).keyAt, message, fix);
-  }
-
-  #warnOfZone(path: string, layout: string | undefined): void {
-    const name = layout === undefined ? undefined : zoneNameIn(layout);
-    if (name === undefined) return;
-    const message = `\`${name}\` in the layout gives a zone's name, which does not tell its offset`;
-    const fix = 'let the program write UTC or an offset (`-0700`), or name the zone in `time: {timezone: …}` of the source';
-    this.#warn(this.#place(path).valueAt, message, fix);
-  }
-
   #warnOfFormat(source: SourceDraft): void {
     if (!readsLines(source)) return;
     const { path, draft } = source;
@@ -259,11 +199,22 @@ class Loader {
     }
   }
 
+  #publicFileOf(path: string): string | undefined {
+    const place = this.#places.get(path);
+    if (place === undefined) return undefined;
+    const { file, mode } = this.#texts.partAt(place.valueAt);
+    const isVariable = this.#texts.startsWith('$', place.valueAt) || this.#texts.startsWith('$', place.valueAt + 1);
+    return (mode & 0o004) === 0 || isVariable ? undefined : file;
+  }
+
   #pathReport(): PathReport {
     return {
       atValue: (path, message, fix) => this.#report(this.#place(path).valueAt, message, fix),
       has: (path) => this.#places.has(path),
       atKey: (path, message, fix) => this.#report(this.#place(path).keyAt, message, fix),
+      warnAtValue: (path, message, fix) => this.#warn(this.#place(path).valueAt, message, fix),
+      warnAtKey: (path, message, fix) => this.#warn(this.#place(path).keyAt, message, fix),
+      publicFileOf: (path) => this.#publicFileOf(path),
     };
   }
 

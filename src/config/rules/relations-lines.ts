@@ -1,6 +1,6 @@
 /** The rules between the keys that say how lines become events. */
 import { readsLines } from '../model.ts';
-import type { PathReport } from './path-report.ts';
+import type { PathReport } from '../fields/path-report.ts';
 import type { SourceDraft } from '../tables/schema.ts';
 import { formatSize } from '../fields/units.ts';
 

@@ -1,7 +1,7 @@
 /** What listeners need of each other and of the rest: ports and paths that are taken once, certificates where TLS is. */
 import type { Draft } from '../fields/field.ts';
 import type { ListenAddress } from '../model.ts';
-import type { PathReport } from './path-report.ts';
+import type { PathReport } from '../fields/path-report.ts';
 import type { SourceDraft, agentTable } from '../tables/schema.ts';
 
 interface Taken {

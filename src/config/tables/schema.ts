@@ -9,7 +9,8 @@ import { globOrList, hostPortOrNone, staticFields } from '../fields/kinds-specia
 import { transform } from '../fields/kinds-transform.ts';
 import { field, group } from '../fields/field.ts';
 import type { Table } from '../fields/field.ts';
-import { consoleTable, ingestTable } from './schema-sinks.ts';
+import { sinkTypes } from '../../sinks/registry.ts';
+import type { commonSinkFields } from '../../sinks/common/sink-type.ts';
 import { presetTestList, testList } from './schema-tests.ts';
 import { fileTable, stdinTable, syslogTable } from './schema-sources.ts';
 
@@ -42,10 +43,11 @@ export const presetTable = {
 } satisfies Table;
 
 export const sourceTables = { file: fileTable, stdin: stdinTable, syslog: syslogTable };
-export const sinkTables = { ingest: ingestTable, console: consoleTable };
+export const sinkTables: Readonly<Record<string, Table & typeof commonSinkFields>> = Object.fromEntries(
+  Object.entries(sinkTypes).map(([name, { fields }]) => [name, fields]),
+);
 export type SourceDraft = Components<typeof sourceTables>;
 export type SinkDraft = Components<typeof sinkTables>;
-export type IngestDraft = Extract<SinkDraft, { readonly type: 'ingest' }>;
 
 const deadLetterTable = {
   max_bytes: field(size('1KiB', '16384GiB'), { default: '1GiB', doc: 'of refused events that are kept' }),

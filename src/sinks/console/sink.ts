@@ -5,7 +5,7 @@
 import { write } from 'node:fs';
 import { promisify } from 'node:util';
 import { isatty } from 'node:tty';
-import type { ConsoleSinkConfig } from '../../config/model.ts';
+import type { SinkConfig } from '../../config/model.ts';
 import type { Clock } from '../../core/time/clock.ts';
 import { printable, printableJson } from '../../config/quote.ts';
 import { codeOf, messageOf } from '../../core/errors.ts';
@@ -17,7 +17,11 @@ const FULL_PIPE_MS = 20;
 // In the thread pool: a pipe that nobody reads would hold up the whole agent in process.stdout.
 const writeAsync = promisify(write);
 
-export function createConsoleSink({ id, style }: ConsoleSinkConfig, clock: Clock, fd: number = STDOUT): Sink {
+export function createConsoleSink(
+  { id, style }: Pick<SinkConfig, 'id'> & { readonly style: 'json' | 'pretty' },
+  clock: Clock,
+  fd: number = STDOUT,
+): Sink {
   const isTerminal = isatty(fd);
   const hasColour = isTerminal && !process.env['NO_COLOR'];
   const written = (body: Uint8Array): Uint8Array => {
@@ -39,16 +43,11 @@ export function createConsoleSink({ id, style }: ConsoleSinkConfig, clock: Clock
         const isFinal = codeOf(error) === 'EPIPE';
         return { ...result({ kind: 'pause', reason: 'unwritable', detail, fix, isFinal }, 0), unsent: 'unconnected' };
       }
-      return result(delivered(events, body.byteLength), 200);
+      return result({ kind: 'delivered', stored: events }, 200);
     },
     close: () => Promise.resolve(),
   };
 }
-
-const delivered = (events: number, bytes: number): Outcome => ({
-  kind: 'delivered',
-  result: { ingested: events, failed: 0, processedBytes: bytes, blocksCreated: 0, walLength: 0 },
-});
 
 async function writeAll(fd: number, bytes: Uint8Array, clock: Clock, signal: AbortSignal): Promise<void> {
   for (let at = 0; at < bytes.length;) {

@@ -3,6 +3,7 @@ import { askedDelayMs, describeAnswer } from '../../client/answer.ts';
 import { UNREACHABLE_FIX } from '../../client/failure.ts';
 import { readIngestResult } from '../../client/ingest-result.ts';
 import type { Outcome, PauseReason } from '../../core/sink.ts';
+import { factsOf } from './facts.ts';
 
 /** An HTTP answer, or the failure that came in its place. */
 export type Answer =
@@ -55,8 +56,10 @@ function classifyResult(body: string, events: number, detail: string): Outcome {
       isUnstored: result.ingested === 0,
     };
   }
-  if (result.failed === 0) return { kind: 'delivered', result };
-  return { kind: 'partial', result, failures: result.failures, detail: `${result.failed} of ${events} events were rejected` };
+  const { ingested: stored, failed, failures } = result;
+  const facts = factsOf(result);
+  if (failed === 0) return { kind: 'delivered', stored, facts };
+  return { kind: 'partial', stored, failed, facts, failures, detail: `${failed} of ${events} events were rejected` };
 }
 
 const isPage = (body: string): boolean => body.trimStart().startsWith('<');

@@ -4,16 +4,17 @@
  * nothing else, and sends each batch once.
  */
 import { basePathOf, ingestPath, prefixHeaders, timestampQuery } from '../../client/paths.ts';
-import type { IngestSinkConfig } from '../../config/model.ts';
 import { SecretReader } from '../../config/connect/secrets.ts';
 import type { Clock } from '../../core/time/clock.ts';
 import { messageOf, TailraceError } from '../../core/errors.ts';
 import { hideSecretsIn, secretsInAddress } from '../../core/text/hide-secrets.ts';
 import { type Log, silentLog } from '../../core/log.ts';
-import type { BodyForm, Outcome, Parcel, SendResult, Sink } from '../../core/sink.ts';
+import type { Outcome, Parcel, SendResult, Sink } from '../../core/sink.ts';
 import { version } from '../../core/version.ts';
 import { classify } from './classify.ts';
 import { DatasetCreator } from './create-dataset.ts';
+import type { IngestForm } from './encode/form.ts';
+import type { IngestSinkConfig } from './ingest-config.ts';
 import { contentTypeOf, formHeadersOf } from './encode/encoder.ts';
 import { Transport } from './transport.ts';
 
@@ -50,7 +51,7 @@ export function createIngestSink(config: IngestSinkConfig, clock: Clock, log: Lo
     } catch (error) {
       return { outcome: unreadable(error), status: 0, elapsedMs: 0, unsent: 'unsigned' };
     }
-    const form = parcel.form ?? config;
+    const form = (parcel.form ?? config) as IngestForm;
     const all = { ...headers, ...parcelHeaders(config, parcel, form), ...authorization(secret) };
     const request = { path: path(parcel.dataset, form), headers: all, body: parcel.body };
     const { answer, started: isSent, mayBeStored } = await transport.post(request, signal);
@@ -126,7 +127,7 @@ function problemOf(error: unknown): { detail: string; fix: string } {
   return { detail: messageOf(error), fix: error instanceof TailraceError && error.fix !== undefined ? error.fix : 'check token_file' };
 }
 
-function requestPath(config: IngestSinkConfig): (dataset: string, form: BodyForm) => string {
+function requestPath(config: IngestSinkConfig): (dataset: string, form: IngestForm) => string {
   const prefix = basePathOf(config.url);
   return (dataset, form) => {
     const query = timestampQuery(form);
@@ -142,7 +143,7 @@ function commonHeaders({ headerPrefix, orgId }: IngestSinkConfig): Headers {
   return { ...common, ...prefixHeaders(headerPrefix, orgId === undefined ? {} : { 'org-id': orgId }) };
 }
 
-function parcelHeaders({ headerPrefix }: IngestSinkConfig, { key, encoding }: Parcel, form: BodyForm): Headers {
+function parcelHeaders({ headerPrefix }: IngestSinkConfig, { key, encoding }: Parcel, form: IngestForm): Headers {
   const headers = prefixHeaders(headerPrefix, formHeadersOf(form));
   Object.assign(headers, { 'content-type': contentTypeOf(form), 'idempotency-key': key });
   if (encoding !== 'identity') headers['content-encoding'] = encoding;

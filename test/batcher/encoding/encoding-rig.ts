@@ -207,13 +207,11 @@ export class EncodingRig extends SinkRig {
     this.stored.push(...events.filter((event) => !isBad(event)));
     if (failed === 0) return { outcome: delivered(events.length), status: 200 };
     const failures = events.flatMap((event, index) => (isBad(event) ? [{ index, timestamp: '', error: 'bad' }] : []));
-    const result = { ingested: events.length - failed, failed, processedBytes: 1, blocksCreated: 1, walLength: 1 };
-    return { outcome: { kind: 'partial', result, failures, detail: `${failed} rejected` }, status: 200 };
+    return { outcome: { kind: 'partial', stored: events.length - failed, failed, failures, detail: `${failed} rejected` }, status: 200 };
   }
 }
 
 function nothingOf(failed: number): Answer {
   const failures = Array.from({ length: failed }, (_, index) => ({ index, timestamp: '', error: 'not JSON' }));
-  const result = { ingested: 0, failed, processedBytes: 1, blocksCreated: 0, walLength: 0 };
-  return { outcome: { kind: 'partial', result, failures, detail: `${failed} of ${failed} events were rejected` }, status: 200 };
+  return { outcome: { kind: 'partial', stored: 0, failed, failures, detail: `${failed} of ${failed} events were rejected` }, status: 200 };
 }

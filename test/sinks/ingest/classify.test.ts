@@ -25,14 +25,14 @@ const rows: [name: string, answer: Answer, expected: object][] = [
   [
     '200 with all ingested',
     answer(200, result(3, 0)),
-    { kind: 'delivered', result: { ingested: 3, failed: 0, processedBytes: 100, blocksCreated: 1, walLength: 2 } },
+    { kind: 'delivered', stored: 3, facts: { ingest_processed_bytes_total: 100, ingest_blocks_created_total: 1, ingest_wal_length: 2 } },
   ],
   [
     '200 with failures',
     answer(200, result(2, 1, { failures: [{ timestamp: '2026-01-01T00:00:00Z', error: 'no', index: 1 }] })),
-    { kind: 'partial', result: { ingested: 2, failed: 1 }, failures: [{ index: 1, timestamp: '2026-01-01T00:00:00Z', error: 'no' }] },
+    { kind: 'partial', stored: 2, failed: 1, failures: [{ index: 1, timestamp: '2026-01-01T00:00:00Z', error: 'no' }] },
   ],
-  ['200 with all failed', answer(200, result(0, 3)), { kind: 'partial', result: { failed: 3 }, failures: [] }],
+  ['200 with all failed', answer(200, result(0, 3)), { kind: 'partial', stored: 0, failed: 3, failures: [] }],
   ['430, a quota', answer(430, { code: 430, message: 'quota' }), { kind: 'retry', reason: 'rate_limited' }],
   ['429', answer(429, { code: 429, message: 'slow down' }), { kind: 'retry', reason: 'rate_limited' }],
   ['408', answer(408), { kind: 'retry', reason: 'timeout' }],
@@ -114,7 +114,8 @@ test('classify takes odd numbers beside the counts as zero', () => {
   const body = `{"ingested":3,"failed":0,"processedBytes":1e300,"blocksCreated":"many","walLength":-5}`;
   expect(classify(answer(200, body), 3, NOW)).toEqual({
     kind: 'delivered',
-    result: expect.objectContaining({ processedBytes: 0, blocksCreated: 0, walLength: 0 }),
+    stored: 3,
+    facts: { ingest_processed_bytes_total: 0, ingest_blocks_created_total: 0, ingest_wal_length: 0 },
   });
 });
 

@@ -2,7 +2,7 @@
 import { renameSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import type { IngestSinkConfig } from '../../../src/config/model.ts';
+import type { IngestSinkConfig } from '../../../src/sinks/ingest/ingest-config.ts';
 import { type Clock, systemClock } from '../../../src/core/time/clock.ts';
 import { CREATE_DATASET_PAUSE_MS, MAX_CONNECTION_AGE_MS } from '../../../src/sinks/ingest/limits.ts';
 import type { Outcome, Parcel, Sink } from '../../../src/core/sink.ts';

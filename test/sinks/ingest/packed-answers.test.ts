@@ -23,7 +23,7 @@ test.for([
 ] as const)('ingest sink understands an answer in %s that it did not ask for', async ([coding, body], { service }) => {
   service.respond = (_request, response) => void response.writeHead(200, { 'content-encoding': coding }).end(body);
   const { outcome } = await makeSink(service.url).send(parcel, never);
-  expect(outcome).toMatchObject({ kind: 'delivered', result: { ingested: 1, processedBytes: 8 } });
+  expect(outcome).toMatchObject({ kind: 'delivered', stored: 1, facts: { ingest_processed_bytes_total: 8 } });
   expect(service.requests[0]!.headers['accept-encoding']).toBe('identity');
 });
 

@@ -3,7 +3,7 @@ import { connect, createServer as createTcpServer, type Socket } from 'node:net'
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { expect, onTestFinished } from 'vitest';
-import type { IngestSinkConfig } from '../../../src/config/model.ts';
+import type { IngestSinkConfig } from '../../../src/sinks/ingest/ingest-config.ts';
 import { systemClock } from '../../../src/core/time/clock.ts';
 import type { Sink } from '../../../src/core/sink.ts';
 import type { createIngestSink } from '../../../src/sinks/ingest/sink.ts';

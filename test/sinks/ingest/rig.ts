@@ -1,6 +1,6 @@
 /** An ingest sink that is closed with its test, and one event for it. */
 import { onTestFinished } from 'vitest';
-import type { IngestSinkConfig } from '../../../src/config/model.ts';
+import type { IngestSinkConfig } from '../../../src/sinks/ingest/ingest-config.ts';
 import { type Log, silentLog } from '../../../src/core/log.ts';
 import type { Parcel, Sink } from '../../../src/core/sink.ts';
 import { type Clock, systemClock } from '../../../src/core/time/clock.ts';

@@ -3,7 +3,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { compress } from '../../../src/batcher/encoding/compress.ts';
-import type { IngestSinkConfig } from '../../../src/config/model.ts';
+import type { IngestSinkConfig } from '../../../src/sinks/ingest/ingest-config.ts';
 import { MAX_ANSWER_BYTES } from '../../../src/sinks/ingest/limits.ts';
 import type { Parcel } from '../../../src/core/sink.ts';
 import { version } from '../../../src/core/version.ts';
@@ -29,7 +29,7 @@ async function startRaw(onData: (socket: Socket) => void): Promise<{ url: string
 
 test('ingest sink posts NDJSON to the current path with its headers', async ({ service }) => {
   const { outcome, status, elapsedMs } = await makeSink(service.url).send(parcel, never);
-  expect(outcome).toMatchObject({ kind: 'delivered', result: { ingested: 2, processedBytes: BODY.length } });
+  expect(outcome).toMatchObject({ kind: 'delivered', stored: 2, facts: { ingest_processed_bytes_total: BODY.length } });
   expect(status).toBe(200);
   expect(elapsedMs).toBeGreaterThan(0);
   expect(service.requests).toHaveLength(1);

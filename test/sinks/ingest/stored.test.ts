@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Batch } from '../../../src/batcher/batch.ts';
 import { Shipment } from '../../../src/batcher/send/shipment.ts';
-import type { IngestSinkConfig } from '../../../src/config/model.ts';
+import type { IngestSinkConfig } from '../../../src/sinks/ingest/ingest-config.ts';
 import type { SendResult } from '../../../src/core/sink.ts';
 import { encoderOf } from '../../../src/sinks/ingest/encode/encoder.ts';
 import { API_TOKEN, localService } from '../../support/local-service.ts';
@@ -38,7 +38,7 @@ async function send(events: readonly string[], dataset: string, key: string, cha
 async function store(events: readonly string[], dataset: string, changes: Partial<IngestSinkConfig>): Promise<void> {
   await service.ask('POST', '/v1/datasets', { name: dataset });
   const { outcome } = await send(events, dataset, `key-${dataset}`, changes);
-  expect(outcome).toMatchObject({ kind: 'delivered', result: { ingested: events.length, failed: 0 } });
+  expect(outcome).toMatchObject({ kind: 'delivered', stored: events.length });
 }
 
 interface Stored {

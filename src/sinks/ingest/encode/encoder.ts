@@ -1,19 +1,19 @@
 /** How a sink writes its events: the content type, the encoder, and the headers that belong to it. */
 import { asciiJson } from '../../../client/paths.ts';
-import type { BodyForm } from '../../../core/sink.ts';
+import type { BodyForms } from '../../../core/sink.ts';
 import { columnsOf, encodeCsv } from './csv.ts';
+import type { IngestForm } from './form.ts';
 import { encodeArray, encodeEnvelopes } from './json.ts';
 
-/** Turns a batch's NDJSON (every line ends in a newline) into a request's body before compression. Pure. */
-export type EncodeBody = (ndjson: Buffer) => Uint8Array;
+export const ingestForms: BodyForms<IngestForm, IngestForm> = {
+  formOf: ({ encoding, csv, json, labels, timestampField, timestampFormat }) => ({
+    ...{ encoding, csv, json, labels, timestampField, timestampFormat },
+  }),
+  nameOf,
+  encoderOf,
+};
 
-/** The form that a sink is configured with, without the rest of its configuration. */
-export function bodyFormOf({ encoding, csv, json, labels, timestampField, timestampFormat }: BodyForm): BodyForm {
-  return { encoding, csv, json, labels, timestampField, timestampFormat };
-}
-
-/** Undefined for NDJSON, which is sent as it is. */
-export function encoderOf({ encoding, csv, json, labels, timestampField }: BodyForm): EncodeBody | undefined {
+export function encoderOf({ encoding, csv, json, labels, timestampField }: IngestForm): ((ndjson: Buffer) => Uint8Array) | undefined {
   if (encoding === 'ndjson') return undefined;
   if (encoding === 'csv') return (ndjson) => encodeCsv(ndjson, { columns: csv.columns, extra: csv.extra, header: csv.header === 'line' });
   if (!json.envelope) return encodeArray;
@@ -21,22 +21,18 @@ export function encoderOf({ encoding, csv, json, labels, timestampField }: BodyF
   return (ndjson) => encodeEnvelopes(ndjson, options);
 }
 
-/**
- * Text that differs when the same events would be stored differently: a part of what a batch's key stands for. For
- * NDJSON without labels it is `ndjson`.
- */
-export function formOf({ encoding, csv, json, labels, timestampFormat }: BodyForm): string {
+export function nameOf({ encoding, csv, json, labels, timestampFormat }: IngestForm): string {
   const details = encoding === 'csv' ? [csv] : encoding === 'json' ? [json] : [];
   const isPlain = details.length === 0 && !hasLabels(labels) && timestampFormat === undefined;
   return isPlain ? encoding : JSON.stringify([encoding, ...details, labels, ...(timestampFormat === undefined ? [] : [timestampFormat])]);
 }
 
-export function contentTypeOf({ encoding }: BodyForm): string {
+export function contentTypeOf({ encoding }: IngestForm): string {
   return { ndjson: 'application/x-ndjson', json: 'application/json', csv: 'text/csv' }[encoding];
 }
 
 /** Headers that say how the body is to be read, by their name without the prefix. */
-export function formHeadersOf({ encoding, csv, json, labels }: BodyForm): Record<string, string> {
+export function formHeadersOf({ encoding, csv, json, labels }: IngestForm): Record<string, string> {
   const headers: Record<string, string> = {};
   // An envelope carries the labels itself.
   if (hasLabels(labels) && !(encoding === 'json' && json.envelope)) headers['event-labels'] = asciiJson(labels);
@@ -44,6 +40,6 @@ export function formHeadersOf({ encoding, csv, json, labels }: BodyForm): Record
   return headers;
 }
 
-function hasLabels(labels: BodyForm['labels']): boolean {
+function hasLabels(labels: IngestForm['labels']): boolean {
   return Object.keys(labels).length > 0;
 }

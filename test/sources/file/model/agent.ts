@@ -205,7 +205,7 @@ export class ModelAgent {
       batch: { maxBytes: 32 * KiB, maxEvents: 40, maxAgeMs: 3_600_000, closesEarly: false },
       concurrency: 2,
       retry: { initialBackoffMs: 2000, maxBackoffMs: 2000, maxElapsedMs: Infinity },
-      buffer: { maxMemoryBytes: KiB * KiB, maxDiskBytes: 1024 ** 3, spillFiles: false, sync: 'batch', whenFull: 'block' },
+      buffer: { maxMemoryBytes: KiB * KiB, disk: { maxBytes: 1024 ** 3, files: false }, sync: 'batch', whenFull: 'block' },
     });
     const common = { components: this.#components, kernel, state: this.#state, clock: this.#clock, log: this.#log };
     const sinkRoom = createSinkPipeline({

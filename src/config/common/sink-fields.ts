@@ -1,0 +1,93 @@
+/** The keys that sinks have in common, and the forms that these take. */
+import { MAX_BATCH_EVENTS } from '../../core/limits.ts';
+import { defaultBatchBytes } from '../../core/sink-memory.ts';
+import type { CompressionSetting } from '../../core/sink.ts';
+import { field, group, type Table, type Values } from '../fields/field.ts';
+import { choice, duration, durationOr, flag, integer, size } from '../fields/kinds.ts';
+
+const batchTable = {
+  max_bytes: field(size('1KiB', '10MiB'), {
+    computed: '1MiB, or half of buffer.max_memory where that is less',
+    example: '1MiB',
+    shown: true,
+    doc: 'before compression; at most half of buffer.max_memory',
+  }),
+  max_events: field(integer(1, MAX_BATCH_EVENTS), { default: '10000', doc: 'events of one request' }),
+  max_age: field(duration('10ms', '1h'), {
+    computed: '1s, and sooner while nothing is being sent',
+    example: '1s',
+    doc: 'a batch is sent this long after its first event',
+  }),
+} satisfies Table;
+
+const retryTable = {
+  initial_backoff: field(duration('1ms', '1h'), {
+    default: '250ms',
+    doc: 'the first wait is up to this long, each next one up to twice as long',
+  }),
+  max_backoff: field(duration('1ms', '1h'), { default: '30s', doc: 'the longest wait between two attempts' }),
+  max_elapsed: field(durationOr('never', '1s', '365d'), { default: 'never', doc: 'gives up after this long and dead-letters the batch' }),
+} satisfies Table;
+
+const diskTable = {
+  max_bytes: field(size('1MiB', '16384GiB'), { default: '1GiB', doc: 'of the disk buffer, as compressed' }),
+  files: field(flag, {
+    default: 'false',
+    doc: 'also batches of files, when the service is too slow for them: they are then read on, up to max_bytes ahead of it',
+  }),
+} satisfies Table;
+
+const bufferTable = {
+  max_memory: field(size('1MiB', '1GiB'), {
+    default: '32MiB',
+    doc: 'of events read and not yet stored; when it is full, reading waits; three batches always fit',
+  }),
+  disk: field(group(diskTable), {
+    default: '{}',
+    doc: 'batches of sources that cannot be read again (syslog, stdin) are kept here until they are stored',
+  }),
+  sync: field(choice(['batch', 'always']), {
+    default: 'batch',
+    doc: 'when events of syslog and stdin survive a power cut: batch: once their batch closes; always: as soon as the disk has taken what came before, which makes small batches',
+  }),
+  when_full: field(choice(['block', 'drop_newest', 'drop_oldest']), {
+    default: 'block',
+    doc: 'what happens when the disk buffer is full; what is dropped is counted by source',
+  }),
+} satisfies Table;
+
+export const batchField = field(group(batchTable), { default: '{}', doc: 'when a batch is full' });
+export const retryField = field(group(retryTable), { default: '{}', doc: 'of 429, 408, 5xx, network errors and timeouts' });
+/** `doc` says until when it holds events. */
+export const bufferField = (doc: string) => field(group(bufferTable), { default: '{}', doc });
+
+type BatchLimits = { readonly [K in keyof Values<typeof batchTable>]: NonNullable<Values<typeof batchTable>[K]> };
+
+/** What the agent needs to know of a sink of any type: which events it takes, and how they are batched, kept and sent. */
+export interface SinkSettings {
+  readonly dataset: string;
+  /** The key of JSON events that holds their time for the service. */
+  readonly timestampField?: string | undefined;
+  readonly compression: CompressionSetting;
+  /** `closesEarly`: `max_age` is not written, so an idle sink gets its batch earlier. */
+  readonly batch: BatchLimits & { readonly closesEarly: boolean };
+  readonly concurrency: number;
+  /** `maxElapsedMs` is Infinity for `never`. */
+  readonly retry: Values<typeof retryTable>;
+  /** `disk.files`: also batches of files, when memory is full. */
+  readonly buffer: Values<typeof bufferTable>;
+}
+
+const DEFAULT_MAX_AGE_MS = 1000;
+
+export function batchOf(
+  { maxBytes, maxEvents, maxAgeMs }: Partial<Values<typeof batchTable>>,
+  { maxMemoryBytes }: SinkSettings['buffer'],
+): SinkSettings['batch'] {
+  return {
+    maxBytes: maxBytes ?? defaultBatchBytes(maxMemoryBytes),
+    maxEvents: maxEvents ?? MAX_BATCH_EVENTS,
+    maxAgeMs: maxAgeMs ?? DEFAULT_MAX_AGE_MS,
+    closesEarly: maxAgeMs === undefined,
+  };
+}

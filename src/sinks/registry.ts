@@ -1,0 +1,17 @@
+/** The types of sinks, by what `type` says. */
+import { consoleSink } from './console/console-type.ts';
+import { ingestSink } from './ingest/ingest-type.ts';
+import type { SinkType } from './common/sink-type.ts';
+
+export const sinkTypes: Readonly<Record<string, SinkType>> = {
+  ingest: ingestSink,
+  console: consoleSink,
+};
+
+/** Of a checked configuration. */
+export function sinkTypeOf({ type }: { readonly type: string }): SinkType {
+  return sinkTypes[type]!;
+}
+
+/** What each metric counts that answers bring. */
+export const sinkFacts: Readonly<Record<string, string>> = Object.assign({}, ...Object.values(sinkTypes).map(({ facts }) => facts));
