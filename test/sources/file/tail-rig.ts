@@ -20,6 +20,7 @@ import { fileSourceConfig } from '../../support/source-config.ts';
 import { MemoryStreamStore } from '../../support/stream-store.ts';
 import { LaneDouble, plainRegion } from '../lane-double.ts';
 import { contentSum } from '../../../src/kernel/content-sum.ts';
+import { SkippedTime } from './skipped-time.ts';
 import { type FileTimes, playSteps, type Script, type Value } from './steps.ts';
 
 /** A clock that stands still until `advance`. Sleepers wake when their time has come, or are aborted. */
@@ -137,15 +138,16 @@ export class TailRig {
   readonly beforeCalls = new Set<NonNullable<Hooks['before']>>();
   readonly afterCalls = new Set<NonNullable<Hooks['after']>>();
   readonly #options: RigOptions;
+  readonly #skipped = new SkippedTime();
   #committedBlocks = 0;
 
   /** Files that are made from now on are younger than the streams before, and older than those after. */
   bornNow(): void {
-    for (const until = Date.now() + 2 * BIRTH_SLACK_MS; Date.now() < until;);
+    this.#skipped.skip(2 * BIRTH_SLACK_MS, this.folder);
   }
 
   constructor(options: RigOptions = {}, folder = makeFolder()) {
-    const { times, nowMs = times?.nowMs ?? Date.now, ...rest } = options;
+    const { times, nowMs = times?.nowMs ?? (() => this.#skipped.now()), ...rest } = options;
     this.#options = times ? { fileSystem: times.fileSystem, ...rest } : rest;
     this.times = times;
     this.streams = new MemoryStreamStore(nowMs);
@@ -200,7 +202,7 @@ export class TailRig {
         },
         ...(rescueLane && { rescue: { lane: rescueLane, keep() {}, release() {}, flush() {}, isFull: false } satisfies Rescue }),
       },
-      { fileSystem, shaping: await loadShaping(config) },
+      { fileSystem: this.#skipped.of(fileSystem), shaping: await loadShaping(config) },
     );
     this.source = source;
     onTestFinished(() => source.stop());

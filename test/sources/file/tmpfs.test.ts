@@ -1,6 +1,19 @@
-/** Every other suite of this folder once more, on tmpfs. */
-import { readdirSync } from 'node:fs';
+/** The suites of this folder that depend on how a file system numbers files, gives numbers again and keeps times, once more on tmpfs. */
 import { onTmpfs } from '../../support/on-tmpfs.ts';
 
-const suites = readdirSync(import.meta.dirname).filter((name) => name.endsWith('.test.ts') && name !== 'tmpfs.test.ts');
-onTmpfs(Object.fromEntries(suites.map((name) => [name, () => import(/* @vite-ignore */ `./${name}`)])));
+onTmpfs({
+  compressed: () => import('./compressed.test.ts'),
+  'copies at any speed': () => import('./copies-at-any-speed.test.ts'),
+  copytruncate: () => import('./copytruncate.test.ts'),
+  holes: () => import('./hole.test.ts'),
+  'changes in place': () => import('./in-place.test.ts'),
+  joining: () => import('./joining.test.ts'),
+  'compressed files that are left': () => import('./left-compressed.test.ts'),
+  links: () => import('./links.test.ts'),
+  'NULs at the end': () => import('./nul-tail.test.ts'),
+  'inodes given again': () => import('./reuse.test.ts'),
+  rotation: () => import('./rotation.test.ts'),
+  tailing: () => import('./tailing.test.ts'),
+  truncations: () => import('./truncation-races.test.ts'),
+  watching: () => import('./watching.test.ts'),
+});
