@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect, onTestFinished, test } from 'vitest';
-import { installEngine } from '../../src/cli/engine/install-engine.ts';
+import { installEngine } from '../../src/cli/engine/engine-install.ts';
 import { TailraceError } from '../../src/core/errors.ts';
 import { loadInstalled, versionFolder } from '../../src/service/engine/installed.ts';
 import { makeTree } from '../support/temp-tree.ts';

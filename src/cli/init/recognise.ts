@@ -3,7 +3,6 @@ import { beginningPattern, TIME_FORMS } from '../../core/time/forms.ts';
 import { PRESET_NAMES } from '../../config/presets/preset.ts';
 import { fitPresets, type PresetFit } from './fit-presets.ts';
 import type { LogFile } from './look-into.ts';
-import { recogniseCsv } from './recognise-csv.ts';
 import { type Choice, recogniseTime } from './recognise-time.ts';
 import type { TriedEvent, Trials } from './trials.ts';
 
@@ -162,4 +161,32 @@ function joinedLines(lines: readonly TriedEvent[]): Choice | undefined {
     entry: ends.length === 0 ? String.raw`multiline: {continue: '^\s'}` : `multiline: {continue: '^(?:\\s|${ends.join('|')})'}`,
     reason: `${indented} of the first ${lines.length} lines are indented: they belong to the line before`,
   };
+}
+
+const DELIMITERS: readonly (readonly [character: string, key: string | undefined])[] = [
+  [',', undefined],
+  [';', "csv: {delimiter: ';'}"],
+  ['\t', 'csv: {delimiter: tab}'],
+  ['|', "csv: {delimiter: '|'}"],
+];
+const NAME = /^[A-Za-z_][\w .()/#%-]{0,63}$/;
+const LEAST_COLUMNS = 3;
+const LEAST_RECORDS = 2;
+
+/** No choices where it is none. */
+async function recogniseCsv({ path, head }: LogFile, trials: Trials): Promise<readonly Choice[]> {
+  const [header = ''] = head
+    .toString('utf8')
+    .replace(/^\uFEFF/, '')
+    .split(/\r?\n/, 1);
+  for (const [delimiter, key] of DELIMITERS) {
+    const names = header.split(delimiter).map((name) => name.replace(/^"(.*)"$/, '$1').trim());
+    if (names.length < LEAST_COLUMNS || new Set(names).size < names.length || !names.every((name) => NAME.test(name))) continue;
+    const records = await trials.run(key === undefined ? 'format: csv' : `format: csv, ${key}`, path, head);
+    const fitting = records.filter(({ event }) => event['parse_error'] === undefined).length;
+    if (fitting < LEAST_RECORDS || fitting < records.length * 0.8) continue;
+    const reason = `the first line names ${names.length} columns, and ${fitting} of ${records.length} records have as many`;
+    return [{ entry: 'format: csv', reason }, ...(key === undefined ? [] : [{ entry: key, reason: 'what stands between the values' }])];
+  }
+  return [];
 }

@@ -2,9 +2,9 @@
 import { Previewer, type PreviewedEvent } from '../../agent/preview/previewer.ts';
 import type { CaseNames } from '../../agent/preview/case-names.ts';
 import type { StepCounts } from '../../agent/preview/step-counts.ts';
-import type { TransformConfig } from '../../config/model.ts';
+import type { TransformConfig, Config } from '../../config/model.ts';
 import type { JsonValue } from '../../core/block.ts';
-import { TailraceError, UsageError } from '../../core/errors.ts';
+import { TailraceError, UsageError, codeOf } from '../../core/errors.ts';
 import { systemClock } from '../../core/time/clock.ts';
 import { nodeFileSystem } from '../../sources/file/scan/file-system.ts';
 import { statIfAny } from '../../sources/file/scan/locate.ts';
@@ -12,11 +12,15 @@ import { ListedPrivateFiles } from '../../sources/file/scan/private-files.ts';
 import { flush, write } from '../client/output/print.ts';
 import { say } from '../output/say.ts';
 import { toDiff, toJsonLine, toText } from './preview-output.ts';
-import type { PreviewTarget } from './preset-target.ts';
-import { choosePreview } from './preview-source.ts';
+import { type PreviewTarget, findOwnPresets, presetTarget, targetWith } from './preset-target.ts';
 import { PreviewStats } from './preview-stats.ts';
 import type { Log } from '../../core/log.ts';
 import type { ArgumentsOf } from '../options/command-options.ts';
+import { resolve } from 'node:path';
+import { loadRunnable } from '../../agent/build/check-transforms.ts';
+import { findConfig } from '../../config/load/find.ts';
+import { suggest } from '../../config/nearest.ts';
+import { compileInclude } from '../../sources/file/scan/glob.ts';
 
 /** Resolves with 0; with 1 where an input could not be read to its end. Throws `TailraceError`. */
 export async function preview(files: readonly string[], args: ArgumentsOf<'preview'>): Promise<number> {
@@ -101,4 +105,53 @@ function createPreviewLog(failed: () => void): Log {
       tell(fields, message);
     },
   };
+}
+
+interface Wanted {
+  readonly config?: string | undefined;
+  readonly source?: string | undefined;
+  readonly sink?: string | undefined;
+  readonly preset?: string | undefined;
+}
+
+/** Throws `ConfigError`, and `UsageError` where the source is not clear. */
+async function choosePreview(wanted: Wanted, files: readonly string[]): Promise<PreviewTarget> {
+  const config = await readConfigOf(wanted);
+  const source = wanted.source === undefined ? guessSource(config, files) : findById('source', config.sources, wanted.source);
+  const fed = config.sinks.filter(({ inputs }) => inputs.includes(source.id));
+  const sink = wanted.sink === undefined ? (fed[0] ?? config.sinks[0]!) : findById('sink', config.sinks, wanted.sink);
+  return { config, source, sink };
+}
+
+async function readConfigOf({ config, source, sink, preset }: Wanted): Promise<Config> {
+  if (preset !== undefined) return presetTarget(preset, findOwnPresets(config)).config;
+  try {
+    return await loadRunnable(findConfig(config), process.env, { leavesSecrets: true });
+  } catch (error) {
+    if (codeOf(error) !== 'E_NO_CONFIG' || source !== undefined || sink !== undefined) throw error;
+    return targetWith('format: auto').config;
+  }
+}
+
+/** The only one, or the only one whose files these are. */
+function guessSource({ sources }: Config, files: readonly string[]): Config['sources'][number] {
+  const paths = files.map((file) => resolve(file));
+  const matches = sources.filter(
+    (source) =>
+      source.type === 'file' &&
+      paths.length > 0 &&
+      paths.every((path) => source.include.some((pattern) => compileInclude(pattern).matches(path))),
+  );
+  const [only, ...others] = matches.length > 0 ? matches : sources;
+  if (only && others.length === 0) return only;
+  throw new UsageError('E_PREVIEW', 'it is not clear which source the lines are for', {
+    fix: `name one with --source: ${sources.map(({ id }) => id).join(', ')}`,
+  });
+}
+
+function findById<T extends { readonly id: string }>(what: string, all: readonly T[], id: string): T {
+  const found = all.find((each) => each.id === id);
+  if (found) return found;
+  const ids = all.map((each) => each.id);
+  throw new UsageError('E_PREVIEW', `the configuration has no ${what} "${id}"`, { fix: suggest(id, ids) });
 }

@@ -2,16 +2,17 @@
 import { isUtf8 } from 'node:buffer';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { SERVICE_KEY_LENGTH } from '../limits.ts';
+import { SERVICE_KEY_LENGTH, SERVICE_INGESTS_IN_FLIGHT, type ServiceLimits } from '../limits.ts';
 import { leastRateOf } from '../fairness/least-rate.ts';
 import { badRequest } from '../http/api-error.ts';
 import { readBytes } from '../fairness/body.ts';
 import { parameter } from '../http/read-request.ts';
-import { ingestAdmission, type Admitted } from '../ingest/admission.ts';
 import { decompress, tooLarge } from '../ingest/decompress.ts';
 import { ingest, type IngestOptions, type Parts } from '../ingest/ingest.ts';
 import { formatOf } from '../ingest/readers.ts';
 import { type Asked, endpointsOf, group } from './endpoint.ts';
+import { FairBudget, tooBusy, type Held } from '../fairness/fair-budget.ts';
+import { ingestHolder } from '../fairness/holder.ts';
 
 const REPLY = z.object({
   ingested: z.int(),
@@ -118,4 +119,43 @@ function keyOf(header: string | string[] | undefined): string | undefined {
   if (typeof header !== 'string' || header.length > SERVICE_KEY_LENGTH)
     throw badRequest(`Idempotency-Key: wanted one value of at most ${SERVICE_KEY_LENGTH} characters`);
   return header;
+}
+
+interface Admitted {
+  /** Waits until so many bytes of an unpacked body have room, in place of those it waited for before. */
+  readonly unpack: (bytes: number) => Promise<void>;
+  readonly release: () => void;
+}
+
+/** `bodyBytes` is the most that one body may have, `ingestBytes` that of all. */
+function ingestAdmission({ bodyBytes, ingestBytes }: Pick<ServiceLimits, 'bodyBytes' | 'ingestBytes'>) {
+  const requests = new FairBudget(SERVICE_INGESTS_IN_FLIGHT);
+  const sent = new FairBudget(ingestBytes);
+  const unpacked = new FairBudget(ingestBytes, SERVICE_INGESTS_IN_FLIGHT);
+  return {
+    /** Admits a request until it is released. Throws an `ApiError` 429 when too much is under way, of its token or in all. */
+    enter(request: FastifyRequest): Admitted {
+      const holder = ingestHolder(request);
+      const length = Number(request.headers['content-length'] ?? Number.NaN);
+      const one = requests.tryTake(holder, 1);
+      const body = one && sent.tryTake(holder, Number.isFinite(length) ? Math.min(length, bodyBytes) : bodyBytes);
+      if (!body) {
+        one?.release();
+        throw tooBusy();
+      }
+      let content: Held | undefined;
+      let isReleased = false;
+      return {
+        async unpack(bytes) {
+          content?.release();
+          content = await unpacked.take(holder, bytes);
+          if (isReleased) content.release();
+        },
+        release() {
+          isReleased = true;
+          for (const held of [one, body, content]) held?.release();
+        },
+      };
+    },
+  };
 }

@@ -1,7 +1,7 @@
 /** /v2/vfields: names that stand for expressions in the queries of a dataset. */
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { virtualColumns, VirtualFieldError } from '../../language/plan/virtual.ts';
+import { virtualColumns, VirtualFieldError, virtualStages } from '../../language/plan/virtual.ts';
 import { SERVICE_QUERY_TEXT } from '../../language/limits.ts';
 import {
   SERVICE_DESCRIPTION_LENGTH,
@@ -16,9 +16,12 @@ import type { Catalog, Dataset } from '../datasets/catalog.ts';
 import { ApiError, badRequest, notFound, quote } from '../http/api-error.ts';
 import { parameter } from '../http/read-request.ts';
 import type { Metadata } from '../metadata.ts';
-import { checkColumns, inExpression } from '../query/source/check-virtual.ts';
 import type { ColumnsOf } from '../query/source/virtual-events.ts';
 import { group } from './endpoint.ts';
+import type { Column } from '../../language/plan/tree.ts';
+import { ERROR_TYPES, placeOf } from '../../language/syntax/apl-error.ts';
+import { programOf } from '../query/plan/program.ts';
+import { Params } from '../query/values/sql.ts';
 
 /** Names that every event has from the service itself. */
 const OWN = new Set(['_time', '_sysTime', '_rowId', '_cursor']);
@@ -128,3 +131,22 @@ export const virtualFields = group('virtual fields', { VirtualField: FIELD }, (e
     });
   }
 }); // prettier-ignore
+
+/** Throws a `VirtualFieldError`. */
+function checkColumns(dataset: Dataset, columns: readonly Column[]): void {
+  for (const column of columns) {
+    const end = 1n;
+    const environment = { params: new Params(), now: end, start: 0n, end, step: 1n };
+    const source = { kind: 'datasets', names: [{ text: dataset.name, at: 0 }] } as const;
+    programOf(
+      { source, stages: virtualStages([column]) },
+      { datasetsOf: () => [dataset], environment, bounds: { start: undefined, end }, limit: 1, cursor: undefined },
+    );
+  }
+}
+
+/** The reply, with the place in the expression. */
+function inExpression({ message, field, error }: VirtualFieldError): ApiError {
+  const { line, column } = placeOf(field.expression, error.at);
+  return new ApiError(400, `${message} (line ${line}, column ${column} of its expression)`, {}, { message: error.message, line, column, errorType: ERROR_TYPES[error.type] });
+} // prettier-ignore

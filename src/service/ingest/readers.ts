@@ -7,7 +7,6 @@ import { messageOf } from '../../core/errors.ts';
 import { SERVICE_CSV_COLUMNS, SERVICE_CSV_QUOTED_CHARS, SERVICE_REQUEST_EVENTS } from '../limits.ts';
 import { ApiError, badRequest, quote } from '../http/api-error.ts';
 import { isTiny, parseExact } from '../../json/exact-reader.ts';
-import { hasMoreValues } from './value-count.ts';
 
 export interface EventReader {
   readonly count: number;
@@ -244,4 +243,20 @@ function typed(text: string): string | number | bigint | boolean | undefined {
   // A short hash may look like a number that no double holds: it stays a text.
   const isNumber = FLOAT.test(text) && Number.isFinite(number) && (number !== 0 || !isTiny(text));
   return isNumber ? number : text;
+}
+
+const [QUOTE, COMMA, BRACKET, BACKSLASH, BRACE] = [34, 44, 91, 92, 123];
+
+/** Whether a text has more than `most` numbers, texts, arrays and objects. Counts too many in a text that is not JSON. */
+function hasMoreValues(text: string, most: number): boolean {
+  // Each takes two characters at least, itself and what separates it.
+  if (text.length <= 2 * most) return false;
+  let count = 1;
+  for (let at = 0; at < text.length; at++) {
+    const char = text.charCodeAt(at);
+    if (char === QUOTE) {
+      for (at++; at < text.length && text.charCodeAt(at) !== QUOTE; at++) if (text.charCodeAt(at) === BACKSLASH) at++;
+    } else if ((char === COMMA || char === BRACKET || char === BRACE) && ++count > most) return true;
+  }
+  return false;
 }

@@ -2,11 +2,11 @@
  * A text field for a query. What is seen is a coloured copy behind a field whose own text is transparent: typing, undo, screen readers and
  * phones have a plain text field. Tab takes a suggestion while some are shown, Escape closes them, Ctrl+Space asks for them.
  */
-import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useMemo, useRef, useState, useEffect } from 'preact/hooks';
 import { complete, type Completion, type Known, type Suggestion } from './complete.ts';
 import type { Problem } from './find-problem.ts';
 import { highlight, type PieceKind } from './highlight.ts';
-import { LIST_ID, suggestionId, Suggestions } from './suggestions.tsx';
+import { formatCell } from '../../parts/show-text.ts';
 
 /** As the style sheet has it, at most. */
 const LIST_PIXELS = 420;
@@ -147,4 +147,42 @@ function cutRuns(query: string, problem: Problem | undefined, mark: number | und
     });
   });
   return mark === query.length ? [...runs, { text: '\u200B', kind: 'plain', isFault: false, isMark: true }] : runs;
+}
+
+const LIST_ID = 'suggestions';
+const suggestionId = (index: number): string => `suggestion-${index}`;
+
+interface SuggestionsProps {
+  readonly suggestions: readonly Suggestion[];
+  readonly chosen: number;
+  /** Pixels in the field. */
+  readonly place: { readonly left: number; readonly top: number };
+  readonly onTake: (suggestion: Suggestion) => void;
+}
+
+function Suggestions({ suggestions, chosen, place, onTake }: SuggestionsProps) {
+  const list = useRef<HTMLUListElement>(null);
+  useEffect(() => list.current?.children[chosen]?.scrollIntoView({ block: 'nearest' }), [chosen]);
+  return (
+    <div class="suggestions" style={{ left: `${place.left}px`, top: `${place.top}px` }}>
+      <ul ref={list} id={LIST_ID} role="listbox" aria-label="Suggestions">
+        {suggestions.map((suggestion, index) => (
+          <li
+            key={`${suggestion.kind} ${suggestion.label}`}
+            id={suggestionId(index)}
+            role="option"
+            aria-selected={index === chosen}
+            onMouseDown={(event) => {
+              // The text field keeps the focus.
+              event.preventDefault();
+              onTake(suggestion);
+            }}
+          >
+            <bdi>{formatCell(suggestion.label, 60)}</bdi> <small>{suggestion.kind}</small>
+          </li>
+        ))}
+      </ul>
+      <p class="suggestion-detail">{suggestions[chosen]?.detail}</p>
+    </div>
+  );
 }
