@@ -4,7 +4,7 @@
  */
 import { Registry } from 'prom-client';
 import type { Histograms } from './histogram.ts';
-import { factMetrics, sinkMetrics, sourceMetrics } from './metric-table.ts';
+import { metricsOf } from './metric-table.ts';
 import type { Observed } from './observed.ts';
 import { readdirSync, readFileSync } from 'node:fs';
 
@@ -24,21 +24,23 @@ interface MetricValue {
 export function createRegistry(observe: () => Observed, histograms: SinkHistograms): { contentType: string; render(): Promise<string> } {
   const registry = new Registry();
   let seen = observe();
-  for (const [name, help, samples] of [...sourceMetrics, ...sinkMetrics, ...factMetrics(seen.facts)])
-    add(registry, name.endsWith('_total') ? 'counter' : 'gauge', name, help, () =>
-      samples(seen).map(([labels, value]) => ({ labels, value })),
-    );
-  addProcessMetrics(registry);
+  const add = (name: string, help: string, values: () => MetricValue[], type?: 'histogram'): void => {
+    const metric = { name, help, type: type ?? (name.endsWith('_total') ? 'counter' : 'gauge'), aggregator: 'sum' };
+    // prom-client asks for no more of a metric than this.
+    registry.registerMetric({ ...metric, get: () => ({ ...metric, values: values() }) } as never);
+  };
+  for (const [name, help, samples] of metricsOf(seen.facts))
+    add(`tailrace_${name}`, help, () => samples(seen).map(([labels, value]) => ({ labels, value })));
+  for (const [name, help, read] of PROCESS_METRICS)
+    add(name, help, () => {
+      const value = read();
+      return value === undefined ? [] : [{ labels: {}, value }];
+    });
   const { requestSeconds, batchEvents, batchBytes } = histograms;
-  add(
-    registry,
-    'histogram',
-    'sink_request_seconds',
-    'Time of a request, first byte sent to last byte of the reply',
-    valuesOf('sink_request_seconds', requestSeconds),
-  );
-  add(registry, 'histogram', 'sink_batch_events', 'Events of a delivered batch', valuesOf('sink_batch_events', batchEvents));
-  add(registry, 'histogram', 'sink_batch_bytes', 'Bytes of a delivered batch before compression', valuesOf('sink_batch_bytes', batchBytes));
+  const addHistogram = (name: string, help: string, values: Histograms): void => add(name, help, valuesOf(name, values), 'histogram');
+  addHistogram('tailrace_sink_request_seconds', 'Time of a request, first byte sent to last byte of the reply', requestSeconds);
+  addHistogram('tailrace_sink_batch_events', 'Events of a delivered batch', batchEvents);
+  addHistogram('tailrace_sink_batch_bytes', 'Bytes of a delivered batch before compression', batchBytes);
   return {
     contentType: registry.contentType,
     render: () => {
@@ -48,20 +50,7 @@ export function createRegistry(observe: () => Observed, histograms: SinkHistogra
   };
 }
 
-function add(
-  registry: Registry,
-  type: 'counter' | 'gauge' | 'histogram',
-  shortName: string,
-  help: string,
-  values: () => MetricValue[],
-): void {
-  const metric = { name: `tailrace_${shortName}`, help, type, aggregator: 'sum' };
-  // prom-client asks for no more of a metric than this.
-  registry.registerMetric({ ...metric, get: () => ({ ...metric, values: values() }) } as never);
-}
-
-function valuesOf(shortName: string, { byLabel }: Histograms): () => MetricValue[] {
-  const name = `tailrace_${shortName}`;
+function valuesOf(name: string, { byLabel }: Histograms): () => MetricValue[] {
   return () =>
     [...byLabel].flatMap(([sink, histogram]) => {
       let cumulative = 0;
@@ -77,27 +66,26 @@ function valuesOf(shortName: string, { byLabel }: Histograms): () => MetricValue
 
 const STARTED_AT_SECONDS = Math.round(performance.timeOrigin / 1000);
 
-function addProcessMetrics(registry: Registry): void {
-  const add = (type: 'counter' | 'gauge', name: string, help: string, read: () => number | undefined): void => {
-    const get = () => {
-      const value = read();
-      return { name, help, type, aggregator: 'sum', values: value === undefined ? [] : [{ labels: {}, value }] };
-    };
-    registry.registerMetric({ name, help, type, aggregator: 'sum', get } as never);
-  };
-  add('counter', 'process_cpu_user_seconds_total', 'User CPU time', () => process.cpuUsage().user / 1e6);
-  add('counter', 'process_cpu_system_seconds_total', 'System CPU time', () => process.cpuUsage().system / 1e6);
-  add('counter', 'process_cpu_seconds_total', 'User and system CPU time', () => {
-    const { user, system } = process.cpuUsage();
-    return (user + system) / 1e6;
-  });
-  add('gauge', 'process_resident_memory_bytes', 'Resident memory', () => process.memoryUsage.rss());
-  add('gauge', 'process_start_time_seconds', 'Start of the process since the epoch', () => STARTED_AT_SECONDS);
-  add('gauge', 'process_open_fds', 'Open file descriptors', () => ask(() => readdirSync('/proc/self/fd').length - 1));
-  add('gauge', 'process_max_fds', 'Limit of open file descriptors', () =>
-    ask(() => Number(/^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1])),
-  );
-}
+const PROCESS_METRICS: readonly (readonly [name: string, help: string, read: () => number | undefined])[] = [
+  ['process_cpu_user_seconds_total', 'User CPU time', () => process.cpuUsage().user / 1e6],
+  ['process_cpu_system_seconds_total', 'System CPU time', () => process.cpuUsage().system / 1e6],
+  [
+    'process_cpu_seconds_total',
+    'User and system CPU time',
+    () => {
+      const { user, system } = process.cpuUsage();
+      return (user + system) / 1e6;
+    },
+  ],
+  ['process_resident_memory_bytes', 'Resident memory', () => process.memoryUsage.rss()],
+  ['process_start_time_seconds', 'Start of the process since the epoch', () => STARTED_AT_SECONDS],
+  ['process_open_fds', 'Open file descriptors', () => ask(() => readdirSync('/proc/self/fd').length - 1)],
+  [
+    'process_max_fds',
+    'Limit of open file descriptors',
+    () => ask(() => Number(/^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1])),
+  ],
+];
 
 /** Undefined where the system does not report it, such as outside of Linux. */
 function ask(read: () => number): number | undefined {

@@ -127,7 +127,6 @@ registerHooks({ load(url, context, next) { console.log(url.replace(/.*\\/src\\//
     'src/client/answer.ts',
     'src/client/failure.ts',
     'src/client/ingest-result.ts',
-    'src/client/page-text.ts',
     'src/client/paths.ts',
     'src/client/unpack.ts',
   ]);
