@@ -213,6 +213,7 @@ export class Copies {
     }
     try {
       const stat = fileSystem.fstat(file.disk.fd!);
+      if (entry.originals.some(isUnread)) this.#gatherInto(entry, file);
       for (let original = entry.originals[0]; original; original = entry.originals[0]) {
         // Its stream is read on in a longer copy.
         if (entry.isShort && !isDetached(original)) return this.#noteRead(file, stat);
@@ -220,8 +221,7 @@ export class Copies {
         if (original.stream.inHand > 0 && original.stream.offset === original.stream.startAt && isGone(original)) return;
         const change = this.matcher.match(file, stat, original, entry, age);
         // Looking at the original may have decided it: it is no candidate, and not open, any more.
-        if (this.#undecided.get(file) !== entry) return;
-        if (change === 'undecided') return;
+        if (this.#undecided.get(file) !== entry || change === 'undecided') return;
         if (change === 'copied') return this.#settle(file, entry, original, stat);
         entry.originals.shift();
         entry.check = undefined;

@@ -73,7 +73,7 @@ export class CopyMatcher {
   match(file: TrackedFile, stat: FileStat, original: TrackedFile, entry: Undecided, ageMs: number): NewChange {
     const isSettled = ageMs >= DECIDE_COPY_MS;
     if (isGone(original)) {
-      if (this.isSpent) return 'undecided';
+      if (this.isSpent || (!isSettled && isUnread(original) && this.#isUnknownAlike(file, original))) return 'undecided';
       entry.check ??= new CopyComparison(this.#options.fileSystem, original.stream, original.disk.fd);
       const verdict = entry.check.step(file.disk.fd!, stat.size, COPY_CHECK_BYTES);
       this.isSpent = verdict === 'more';
@@ -132,6 +132,19 @@ export class CopyMatcher {
     } catch {
       // The next scan compares them again.
     }
+  }
+
+  /** True where a file of which nothing is known is where the generation was first, and begins as the candidate does. Throws system errors. */
+  #isUnknownAlike(file: TrackedFile, generation: TrackedFile): boolean {
+    const { fileSystem, holdings } = this.#options;
+    return basesOf(generation).some((base) => {
+      if (!extendsName(file.disk.path, base)) return false;
+      const stat = fileSystem.stat(base);
+      if (stat?.kind !== 'file' || stat.size === 0 || holdings.in(stat)?.stream.id !== undefined) return false;
+      const length = Math.min(stat.size, HEAD_BYTES);
+      const head = withOpenIfReadable(fileSystem, base, (fd) => readHead(fileSystem, fd, length));
+      return head?.equals(readHead(fileSystem, file.disk.fd!, length)) === true;
+    });
   }
 
   /** True while the original is still there and begins and ends as the file does. True also while one cannot be read. */

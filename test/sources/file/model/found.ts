@@ -865,4 +865,15 @@ export const found: readonly Found[] = [
       { kind: 'truncate', file: 0 },
     ],
   },
+  {
+    name: 'copy of a file that was not known yet was read as that of an older one that began alike, and again',
+    schedule: [
+      { kind: 'partial', file: 1 },
+      { kind: 'wake', told: 'all' },
+      { kind: 'truncate', file: 1 },
+      { kind: 'rename', file: 1 },
+      { kind: 'copytruncate', file: 1, lines: 0, seen: 'whole' },
+      scan,
+    ],
+  },
 ];
