@@ -16,7 +16,7 @@ import { makeSeries } from '../sql/relation/series.ts';
 import { fold, summarize } from '../sql/relation/summarize.ts';
 import { topNested } from '../sql/relation/top-nested.ts';
 import { facetsOf } from '../values/value.ts';
-import { AplError } from '../../../language/syntax/apl-error.ts';
+import { AplError, meaningError } from '../../../language/syntax/apl-error.ts';
 import type { Type } from '../../../language/types.ts';
 import { comparedIn } from './never-true.ts';
 import { groupLimit, seriesOf, totalsOf } from './series.ts';
@@ -170,55 +170,42 @@ function rowsOf(source: Source, frame: Parameters<typeof Relation.events>[1], wh
 
 const innerOf = ({ parts }: Relation, tree: Tree): Relation => new Relation(parts.relationOf(tree).parts);
 
-function advance(relation: Relation, stage: Stage, window: bigint): Relation {
-  switch (stage.kind) {
-    case 'where':
-      return relation.where(stage.condition);
-    case 'extend':
-      return stage.isVirtual ? virtual(relation, stage.columns) : relation.extend(stage.columns);
-    case 'project':
-      return relation.project(stage.columns);
-    case 'remove':
-      return relation.remove(stage.names);
-    case 'keep':
-      return relation.keep(stage.names);
-    case 'rename':
-      return relation.rename(stage.pairs);
-    case 'label':
-      return relation.labelled(stage.name);
-    case 'expand':
-      return relation.expand(stage);
-    case 'summarize':
-      return summarize(relation, stage.aggregations, stage.keys, window);
-    case 'fold':
-      return fold(relation, stage.aggregations, stage.keys, window);
-    case 'sort':
-      return relation.sort(stage.keys);
-    case 'limit':
-      return relation.take(stage.count);
-    case 'join':
-      return join(relation, innerOf(relation, stage.right), stage);
-    case 'union':
-      return union([relation, ...stage.others.map((tree) => innerOf(relation, tree))], stage);
-    case 'series':
-      return makeSeries(relation, stage);
-    case 'nested':
-      return topNested(relation, stage.levels, window);
-    case 'redact':
-      return redact(relation, stage);
-    case 'reorder':
-      return relation.reorder(stage.names);
-    case 'schema':
-      return schemaRows(relation);
-    case 'render':
-      return relation;
-    case 'sample':
-    case 'throttle':
-    case 'dedupe':
-    case 'route':
-      throw new RangeError(`the stage ${stage.kind} is for transforms`);
-  }
+/** How each stage goes on from the rows before it. `window`: ns that the query looks at. */
+const STAGES: {
+  readonly [Kind in Stage['kind']]: (rows: Relation, stage: Stage & { readonly kind: Kind }, window: bigint) => Relation;
+} = {
+  where: (rows, { condition }) => rows.where(condition),
+  extend: (rows, { isVirtual, columns }) => (isVirtual ? virtual(rows, columns) : rows.extend(columns)),
+  project: (rows, { columns }) => rows.project(columns),
+  remove: (rows, { names }) => rows.remove(names),
+  keep: (rows, { names }) => rows.keep(names),
+  rename: (rows, { pairs }) => rows.rename(pairs),
+  label: (rows, { name }) => rows.labelled(name),
+  expand: (rows, stage) => rows.expand(stage),
+  summarize: (rows, { aggregations, keys }, window) => summarize(rows, aggregations, keys, window),
+  fold: (rows, { aggregations, keys }, window) => fold(rows, aggregations, keys, window),
+  sort: (rows, { keys }) => rows.sort(keys),
+  limit: (rows, { count }) => rows.take(count),
+  join: (rows, stage) => join(rows, innerOf(rows, stage.right), stage),
+  union: (rows, stage) => union([rows, ...stage.others.map((tree) => innerOf(rows, tree))], stage),
+  series: makeSeries,
+  nested: (rows, { levels }, window) => topNested(rows, levels, window),
+  redact,
+  reorder: (rows, { names }) => rows.reorder(names),
+  schema: schemaRows,
+  render: (rows) => rows,
+  sample: refuse,
+  throttle: refuse,
+  dedupe: refuse,
+  route: refuse,
+};
+
+function refuse(_rows: Relation, { kind }: Stage): never {
+  throw new RangeError(`the stage ${kind} is for transforms`);
 }
+
+const advance = (rows: Relation, stage: Stage, window: bigint): Relation =>
+  (STAGES[stage.kind] as (rows: Relation, stage: Stage, window: bigint) => Relation)(rows, stage, window);
 
 /** Errors in a virtual field point into its own expression. */
 function virtual(relation: Relation, columns: readonly Column[]): Relation {
@@ -232,7 +219,7 @@ function virtual(relation: Relation, columns: readonly Column[]): Relation {
 
 function cursorSql({ time, rowId, include }: Cursor, { parts }: Relation, params: Environment['params']): Sql {
   const direction = parts.order?.byTime;
-  if (direction === undefined) throw new AplError('meaning', 0, 'a cursor needs events that are sorted by _time alone');
+  if (direction === undefined) throw meaningError(0, 'a cursor needs events that are sorted by _time alone');
   const at = params.time(time);
   const id = params.bind('UInt64', rowId);
   return direction === 'desc'
@@ -286,6 +273,6 @@ function typeOf({ value, type, bits }: Made): string {
 }
 
 function checked(statement: Sql): Sql {
-  if (statement.length > SERVICE_QUERY_SQL) throw new AplError('meaning', 0, 'the query is too complex; make it shorter');
+  if (statement.length > SERVICE_QUERY_SQL) throw meaningError(0, 'the query is too complex; make it shorter');
   return statement;
 }
