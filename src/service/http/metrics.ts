@@ -27,29 +27,26 @@ const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5
 
 export function createMetrics({ openStreams, memoryBytes }: Observed) {
   const registry = new Registry();
-  const registers = [registry];
-  const named = (name: string, help: string) => ({ name: `tailrace_${name}`, help, registers });
-  const requests = new Counter({
-    ...named('service_requests_total', 'Requests by route and HTTP status; 499: the client went away'),
-    labelNames: ['route', 'status'],
-  });
-  const requestSeconds = new Histogram({
-    ...named('service_request_seconds', 'Time of a request, from its headers to the last byte of the reply'),
-    labelNames: ['route'],
-    buckets: SECONDS,
-  });
-  const ingested = new Counter({ ...named('service_ingested_events_total', 'Events stored'), labelNames: ['dataset'] });
-  const failed = new Counter({ ...named('service_failed_events_total', 'Events refused within a request'), labelNames: ['dataset'] });
-  const bytes = new Counter({ ...named('service_ingested_bytes_total', 'processedBytes of the replies'), labelNames: ['dataset'] });
-  const ingestSeconds = new Histogram({
-    ...named('service_ingest_seconds', 'Time to read and store the events of a request'),
-    buckets: SECONDS,
-  });
-  const querySeconds = new Histogram({
-    ...named('service_query_seconds', 'Time to run a query, without waiting for events'),
-    buckets: SECONDS,
-  });
-  const queryRows = new Counter(named('service_query_rows_read_total', 'Rows that the engine read for queries'));
+  const named = (name: string, help: string) => ({ name: `tailrace_${name}`, help, registers: [registry] });
+  const counter = <Label extends string>(name: string, help: string, ...labelNames: Label[]) =>
+    new Counter({ ...named(name, help), labelNames });
+  const histogram = <Label extends string>(name: string, help: string, ...labelNames: Label[]) =>
+    new Histogram({ ...named(name, help), labelNames, buckets: SECONDS });
+  const gauge = (name: string, help: string, read: () => number | Promise<number>) =>
+    new Gauge({
+      ...named(name, help),
+      async collect() {
+        this.set(await read());
+      },
+    });
+  const requests = counter('service_requests_total', 'Requests by route and HTTP status; 499: the client went away', 'route', 'status');
+  const requestSeconds = histogram('service_request_seconds', 'Time of a request, from its headers to the last byte of the reply', 'route');
+  const ingested = counter('service_ingested_events_total', 'Events stored', 'dataset');
+  const failed = counter('service_failed_events_total', 'Events refused within a request', 'dataset');
+  const bytes = counter('service_ingested_bytes_total', 'processedBytes of the replies', 'dataset');
+  const ingestSeconds = histogram('service_ingest_seconds', 'Time to read and store the events of a request');
+  const querySeconds = histogram('service_query_seconds', 'Time to run a query, without waiting for events');
+  const queryRows = counter('service_query_rows_read_total', 'Rows that the engine read for queries');
   gauge('service_open_streams', 'Queries that wait for events', openStreams);
   gauge('service_engine_memory_bytes', 'Memory that the engine says it uses', memoryBytes);
   new Gauge({ ...named('build_info', 'Version'), labelNames: ['version'] }).set({ version }, 1);
@@ -75,17 +72,6 @@ export function createMetrics({ openStreams, memoryBytes }: Observed) {
       },
     }),
   );
-
-  function gauge(name: string, help: string, read: () => number | Promise<number>): void {
-    const asked = new Gauge({
-      ...named(name, help),
-      registers: [],
-      async collect() {
-        this.set(await read());
-      },
-    });
-    registry.registerMetric(asked);
-  }
   const labelled = new Set<string>();
   const labelOf = (dataset: string): { dataset: string } => {
     if (labelled.size < LABELLED_DATASETS) labelled.add(dataset);
