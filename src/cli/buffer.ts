@@ -2,18 +2,18 @@
 import { readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { decode } from '../batcher/events.ts';
-import { codeOf, messageOf, UsageError } from '../core/errors.ts';
+import { codeOf, messageOf } from '../core/errors.ts';
 import { findAbandoned } from '../state/spool/abandoned.ts';
 import { makeFolder } from '../state/keep-owner.ts';
 import { listFolder } from '../state/list-folder.ts';
 import { decodeSpoolFile, type SpoolContent } from '../state/spool/spool-file.ts';
-import { plural, say } from './output/say.ts';
+import { plural, say, usageError } from './output/say.ts';
 import { type ConfigArguments, configOf } from './agent/config-arguments.ts';
 
 /** Resolves with 0 when every file can be trusted (`repair`: can be now), else 1. */
 export function buffer(action: string, args: ConfigArguments): number {
   if (!['verify', 'export', 'repair'].includes(action)) {
-    throw new UsageError('E_USAGE', `buffer does not know "${action}"`, { fix: 'use verify, export or repair' });
+    throw usageError(`buffer does not know "${action}"`, 'use verify, export or repair');
   }
   const config = configOf(args);
   let broken = 0;

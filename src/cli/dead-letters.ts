@@ -11,13 +11,13 @@ import { findConfig } from '../config/load/find.ts';
 import { loadConfig, loadWithoutSecrets } from '../config/load/load.ts';
 import type { Config } from '../config/model.ts';
 import { printable } from '../config/quote.ts';
-import { messageOf, TailraceError, UsageError } from '../core/errors.ts';
+import { messageOf, TailraceError } from '../core/errors.ts';
 import { whenAborted } from '../core/time/clock.ts';
 import { openState } from '../state/database/store.ts';
 import { DeadLetters, formatLetter, type Letter, type LetterIndex } from '../state/dead-letters.ts';
 import { lockFolder } from '../state/lock.ts';
 import { createLog } from '../telemetry/log.ts';
-import { plural, say } from './output/say.ts';
+import { plural, say, usageError } from './output/say.ts';
 import type { ArgumentsOf } from './options/command-options.ts';
 
 const ACTIONS = ['list', 'show', 'replay', 'drop'] as const;
@@ -43,13 +43,12 @@ export async function deadLetters(action: string, ids: readonly string[], args: 
 /** Checked before the configuration is loaded: these mistakes do not depend on it. */
 function checkUsage(action: string, ids: readonly string[], { all, sink }: ArgumentsOf<'dead-letters'>): asserts action is Action {
   if (!ACTIONS.some((known) => known === action))
-    throw new UsageError('E_USAGE', `dead-letters does not know "${action}"`, { fix: 'use list, show, replay or drop' });
+    throw usageError(`dead-letters does not know "${action}"`, 'use list, show, replay or drop');
   if (action === 'show' && ids.length === 0)
-    throw new UsageError('E_USAGE', 'show needs the id of a dead letter', { fix: 'tailrace dead-letters list shows the ids' });
+    throw usageError('show needs the id of a dead letter', 'tailrace dead-letters list shows the ids');
   if (action === 'drop' && ids.length === 0 && all !== true)
-    throw new UsageError('E_USAGE', 'drop removes dead letters for good, so it needs their ids', { fix: 'name them, or give --all' });
-  if (action !== 'replay' && sink !== undefined)
-    throw new UsageError('E_USAGE', `--sink is for replay, not for ${action}`, { fix: 'leave it out' });
+    throw usageError('drop removes dead letters for good, so it needs their ids', 'name them, or give --all');
+  if (action !== 'replay' && sink !== undefined) throw usageError(`--sink is for replay, not for ${action}`, 'leave it out');
 }
 
 function list(config: Config, ids: readonly string[], json: boolean): number {
@@ -98,7 +97,7 @@ async function replay(
 ): Promise<number> {
   const names = sinks.map(({ id }) => id);
   if (sink !== undefined && !names.includes(sink))
-    throw new UsageError('E_USAGE', `no sink of the configuration has the id "${sink}"`, { fix: `use one of ${names.join(', ')}` });
+    throw usageError(`no sink of the configuration has the id "${sink}"`, `use one of ${names.join(', ')}`);
   const asked = sink === undefined ? { command: 'replay', args: ids } : { command: 'replay-through', args: [sink, ...ids] };
   const answer = await askAgent(dataDir, asked);
   const result = answer ? (answer.result as ReplayResult) : await replayAlone(loadConfig(file, process.env), ids, sink);

@@ -1,7 +1,7 @@
 /** The command line's table: every command with its arguments, options and help. Each command is loaded only when it is the one asked for. */
+import { usageError } from './output/say.ts';
 import { Command } from 'commander';
 import { printableLines } from '../config/quote.ts';
-import { UsageError } from '../core/errors.ts';
 import { version } from '../core/version.ts';
 import { addOptions, type ArgumentsOf, type CommandName } from './options/command-options.ts';
 import type { ConfigArguments } from './agent/config-arguments.ts';
@@ -30,7 +30,7 @@ export async function createProgram(exitWith: Exit, only?: 'run'): Promise<Comma
     .allowExcessArguments()
     .action(async (options: ArgumentsOf<'check'>, command: Command) => {
       const [file] = command.args;
-      if (file !== undefined) throw new UsageError('E_USAGE', 'check takes no arguments', { fix: `write --config ${file}` });
+      if (file !== undefined) throw usageError('check takes no arguments', `write --config ${file}`);
       return exitWith((await import('./check/check.ts')).check(options));
     });
   command('init', 'looks at real logs and writes a commented configuration for them; never over an existing file')

@@ -1,4 +1,5 @@
 /** `tailrace run`: the agent in the foreground, until its sources end or a signal comes. */
+import { usageError } from '../output/say.ts';
 import { loadRunnable } from '../../agent/build/check-transforms.ts';
 import { describeShortMemory } from '../../agent/build/memory-limit.ts';
 import { connectServiceManager } from '../../agent/service-manager/notify.ts';
@@ -6,7 +7,6 @@ import { startReporting } from '../../agent/service-manager/report.ts';
 import { statusLine } from '../../agent/service-manager/status-line.ts';
 import { startAgent } from '../../agent/start-agent.ts';
 import { findConfig } from '../../config/load/find.ts';
-import { UsageError } from '../../core/errors.ts';
 import { createLog } from '../../telemetry/log.ts';
 import { explainStop } from './explain-stop.ts';
 import { type InForce, reloadAgent } from './reload-agent.ts';
@@ -19,9 +19,7 @@ import type { ArgumentsOf } from '../options/command-options.ts';
 export async function run(args: ArgumentsOf<'run'>): Promise<number> {
   const file = findConfig(args.config);
   if (args.once && args.watchConfig)
-    throw new UsageError('E_USAGE', 'run takes --once or --watch-config, not both', {
-      fix: 'leave one out: a run with --once ends by itself',
-    });
+    throw usageError('run takes --once or --watch-config, not both', 'leave one out: a run with --once ends by itself');
   const watch = args.watchConfig ? (await import('./watch-config.ts')).prepareWatch(file) : undefined;
   const config = await loadRunnable(file, process.env);
   const log = await createLog({ level: args.logLevel ?? config.telemetry.logLevel });

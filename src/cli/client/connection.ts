@@ -9,8 +9,7 @@ import { parseLongIntegers, rawNumber } from '../../json/numbers.ts';
 import type { Retry } from '../../client/requester.ts';
 import { quote } from '../../config/quote.ts';
 import { isIngest, sentenceOf } from './sentence.ts';
-import { say } from '../output/say.ts';
-import { UsageError } from '../../core/errors.ts';
+import { say, usageError } from '../output/say.ts';
 import type { ArgumentsOf } from '../options/command-options.ts';
 
 /** Characters of an address in a message. */
@@ -69,9 +68,7 @@ function addressOf(text: string | undefined, name: string): string | undefined {
   if (text === undefined || text === '') return undefined;
   const parsed = parseBaseUrl(text);
   if ('value' in parsed) return parsed.value;
-  throw new UsageError('E_USAGE', `${name}: "${quote(text, MAX_SHOWN)}" ${parsed.message}`, {
-    fix: parsed.fix.replace('`token`', '--token'),
-  });
+  throw usageError(`${name}: "${quote(text, MAX_SHOWN)}" ${parsed.message}`, parsed.fix.replace('`token`', '--token'));
 }
 
 function tokenOf({ token, tokenFile }: ConnectionArguments, env: Environment): { token: string; tokenFrom: string } {
@@ -79,47 +76,46 @@ function tokenOf({ token, tokenFile }: ConnectionArguments, env: Environment): {
   if (tokenFile !== undefined) return { token: readSecret({ kind: 'file', path: tokenFile }), tokenFrom: `the file ${tokenFile}` };
   const given = nonEmpty(env['TAILRACE_TOKEN']);
   if (given !== undefined) return { token: checkedToken(given, 'TAILRACE_TOKEN'), tokenFrom: 'TAILRACE_TOKEN' };
-  throw new UsageError('E_USAGE', 'no token: every request to the service carries one', {
-    fix: 'set TAILRACE_TOKEN, or give --token-file or --token; `tailrace serve` prints its tokens at its first start',
-  });
+  throw usageError(
+    'no token: every request to the service carries one',
+    'set TAILRACE_TOKEN, or give --token-file or --token; `tailrace serve` prints its tokens at its first start',
+  );
 }
 
 function checkedToken(token: string, name: string): string {
   if (/^[\x21-\x7e]+$/.test(token)) return token;
-  throw new UsageError('E_USAGE', `${name} is empty or holds a space, a line break or a character outside ASCII`, {
-    fix: 'give the token alone, as one word',
-  });
+  throw usageError(`${name} is empty or holds a space, a line break or a character outside ASCII`, 'give the token alone, as one word');
 }
 
 function edgeOf(text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
   const parsed = parseBaseUrl(text.includes('://') ? text : `https://${text}`);
   if ('value' in parsed) return text;
-  throw new UsageError('E_USAGE', `the edge domain "${quote(text, MAX_SHOWN)}" ${parsed.message}`, {
-    fix: 'write it as `edge.example.com` or as an address',
-  });
+  throw usageError(`the edge domain "${quote(text, MAX_SHOWN)}" ${parsed.message}`, 'write it as `edge.example.com` or as an address');
 }
 
 function prefixOf(text: string | undefined): string | undefined {
   if (text === undefined || /^[A-Za-z][A-Za-z0-9-]{0,62}-$/.test(text)) return text;
-  throw new UsageError('E_USAGE', `the header prefix "${text}" cannot begin a header's name`, {
-    fix: 'use letters, digits and `-`, ending in `-`, such as `X-Service-`',
-  });
+  throw usageError(
+    `the header prefix "${text}" cannot begin a header's name`,
+    'use letters, digits and `-`, ending in `-`, such as `X-Service-`',
+  );
 }
 
 function timeoutOf(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const parsed = parseDuration(text);
   if (parsed.ok && parsed.value > 0) return parsed.value;
-  throw new UsageError('E_USAGE', `--timeout: "${text}" ${parsed.ok ? 'is no time at all' : parsed.message}`, {
-    fix: parsed.ok ? 'write a duration such as `30s`' : parsed.fix,
-  });
+  throw usageError(
+    `--timeout: "${text}" ${parsed.ok ? 'is no time at all' : parsed.message}`,
+    parsed.ok ? 'write a duration such as `30s`' : parsed.fix,
+  );
 }
 
 function proxyOf(variable: string, env: Environment): string {
   const parsed = parseProxy(env[variable] ?? '');
   if ('value' in parsed) return parsed.value;
-  throw new UsageError('E_USAGE', `${variable} ${parsed.message}`, { fix: parsed.fix });
+  throw usageError(`${variable} ${parsed.message}`, parsed.fix);
 }
 
 function nonEmpty(text: string | undefined): string | undefined {

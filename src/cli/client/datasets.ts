@@ -1,9 +1,8 @@
 /** `tailrace datasets list|get|create|update|delete|trim`. Each resolves with the exit code. */
 import { createInterface } from 'node:readline';
-import { UsageError } from '../../core/errors.ts';
 import type { ArgumentsOf } from '../options/command-options.ts';
 import { printList, printRecord, write } from './output/print.ts';
-import { plural, say } from '../output/say.ts';
+import { plural, say, usageError } from '../output/say.ts';
 import { withClient } from './with-client.ts';
 
 export function listDatasets(args: ArgumentsOf<'datasets list'>): Promise<number> {
@@ -28,8 +27,7 @@ export function createDataset(name: string, args: ArgumentsOf<'datasets create'>
 
 export function updateDataset(name: string, args: ArgumentsOf<'datasets update'>): Promise<number> {
   const { description } = args;
-  if (description === undefined)
-    throw new UsageError('E_USAGE', 'update changes nothing without --description', { fix: 'give --description TEXT' });
+  if (description === undefined) throw usageError('update changes nothing without --description', 'give --description TEXT');
   return withClient(args, name, async (client) => printRecord(await client.datasets.update(name, { description }), args.json));
 }
 
@@ -45,10 +43,7 @@ export function deleteDataset(name: string, args: ArgumentsOf<'datasets delete'>
 
 export function trimDataset(name: string, duration: string | undefined, args: ArgumentsOf<'datasets trim'>): Promise<number> {
   const keep = duration ?? args.maxDuration;
-  if (keep === undefined)
-    throw new UsageError('E_USAGE', 'trim needs the age over which events are deleted', {
-      fix: 'such as `tailrace datasets trim logs 30d`',
-    });
+  if (keep === undefined) throw usageError('trim needs the age over which events are deleted', 'such as `tailrace datasets trim logs 30d`');
   return withClient(args, name, async (client) => {
     if (!(await confirm(`Delete the events of ${name} that are older than ${keep}?`, args.yes))) return 1;
     const numDeleted = await client.datasets.trim(name, keep);
@@ -74,5 +69,5 @@ export async function confirm(question: string, yes: boolean | undefined): Promi
 
 function checkName(name: string): void {
   if (/^[A-Za-z0-9-]{1,128}$/.test(name)) return;
-  throw new UsageError('E_USAGE', `"${name}" cannot be the name of a dataset`, { fix: 'use 1 to 128 letters (A-Z, a-z), digits and `-`' });
+  throw usageError(`"${name}" cannot be the name of a dataset`, 'use 1 to 128 letters (A-Z, a-z), digits and `-`');
 }

@@ -4,13 +4,12 @@ import { ClientError } from '../../client/client-error.ts';
 import type { Client } from '../../client/client.ts';
 import { pagesOf } from '../../client/pages.ts';
 import { FollowWindow } from '../../core/follow-window.ts';
-import { UsageError } from '../../core/errors.ts';
 import { systemClock } from '../../core/time/clock.ts';
 import { CLIENT_PAGE_ROWS } from '../../client/limits.ts';
 import { AplError, attempt } from '../../language/syntax/apl-error.ts';
 import { sinceStored } from '../../language/text/arrivals-text.ts';
 import { flush } from './output/print.ts';
-import { plural, say } from '../output/say.ts';
+import { plural, say, usageError } from '../output/say.ts';
 import { type Output, rowWriter } from './output/row-writers.ts';
 import { rowsOfTables, type Rows } from './output/rows.ts';
 import { sentenceOf } from './sentence.ts';
@@ -86,9 +85,10 @@ async function ask(client: Client, apl: string, startTime: string, signal: Abort
 
 function refuseSummary({ tables: [table] }: TabularResult): void {
   if (!table || table.fields.some(({ name }) => name === '_cursor') || (table.columns[0]?.length ?? 0) === 0) return;
-  throw new UsageError('E_USAGE', '--follow shows events as they are stored, and this query gives none: it sums up, sorts or takes some', {
-    fix: 'leave out summarize, count, sort, take and the like, or ask again from time to time',
-  });
+  throw usageError(
+    '--follow shows events as they are stored, and this query gives none: it sums up, sorts or takes some',
+    'leave out summarize, count, sort, take and the like, or ask again from time to time',
+  );
 }
 
 /** Pages may have different fields. */

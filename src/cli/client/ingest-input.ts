@@ -1,9 +1,10 @@
 /** The files that `tailrace ingest` reads, or stdin: their bytes, counted, and their format. */
+import { usageError } from '../output/say.ts';
 import { createReadStream, statSync, accessSync, constants } from 'node:fs';
 import type { IngestFormat } from '../../client/client.ts';
 import { openBody, peek } from '../../client/ingest/open-body.ts';
 import { isJson } from '../../core/block.ts';
-import { messageOf, TailraceError, UsageError } from '../../core/errors.ts';
+import { messageOf, TailraceError } from '../../core/errors.ts';
 
 export interface Input {
   /** As messages name it. */
@@ -16,9 +17,10 @@ export interface Input {
 /** Throws `UsageError` before anything is sent when one of the files cannot be read. */
 export function openInputs(files: readonly string[]): Input[] {
   if (files.length === 0 && process.stdin.isTTY)
-    throw new UsageError('E_USAGE', 'nothing to ingest: no file was named, and stdin is a terminal', {
-      fix: 'name files, or pipe events in: … | tailrace ingest DATASET',
-    });
+    throw usageError(
+      'nothing to ingest: no file was named, and stdin is a terminal',
+      'name files, or pipe events in: … | tailrace ingest DATASET',
+    );
   return (files.length === 0 ? ['-'] : files).map((file) => (file === '-' ? stdinInput() : fileInput(file)));
 }
 
@@ -33,7 +35,7 @@ function fileInput(path: string): Input {
     accessSync(path, constants.R_OK);
     return { name: path, bytes: stat.isFile() ? stat.size : undefined, open: () => createReadStream(path) };
   } catch (cause) {
-    throw new UsageError('E_USAGE', `cannot read "${path}": ${messageOf(cause)}`, { fix: 'nothing was sent; correct the path', cause });
+    throw usageError(`cannot read "${path}": ${messageOf(cause)}`, 'nothing was sent; correct the path', cause);
   }
 }
 
@@ -62,9 +64,10 @@ function formatOf(head: string, name: string): IngestFormat {
     // Of a value over several lines the first one is no JSON.
     return more.length > 0 && !isJson(line) ? 'json' : 'ndjson';
   }
-  throw new UsageError('E_USAGE', `${name} is neither JSON nor has a name that says what it is`, {
-    fix: 'give --format csv, json or ndjson; lines of plain text are for the agent: `tailrace run` with a stdin or file source',
-  });
+  throw usageError(
+    `${name} is neither JSON nor has a name that says what it is`,
+    'give --format csv, json or ndjson; lines of plain text are for the agent: `tailrace run` with a stdin or file source',
+  );
 }
 
 /** What fails while it is read is the file's fault, not the program's. Throws `TailraceError`. */

@@ -4,13 +4,13 @@ import type { IngestFormat } from '../../client/client.ts';
 import type { FailedEvents } from '../../client/ingest/send-chunk.ts';
 import { ingestStream, type StreamOptions, type StreamSummary } from '../../client/ingest/ingest-stream.ts';
 import { printable } from '../../config/quote.ts';
-import { messageOf, UsageError } from '../../core/errors.ts';
+import { messageOf } from '../../core/errors.ts';
 import { CLIENT_NAMED_FAILURES } from '../../client/limits.ts';
 import { MAX_LABELS_BYTES } from '../../config/limits.ts';
 import { asciiJson } from '../../client/paths.ts';
 import { type Input, openInputs, openText } from './ingest-input.ts';
 import { write } from './output/print.ts';
-import { plural, say } from '../output/say.ts';
+import { plural, say, usageError } from '../output/say.ts';
 import { cut } from './output/table.ts';
 import { formatBytes } from '../../config/fields/units.ts';
 import { type Progress, startProgress } from './output/progress.ts';
@@ -159,7 +159,7 @@ async function report(dataset: string, totals: Totals, json: boolean | undefined
 function parseLabels(text: string): Record<string, unknown> {
   const labels = text.trimStart().startsWith('{') ? jsonLabels(text) : pairLabels(text);
   if (asciiJson(labels).length > MAX_LABELS_BYTES)
-    throw new UsageError('E_USAGE', `--labels has more than ${MAX_LABELS_BYTES} bytes`, { fix: 'they travel in a header: give fewer' });
+    throw usageError(`--labels has more than ${MAX_LABELS_BYTES} bytes`, 'they travel in a header: give fewer');
   return labels;
 }
 
@@ -167,7 +167,7 @@ function jsonLabels(text: string): Record<string, unknown> {
   try {
     return JSON.parse(text) as Record<string, unknown>;
   } catch (cause) {
-    throw new UsageError('E_USAGE', `--labels is no JSON: ${messageOf(cause)}`, { fix: 'write --labels \'{"team":"core"}\'', cause });
+    throw usageError(`--labels is no JSON: ${messageOf(cause)}`, 'write --labels \'{"team":"core"}\'', cause);
   }
 }
 
@@ -176,7 +176,7 @@ function pairLabels(text: string): Record<string, string> {
     text.split(',').map((pair) => {
       const [key = '', ...value] = pair.split('=');
       if (key.trim() === '' || value.length === 0)
-        throw new UsageError('E_USAGE', `--labels: "${pair}" is no label`, { fix: 'write --labels team=core,env=prod, or a JSON object' });
+        throw usageError(`--labels: "${pair}" is no label`, 'write --labels team=core,env=prod, or a JSON object');
       return [key.trim(), value.join('=')];
     }),
   );

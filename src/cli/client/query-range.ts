@@ -2,9 +2,9 @@
  * `--start` and `--end` as people write them, to what the service takes: `1h`, `-1h`, `03:12`, `yesterday`, `yesterday 03:12`, `2026-11-25 03:12`.
  * Times without a zone are this machine's, as the lines of events show them.
  */
+import { usageError } from '../output/say.ts';
 import { formatDuration, parseDuration } from '../../config/fields/units.ts';
 import { quote } from '../../config/quote.ts';
-import { UsageError } from '../../core/errors.ts';
 
 interface Range {
   readonly startTime?: string;
@@ -30,9 +30,10 @@ export function rangeOf({ start, end }: { readonly start?: string; readonly end?
   const to = end === undefined ? undefined : bound('--end', end, nowMs, from);
   const [fromMs, toMs] = [instantOf(from, nowMs), instantOf(to, nowMs)];
   if (fromMs !== undefined && toMs !== undefined && toMs < fromMs)
-    throw new UsageError('E_USAGE', `--end: "${quote(end ?? '')}" is before --start "${quote(start ?? '')}"`, {
-      fix: 'give the earlier time to --start; `2h` is two hours ago',
-    });
+    throw usageError(
+      `--end: "${quote(end ?? '')}" is before --start "${quote(start ?? '')}"`,
+      'give the earlier time to --start; `2h` is two hours ago',
+    );
   return { ...(from !== undefined && { startTime: textOf(from) }), ...(to !== undefined && { endTime: textOf(to) }) };
 }
 
@@ -55,9 +56,10 @@ function bound(option: string, given: string, nowMs: number, after: Bound | unde
     return given.trim();
   const read = relative(text) ?? local(text, nowMs, typeof after === 'number' ? after : undefined);
   if (read !== undefined) return read;
-  throw new UsageError('E_USAGE', `${option}: "${quote(given)}" is no time`, {
-    fix: 'write `1h` for an hour ago, `03:12`, `yesterday`, `yesterday 03:12`, `2026-11-25 03:12`, or RFC 3339 such as `2026-11-25T03:12:00Z`',
-  });
+  throw usageError(
+    `${option}: "${quote(given)}" is no time`,
+    'write `1h` for an hour ago, `03:12`, `yesterday`, `yesterday 03:12`, `2026-11-25 03:12`, or RFC 3339 such as `2026-11-25T03:12:00Z`',
+  );
 }
 
 /** `1h`, `-1h`, `now-1h`, `now() - 1 hour`, `1h30m ago`; `now+5m` lies ahead. */

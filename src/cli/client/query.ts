@@ -5,10 +5,10 @@ import { ClientError } from '../../client/client-error.ts';
 import type { Client } from '../../client/client.ts';
 import { isPage, pagesOf, pagesOfDataset } from '../../client/pages.ts';
 import { printable } from '../../config/quote.ts';
-import { messageOf, UsageError } from '../../core/errors.ts';
+import { messageOf } from '../../core/errors.ts';
 import { CLIENT_PAGE_ROWS } from '../../client/limits.ts';
 import { heading, terminalColumns, write, writeLines } from './output/print.ts';
-import { plural, say } from '../output/say.ts';
+import { plural, say, usageError } from '../output/say.ts';
 import { startProgress } from './output/progress.ts';
 import { rangeOf } from './query-range.ts';
 import { rowWriter, type WriteRows } from './output/row-writers.ts';
@@ -30,8 +30,7 @@ const HOW_TO_ASK = `give it as one argument, such as ${EXAMPLE}`;
 
 /** Resolves with 0. `words` is the number of arguments that were given, of which the text is the first. */
 export async function query(text: string | undefined, args: ArgumentsOf<'query'>, words: number): Promise<number> {
-  if (words > 1)
-    throw new UsageError('E_USAGE', `a query is one argument, and ${words} were given`, { fix: `put it in quotes, such as ${EXAMPLE}` });
+  if (words > 1) throw usageError(`a query is one argument, and ${words} were given`, `put it in quotes, such as ${EXAMPLE}`);
   const asked = checkQuery(await readQuery(text, args));
   const dataset = args.dataset ?? datasetIn(asked);
   return withClient(args, dataset, async (client) => {
@@ -50,7 +49,7 @@ export async function query(text: string | undefined, args: ArgumentsOf<'query'>
 async function followUntilStopped(client: Client, asked: string, args: ArgumentsOf<'query'>): Promise<void> {
   const { dataset, end, all, limit = Infinity, output, json } = args;
   const clash = Object.entries({ '--dataset': dataset, '--end': end, '--all': all }).find(([, value]) => value !== undefined)?.[0];
-  if (clash !== undefined) throw new UsageError('E_USAGE', `--follow does not go with ${clash}`, { fix: 'leave one of the two out' });
+  if (clash !== undefined) throw usageError(`--follow does not go with ${clash}`, 'leave one of the two out');
   const { startTime: start = 'now-1h' } = rangeOf(args, Date.now());
   const { follow } = await import('./follow.ts');
   const stopping = new AbortController();
@@ -134,15 +133,12 @@ async function readQuery(text: string | undefined, { file, dataset }: ArgumentsO
     try {
       return readFileSync(file, 'utf8');
     } catch (cause) {
-      throw new UsageError('E_USAGE', `cannot read the query from "${file}": ${messageOf(cause)}`, { cause });
+      throw usageError(`cannot read the query from "${file}": ${messageOf(cause)}`, undefined, cause);
     }
   }
   // Without a filter a structured query needs no text.
   if (text === undefined && dataset !== undefined) return '{}';
-  if (text === undefined && process.stdin.isTTY)
-    throw new UsageError('E_USAGE', 'no query: no text was given, and stdin is a terminal', {
-      fix: HOW_TO_ASK,
-    });
+  if (text === undefined && process.stdin.isTTY) throw usageError('no query: no text was given, and stdin is a terminal', HOW_TO_ASK);
   const chunks: Buffer[] = [];
   for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
   return Buffer.concat(chunks).toString('utf8');
@@ -151,7 +147,7 @@ async function readQuery(text: string | undefined, { file, dataset }: ArgumentsO
 /** Throws `UsageError`. */
 function checkQuery(text: string): string {
   if (text.trim() !== '') return text;
-  throw new UsageError('E_USAGE', 'no query: the text is empty', { fix: HOW_TO_ASK });
+  throw usageError('no query: the text is empty', HOW_TO_ASK);
 }
 
 function parseLegacy(text: string): LegacyQuery {
@@ -159,13 +155,14 @@ function parseLegacy(text: string): LegacyQuery {
   try {
     parsed = JSON.parse(text);
   } catch (cause) {
-    throw new UsageError('E_USAGE', `with --dataset the query must be JSON: ${messageOf(cause)}`, {
-      fix: 'write it as `--dataset logs \'{"aggregations": [{"op": "count"}]}\'`, or leave --dataset out for APL',
+    throw usageError(
+      `with --dataset the query must be JSON: ${messageOf(cause)}`,
+      'write it as `--dataset logs \'{"aggregations": [{"op": "count"}]}\'`, or leave --dataset out for APL',
       cause,
-    });
+    );
   }
   if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) return parsed;
-  throw new UsageError('E_USAGE', 'with --dataset the query is a JSON object', { fix: 'see docs/cli.md for an example' });
+  throw usageError('with --dataset the query is a JSON object', 'see docs/cli.md for an example');
 }
 
 /** The dataset that a text in APL begins with. */

@@ -8,12 +8,12 @@ import { ClientError } from '../../client/client-error.ts';
 import type { Client } from '../../client/client.ts';
 import { parseDuration } from '../../config/fields/units.ts';
 import type { OfflineTokens } from '../../service/run/offline-tokens.ts';
-import { codeOf, messageOf, TailraceError, UsageError } from '../../core/errors.ts';
+import { codeOf, messageOf, TailraceError } from '../../core/errors.ts';
 import { refuseForeignFolder } from '../../state/keep-owner.ts';
 import type { ArgumentsOf } from '../options/command-options.ts';
 import { confirm } from './datasets.ts';
 import { printList, write } from './output/print.ts';
-import { say } from '../output/say.ts';
+import { say, usageError } from '../output/say.ts';
 import { sentenceOf } from './sentence.ts';
 import { withClient } from './with-client.ts';
 
@@ -63,11 +63,11 @@ function newToken(name: string, args: ArgumentsOf<'tokens create'>, nowMs: numbe
   const org = { ...(manageDatasets && { datasets: EVERY }), ...(manageTokens && { apiTokens: EVERY }) };
   const hasRights = Object.keys(datasets).length + Object.keys(org).length > 0;
   if (!personal && !hasRights)
-    throw new UsageError('E_USAGE', `the token "${name}" could do nothing`, {
-      fix: 'give --ingest, --query or --trim with datasets (or "*"), --manage-datasets, --manage-tokens, or --personal',
-    });
-  if (personal && hasRights)
-    throw new UsageError('E_USAGE', 'a personal token has the rights of its user', { fix: 'give --personal alone, or none of it' });
+    throw usageError(
+      `the token "${name}" could do nothing`,
+      'give --ingest, --query or --trim with datasets (or "*"), --manage-datasets, --manage-tokens, or --personal',
+    );
+  if (personal && hasRights) throw usageError('a personal token has the rights of its user', 'give --personal alone, or none of it');
   return {
     name,
     ...(description !== undefined && { description }),
@@ -83,9 +83,7 @@ function expiryOf(text: string, nowMs: number): string {
   if (duration.ok) return new Date(nowMs + duration.value).toISOString();
   const time = /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : Number.NaN;
   if (!Number.isNaN(time)) return new Date(time).toISOString();
-  throw new UsageError('E_USAGE', `--expires: "${text}" is neither a duration nor a time`, {
-    fix: 'write `90d` or `2030-01-31T00:00:00Z`',
-  });
+  throw usageError(`--expires: "${text}" is neither a duration nor a time`, 'write `90d` or `2030-01-31T00:00:00Z`');
 }
 
 /** `ingest: logs, web; query: *; datasets`. */
@@ -122,9 +120,7 @@ async function withFolder(
   work: (tokens: Tokens) => Promise<number | void>,
 ): Promise<number> {
   if (args.url !== undefined || args.token !== undefined || args.tokenFile !== undefined)
-    throw new UsageError('E_USAGE', '--data is for a service that is stopped, --url and --token are for one that runs', {
-      fix: 'give one or the other',
-    });
+    throw usageError('--data is for a service that is stopped, --url and --token are for one that runs', 'give one or the other');
   const { openOfflineTokens } = await import('../../service/run/offline-tokens.ts');
   let offline: OfflineTokens;
   try {

@@ -1,6 +1,7 @@
 /** All functions by name, and the nearest name for one that is not there. */
 import { guess, otherFunction } from '../other-names.ts';
-import { AplError } from '../syntax/apl-error.ts';
+import type { AplError } from '../syntax/apl-error.ts';
+import { meaningError } from '../syntax/apl-error.ts';
 import { namedFunctions, type NamedFunction } from '../function-spec.ts';
 import { AGGREGATES } from './aggregates/spec.ts';
 import { SPECS } from './specs.ts';
@@ -56,8 +57,8 @@ const REFUSED: ReadonlyMap<string, string> = new Map([
 /** There is no function of that name: it is left out on purpose, or misspelt. */
 export function unknownFunction(name: string, at: number): AplError {
   const refused = REFUSED.get(name);
-  if (refused !== undefined) return new AplError('meaning', at, `${name} is not supported`, refused);
-  return new AplError('meaning', at, `unknown function ${JSON.stringify(name)}`, otherFunction(name) ?? guess(name, functionNames()));
+  if (refused !== undefined) return meaningError(at, `${name} is not supported`, refused);
+  return meaningError(at, `unknown function ${JSON.stringify(name)}`, otherFunction(name) ?? guess(name, functionNames()));
 }
 
 export const functionNames = (): string[] => [...FUNCTIONS.keys(), ...AGGREGATES_BY_NAME.keys()];

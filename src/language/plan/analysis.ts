@@ -3,7 +3,8 @@ import { FUNCTIONS, OPERATORS, findAggregate, unknownFunction, type ScalarFuncti
 import { guess } from '../other-names.ts';
 import { commonType } from '../result-types.ts';
 import type { ArgType, NamedFunction } from '../function-spec.ts';
-import { AplError } from '../syntax/apl-error.ts';
+import type { AplError } from '../syntax/apl-error.ts';
+import { meaningError, syntaxError } from '../syntax/apl-error.ts';
 import { readDatetime } from '../syntax/literals.ts';
 import { TYPE_NAMES } from '../syntax/words.ts';
 import { nameOf, reachingNameOf, type Expression, type Pipeline } from '../syntax/tree.ts';
@@ -42,14 +43,13 @@ export function analyze(expression: Expression, names: Names): Node {
     case 'call':
       return call(expression, names);
     case 'each':
-      throw new AplError('meaning', expression.at, '[] cannot stand here', REACHING_FIX);
+      throw meaningError(expression.at, '[] cannot stand here', REACHING_FIX);
     case 'named':
-      throw new AplError('syntax', expression.at, 'a name with = cannot stand here', 'to compare, write ==');
+      throw syntaxError(expression.at, 'a name with = cannot stand here', 'to compare, write ==');
     case 'star':
-      throw new AplError('meaning', expression.at, '* cannot stand here', 'name the fields');
+      throw meaningError(expression.at, '* cannot stand here', 'name the fields');
     case 'query':
-      if (!expression.scalar)
-        throw new AplError('meaning', expression.at, 'a query cannot stand here', 'for one value of it, write toscalar(…)');
+      if (!expression.scalar) throw meaningError(expression.at, 'a query cannot stand here', 'for one value of it, write toscalar(…)');
       return scalarOf(treeOf(expression, names), expression.at);
   }
 }
@@ -60,7 +60,7 @@ const treeOf = (expression: Expression & { readonly kind: 'query' }, names: Name
 function firstType({ scope }: Tree, at: number): Type {
   const [first] = scope.columns.values();
   if (first === undefined || scope.open)
-    throw new AplError('meaning', at, 'the query has to end in columns of its own here: with project, summarize, distinct or count');
+    throw meaningError(at, 'the query has to end in columns of its own here: with project, summarize, distinct or count');
   return first;
 }
 
@@ -79,7 +79,7 @@ function among({ name, args }: Expression & { readonly kind: 'call' }, names: Na
 
 /** A function of `let` with its arguments in place. */
 function callLet(called: LetFunction, { name, args, at }: Expression & { readonly kind: 'call' }, names: Names): Node {
-  if ('pipeline' in called.body) throw new AplError('meaning', at, `${name} gives a table; wanted a value`);
+  if ('pipeline' in called.body) throw meaningError(at, `${name} gives a table; wanted a value`);
   const lets = argumentsOf(called, name, args, at, names);
   return boundedNode(analyze(called.body.value, { ...names, scope: closed([]), lets }), at);
 }
@@ -88,7 +88,7 @@ function callLet(called: LetFunction, { name, args, at }: Expression & { readonl
 export function argumentsOf({ parameters, inner, lets }: LetFunction, name: string, args: readonly Expression[], at: number, names: Names): Lets {
   const least = parameters.filter(({ fallback }) => fallback === undefined).length;
   if (args.length < least || args.length > parameters.length)
-    throw new AplError('meaning', at, `${name} takes ${parameters.length} argument${parameters.length === 1 ? '' : 's'}, not ${args.length}`);
+    throw meaningError(at, `${name} takes ${parameters.length} argument${parameters.length === 1 ? '' : 's'}, not ${args.length}`);
   const given = parameters.map((parameter, n) => {
     const arg = args[n] ?? parameter.fallback!;
     const node = analyze(arg, args[n] ? names : { ...names, scope: closed([]), lets });
@@ -112,15 +112,14 @@ function boundOf(text: LetText, lets: ReadonlyMap<string, Bound>, plan: Names['p
       return boundedNode(analyze(text.value, { scope: closed([]), lets, ...(plan && { plan }) }), text.value.at);
     case 'parameter':
       if (!text.fallback)
-        throw new AplError(
-          'meaning',
+        throw meaningError(
           text.at,
           `the parameter ${JSON.stringify(text.name)} has no value`,
           'send it in "variables", or give it a default: name: type = value',
         );
       return boundedNode(analyze(text.fallback, { scope: closed([]), lets, ...(plan && { plan }) }), text.fallback.at);
     case 'table':
-      if (!plan) throw new AplError('meaning', text.pipeline.at, 'tables are for queries');
+      if (!plan) throw meaningError(text.pipeline.at, 'tables are for queries');
       return { kind: 'table', tree: boundedTree(plan(text.pipeline, lets), text.pipeline.at) };
     case 'function':
       return { ...text, lets: new Map(lets) };
@@ -129,14 +128,14 @@ function boundOf(text: LetText, lets: ReadonlyMap<string, Bound>, plan: Names['p
 
 function resolve(name: string, at: number, { scope, lets }: Names): Node {
   const bound = scope.columns.has(name) ? undefined : lets.get(name);
-  if (bound?.kind === 'table') throw new AplError('meaning', at, `${JSON.stringify(name)} is a table; wanted a value`);
-  if (bound?.kind === 'function') throw new AplError('meaning', at, `${JSON.stringify(name)} is a function; wanted ${name}(…)`);
+  if (bound?.kind === 'table') throw meaningError(at, `${JSON.stringify(name)} is a table; wanted a value`);
+  if (bound?.kind === 'function') throw meaningError(at, `${JSON.stringify(name)} is a function; wanted ${name}(…)`);
   if (bound) return bound;
   const type = typeOf(scope, name);
   if (type !== undefined) return { kind: 'column', type, name };
   const known = [...scope.columns.keys(), ...lets.keys()];
   const there = known.length > 0 ? `there ${known.length === 1 ? 'is' : 'are'} ${known.slice(0, 20).join(', ')}` : undefined;
-  throw new AplError('meaning', at, `there is no column ${JSON.stringify(name)} here`, guess(name, known) ?? there);
+  throw meaningError(at, `there is no column ${JSON.stringify(name)} here`, guess(name, known) ?? there);
 }
 
 /** `a.b`: the field `a.b`, as nested objects are stored, or what `a` holds under `b`. */
@@ -155,7 +154,7 @@ function member(expression: Expression & { readonly kind: 'member' }, names: Nam
 }
 
 function itemNode(object: Node, key: string | bigint | Node, at: number): Node {
-  if (object.type !== 'dynamic') throw new AplError('meaning', at, `nothing can be taken out of ${TYPE_WORDS[object.type]}`);
+  if (object.type !== 'dynamic') throw meaningError(at, `nothing can be taken out of ${TYPE_WORDS[object.type]}`);
   return { kind: 'item', type: 'dynamic', object, key };
 }
 
@@ -178,11 +177,11 @@ function call(expression: Expression & { readonly kind: 'call' }, names: Names):
   const spec = expression.operator ? OPERATORS.get(name) : FUNCTIONS.get(name);
   if (!spec) {
     if (findAggregate(name) || name === 'arg_max' || name === 'arg_min')
-      throw new AplError('meaning', at, `the aggregation ${name} can only stand in summarize`);
+      throw meaningError(at, `the aggregation ${name} can only stand in summarize`);
     throw unknownFunction(name, at);
   }
   if (!expression.operator && expression.args.length > SERVICE_QUERY_ARGUMENTS)
-    throw new AplError('meaning', at, `${name} takes at most ${SERVICE_QUERY_ARGUMENTS} arguments, not ${expression.args.length}`);
+    throw meaningError(at, `${name} takes at most ${SERVICE_QUERY_ARGUMENTS} arguments, not ${expression.args.length}`);
   if (spec.name === 'column_ifexists' || spec.name === 'ensure_field') return columnIfExists(spec, expression, names);
   const args = expression.args.map((arg, n) =>
     arg.kind === 'star' && n === 0 && spec.everything === true ? EVERYTHING : (columnsOperand(spec, arg, names) ?? analyze(arg, names)),
@@ -197,7 +196,7 @@ function call(expression: Expression & { readonly kind: 'call' }, names: Names):
 /** `*` for all columns. */
 export function columnsOperand(spec: NamedFunction, arg: Expression, { plan }: Names): Node | undefined {
   if (arg.kind !== 'star' || spec.columns !== true) return undefined;
-  if (!plan) throw new AplError('meaning', arg.at, '* for all fields works in queries only', 'name the fields');
+  if (!plan) throw meaningError(arg.at, '* for all fields works in queries only', 'name the fields');
   return ALL_COLUMNS;
 }
 
@@ -228,7 +227,7 @@ export function applied(spec: ScalarFunction, given: readonly Node[], at: number
   const args = checkArguments(spec, given, at, places);
   const type = typeof spec.returns === 'function' ? spec.returns(args.map((arg) => arg.type)) : spec.returns;
   if (type === undefined)
-    throw new AplError('meaning', at, `${spec.names[0]} does not go with ${args.map((arg) => TYPE_WORDS[arg.type]).join(' and ')}`);
+    throw meaningError(at, `${spec.names[0]} does not go with ${args.map((arg) => TYPE_WORDS[arg.type]).join(' and ')}`);
   return { kind: 'apply', type, spec, args, at, places };
 }
 
@@ -245,11 +244,7 @@ export function checkArguments(spec: NamedFunction, given: readonly Node[], at: 
   const least = spec.args.length - (spec.optional ?? 0);
   if (given.length < least || given.length > most) {
     const wanted = least === most ? String(least) : most === Infinity ? `${least} or more` : `${least} to ${most}`;
-    throw new AplError(
-      'meaning',
-      at,
-      `${spec.names[0]} takes ${wanted} argument${wanted === '1' ? '' : 's'}, not ${given.length}: ${spec.syntax}`,
-    );
+    throw meaningError(at, `${spec.names[0]} takes ${wanted} argument${wanted === '1' ? '' : 's'}, not ${given.length}: ${spec.syntax}`);
   }
   const args = spec.compares === true ? withTimes(given, places) : given;
   return args.map((arg, n) => checkArgument(spec.args[n] ?? spec.rest!, arg, places[n] ?? at, spec, n));
@@ -265,7 +260,7 @@ const isTimeText = ({ constant }: Node & { readonly kind: 'constant' }): boolean
 
 function timeOf({ constant }: Node & { readonly kind: 'constant' }, at: number): Node {
   const value = readDatetime(String(constant.value));
-  if (value === undefined) throw new AplError('meaning', at, `${JSON.stringify(constant.value)} cannot be read as a datetime`);
+  if (value === undefined) throw meaningError(at, `${JSON.stringify(constant.value)} cannot be read as a datetime`);
   return constantNode({ type: 'datetime', value });
 }
 
@@ -277,11 +272,11 @@ function checkArgument(wanted: ArgType, arg: Node, at: number, { names: [name], 
     if (wanted === 'secret or count' && arg.kind === 'constant' && typeof arg.constant.value === 'bigint' && arg.constant.value > 0n)
       return arg;
     const count = wanted === 'secret' ? '' : 'an integer of 1 or more, or ';
-    throw new AplError('meaning', at, `${name} wants ${count}its key as env("NAME") or secret_file("/path"), so that it stands in no text`);
+    throw meaningError(at, `${name} wants ${count}its key as env("NAME") or secret_file("/path"), so that it stands in no text`);
   }
   if (wanted.startsWith('constant')) {
     if (arg.kind !== 'constant' || arg.constant.value === null)
-      throw new AplError('meaning', at, `${name} wants ${LITERALS[wanted] ?? 'a literal'} as argument ${n + 1}, and no field: ${syntax}`);
+      throw meaningError(at, `${name} wants ${LITERALS[wanted] ?? 'a literal'} as argument ${n + 1}, and no field: ${syntax}`);
     if (wanted === 'constant') return arg;
   }
   const kind = wanted.replace('constant ', '');
@@ -296,5 +291,5 @@ function checkArgument(wanted: ArgType, arg: Node, at: number, { names: [name], 
 }
 
 export function wrongType(at: number, wanted: string, found: Type, name?: string): AplError {
-  return new AplError('meaning', at, `${name === undefined ? '' : `${name} `}wants ${wanted} here, not ${TYPE_WORDS[found]}`);
+  return meaningError(at, `${name === undefined ? '' : `${name} `}wants ${wanted} here, not ${TYPE_WORDS[found]}`);
 }

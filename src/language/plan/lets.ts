@@ -1,6 +1,6 @@
 /** What `let` gave names to: values, tables and functions; and the bound on what a text may grow to through them. */
 import { SERVICE_QUERY_LET_DEPTH, SERVICE_QUERY_NODES, SERVICE_QUERY_SUBQUERIES } from '../limits.ts';
-import { AplError } from '../syntax/apl-error.ts';
+import { meaningError } from '../syntax/apl-error.ts';
 import type { Expression, Pipeline } from '../syntax/tree.ts';
 import type { Type } from '../types.ts';
 import { nodesIn, partsOf, type Node, type Tree } from './tree.ts';
@@ -68,14 +68,14 @@ export function boundedNode(node: Node, at: number): Node {
       : depth > SERVICE_QUERY_LET_DEPTH
         ? `is nested deeper than ${SERVICE_QUERY_LET_DEPTH}`
         : undefined;
-  if (bound !== undefined) throw new AplError('meaning', at, `with what let stands for, the query ${bound}`);
+  if (bound !== undefined) throw meaningError(at, `with what let stands for, the query ${bound}`);
   return node;
 }
 
 /** The tree, unless it is made of too many queries. */
 export function boundedTree(tree: Tree, at: number): Tree {
   if (tree.weight > SERVICE_QUERY_SUBQUERIES)
-    throw new AplError('meaning', at, `the query is made of more than ${SERVICE_QUERY_SUBQUERIES} queries, those of let counted each time`);
+    throw meaningError(at, `the query is made of more than ${SERVICE_QUERY_SUBQUERIES} queries, those of let counted each time`);
   return tree;
 }
 

@@ -3,7 +3,7 @@
  * of its dataset, never another dataset or other rows.
  */
 import { WINDOWS } from '../functions/windows/spec.ts';
-import { AplError } from '../syntax/apl-error.ts';
+import { AplError, meaningError } from '../syntax/apl-error.ts';
 import { readExpression } from '../syntax/expressions.ts';
 import { Parser } from '../syntax/parser.ts';
 import { analyze } from './analysis.ts';
@@ -59,7 +59,7 @@ export function virtualColumns(fields: readonly VirtualField[], isWanted: (name:
     for (const [name, at] of parser.fields) {
       const other = byName.get(name);
       if (!other) continue;
-      if (making.includes(name)) throw new AplError('meaning', at, `${JSON.stringify(name)} would stand for itself`, [...making, name].join(' uses '));
+      if (making.includes(name)) throw meaningError(at, `${JSON.stringify(name)} would stand for itself`, [...making, name].join(' uses '));
       used.push(make(other));
     }
     const node = analyze(value, { scope: extended(EVENTS, used), lets: new Map() });
@@ -90,7 +90,7 @@ function inPlace(node: Node, columns: ReadonlyMap<string, Node>): Node {
 function refuseWindows(node: Node): void {
   const [found] = callsIn(node, (name) => Object.hasOwn(WINDOWS, name));
   if (!found) return;
-  throw new AplError('meaning', found.at, `${found.spec.name} looks at other rows, a virtual field at one event`, 'use it in the query');
+  throw meaningError(found.at, `${found.spec.name} looks at other rows, a virtual field at one event`, 'use it in the query');
 }
 
 /** What a text names: fields, and with a prefix all that begin so. */

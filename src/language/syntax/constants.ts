@@ -1,6 +1,6 @@
 /** Constants that are more than a token: what stands in `datetime(…)`, `timespan(…)` and `dynamic(…)`, and the least integer. Throw an `AplError`. */
 import type { Constant } from '../types.ts';
-import { AplError } from './apl-error.ts';
+import { syntaxError } from './apl-error.ts';
 import { tooLarge } from './lexer.ts';
 import { readDatetime, readSpanText } from './literals.ts';
 import { quoteToken, type Parser } from './parser.ts';
@@ -44,7 +44,7 @@ function jsonOperand(parser: Parser): { readonly json: string } | string | bigin
   if (!negative && value.kind === 'string') return value.value;
   if (!negative && value.kind === 'name' && (value.text === 'true' || value.text === 'false')) return value.text === 'true';
   if (!negative && value.kind === 'name' && value.text === 'null') return null;
-  throw new AplError('syntax', token.at, 'wanted JSON in dynamic(…)');
+  throw syntaxError(token.at, 'wanted JSON in dynamic(…)');
 }
 
 /** `"key":`. */
@@ -79,11 +79,10 @@ export function readWritten(parser: Parser, type: 'datetime' | 'timespan', name:
   const close = parser.text.indexOf(')', open);
   const inside = parser.text.slice(open, close < 0 ? parser.text.length : close).trim();
   const text = /^(['"])(.*)\1$/s.exec(inside)?.[2] ?? inside;
-  if (close < 0 || text === '') throw new AplError('syntax', open, `wanted a literal in ${name}(…)`);
+  if (close < 0 || text === '') throw syntaxError(open, `wanted a literal in ${name}(…)`);
   const value = text === 'null' ? null : type === 'datetime' ? readDatetime(text) : readSpanText(text);
   const example = type === 'datetime' ? 'datetime(2019-11-30 23:59:59)' : 'timespan(1h30m)';
-  if (value === undefined)
-    throw new AplError('syntax', open, `${quoteToken(text)} cannot be read as a ${type}`, writtenFix(text, type, example));
+  if (value === undefined) throw syntaxError(open, `${quoteToken(text)} cannot be read as a ${type}`, writtenFix(text, type, example));
   parser.skipTo(close + 1);
   return { type, value };
 }

@@ -1,7 +1,7 @@
 /** Expressions, by recursive descent; infix operators by their precedence (Pratt). Throw an `AplError`. */
 import type { Constant, Type } from '../types.ts';
 import { otherFunction } from '../other-names.ts';
-import { AplError } from './apl-error.ts';
+import { AplError, meaningError, syntaxError } from './apl-error.ts';
 import { readDynamic, readKey, readLeastInteger, readWritten } from './constants.ts';
 import { tooLarge } from './lexer.ts';
 import { WANTED, type Parser } from './parser.ts';
@@ -17,7 +17,7 @@ export function readTypeName(parser: Parser): Type {
 export function readColumnName(parser: Parser, wanted: string = WANTED.field): string {
   const expression = readPath(parser, wanted);
   const name = nameOf(expression);
-  if (name === undefined) throw new AplError('syntax', expression.at, `wanted ${wanted}`);
+  if (name === undefined) throw syntaxError(expression.at, `wanted ${wanted}`);
   return name;
 }
 
@@ -25,7 +25,7 @@ export function readColumnName(parser: Parser, wanted: string = WANTED.field): s
 export function readReachingName(parser: Parser): string {
   const expression = readPath(parser, WANTED.field);
   const name = reachingNameOf(expression);
-  if (name === undefined) throw new AplError('syntax', expression.at, 'wanted the name of a field');
+  if (name === undefined) throw syntaxError(expression.at, 'wanted the name of a field');
   return name;
 }
 
@@ -35,7 +35,7 @@ export function readAssignment(parser: Parser, isReaching = false): Assignment {
   const value = readExpression(parser);
   if (!parser.is('=')) return { at, name: undefined, value, text: parser.text.slice(at, parser.end) };
   const name = isReaching ? reachingNameOf(value) : (nameOf(value) ?? quotedName(value));
-  if (name === undefined) throw new AplError('syntax', at, 'only a field can stand before =', 'to compare, write ==');
+  if (name === undefined) throw syntaxError(at, 'only a field can stand before =', 'to compare, write ==');
   parser.take();
   const from = parser.token.at;
   return { at, name, value: readExpression(parser), text: parser.text.slice(from, parser.end) };
@@ -82,7 +82,7 @@ function readInfix(parser: Parser, left: Expression, sign: string, at: number, b
     return operation(parser, at, sign, [left, low, high]);
   }
   if (sign === 'matches' || sign === '!matches') {
-    if (!parser.accept('regex')) throw new AplError('syntax', parser.token.at, `wanted "regex" after ${sign}`, `write ${sign} regex`);
+    if (!parser.accept('regex')) throw syntaxError(parser.token.at, `wanted "regex" after ${sign}`, `write ${sign} regex`);
     return operation(parser, at, `${sign} regex`, [left, readExpression(parser, binds)]);
   }
   const right = readExpression(parser, binds);
@@ -161,7 +161,7 @@ function readPrimary(parser: Parser, wanted: string): Expression {
       }
       if (parser.accept('[')) {
         const name = parser.take();
-        if (name.kind !== 'string') throw new AplError('syntax', name.at, "wanted the name of a field in quotes, such as ['my-field']");
+        if (name.kind !== 'string') throw syntaxError(name.at, "wanted the name of a field in quotes, such as ['my-field']");
         parser.expect(']', 'after the name');
         return parser.node({ kind: 'name', at: token.at, name: name.value });
       }
@@ -179,7 +179,7 @@ function readNamed(parser: Parser, at: number, name: string, wanted: string): Ex
   if (name === 'null') return constantOf(parser, at, { type: 'dynamic', value: null });
   if (!parser.is('(')) return parser.node({ kind: 'name', at, name });
   // The text in the parentheses is not of the language.
-  if (name === 'guid') throw new AplError('meaning', at, 'guid is not supported', otherFunction(name));
+  if (name === 'guid') throw meaningError(at, 'guid is not supported', otherFunction(name));
   const type = TYPE_NAMES.get(name);
   if (type !== undefined) return readTyped(parser, at, type, name);
   parser.take();
@@ -199,21 +199,16 @@ function readNamed(parser: Parser, at: number, name: string, wanted: string): Ex
 function readWordAsName(parser: Parser, at: number, name: string): Expression {
   const isOperator = name.startsWith('!') || name.endsWith('~') || parser.is('(') || !['symbol', 'name', 'end'].includes(parser.token.kind);
   if (isOperator)
-    throw new AplError(
-      'syntax',
-      at,
-      `found ${JSON.stringify(name)} without a value before it`,
-      `for a field of this name write ['${name}']`,
-    );
+    throw syntaxError(at, `found ${JSON.stringify(name)} without a value before it`, `for a field of this name write ['${name}']`);
   return parser.node({ kind: 'name', at, name });
 }
 
 /** A query in parentheses, of which the first is taken already. */
 function readQuery(parser: Parser, name: string, scalar: boolean): Expression {
   const { at } = parser.token;
-  if (!parser.subqueries) throw new AplError('meaning', at, `${name} of a query works in queries only`);
+  if (!parser.subqueries) throw meaningError(at, `${name} of a query works in queries only`);
   if (scalar && parser.token.kind !== 'name' && parser.token.kind !== 'symbol')
-    throw new AplError('meaning', at, `${name} takes a query`, `such as ${name}(logs | count)`);
+    throw meaningError(at, `${name} takes a query`, `such as ${name}(logs | count)`);
   return parser.node({ kind: 'query', at, pipeline: parser.nested(() => parser.subqueries!.read()), scalar });
 }
 
@@ -281,7 +276,7 @@ function readScalar(parser: Parser, type: Type, name: string): Constant {
   if (constant?.type === type) return constant;
   if (constant?.type === 'int' && type === 'real') return { type, value: Number(constant.value) };
   if (constant?.type === 'int' && type === 'bool') return { type, value: constant.value !== 0n };
-  throw new AplError('syntax', at, `wanted a literal in ${name}(…)`, `to convert a value, use to${name}()`);
+  throw syntaxError(at, `wanted a literal in ${name}(…)`, `to convert a value, use to${name}()`);
 }
 
 function operation(parser: Parser, at: number, name: string, args: readonly Expression[]): Expression {

@@ -1,6 +1,7 @@
 /** A query's text as tokens, one at a time from a given offset: what stands in `datetime(…)` is no token, and is read by whoever expects it. */
 import { otherSign } from '../other-names.ts';
-import { AplError } from './apl-error.ts';
+import type { AplError } from './apl-error.ts';
+import { syntaxError } from './apl-error.ts';
 import { readSpanText } from './literals.ts';
 
 export type Token =
@@ -43,7 +44,7 @@ export function tokenAt(text: string, from: number): Token {
   const symbol = match(SYMBOL, text, at);
   if (symbol !== undefined) return { kind: 'symbol', text: symbol, at, end: at + symbol.length };
   const character = String.fromCodePoint(text.codePointAt(at)!);
-  throw new AplError('syntax', at, `the character ${JSON.stringify(character)} has no meaning here`, otherSign(character));
+  throw syntaxError(at, `the character ${JSON.stringify(character)} has no meaning here`, otherSign(character));
 }
 
 function match(pattern: RegExp, text: string, at: number): string | undefined {
@@ -57,8 +58,7 @@ function numberAt(text: string, at: number, number: string): Token {
   if (unit !== undefined) {
     const span = match(SPAN, text, at) ?? number + unit;
     const value = readSpanText(span);
-    if (value === undefined)
-      throw new AplError('syntax', at, `${span.slice(0, 40)} is no number and no timespan`, 'wanted such as 5, 1.5h or 30m');
+    if (value === undefined) throw syntaxError(at, `${span.slice(0, 40)} is no number and no timespan`, 'wanted such as 5, 1.5h or 30m');
     return { kind: 'timespan', value, text: span, at, end: at + span.length };
   }
   if (/^(?:0[xX][0-9a-fA-F]+|\d+)$/.test(number)) {
@@ -68,18 +68,18 @@ function numberAt(text: string, at: number, number: string): Token {
     return { kind: 'int', value, text: number, at, end };
   }
   const value = Number(number);
-  if (!Number.isFinite(value)) throw new AplError('syntax', at, `the number ${number.slice(0, 40)} is too large`);
+  if (!Number.isFinite(value)) throw syntaxError(at, `the number ${number.slice(0, 40)} is too large`);
   return { kind: 'real', value, text: number, at, end };
 }
 
 export const tooLarge = (at: number, number: string): AplError =>
-  new AplError('syntax', at, `the integer ${number.slice(0, 40)} does not fit into 64 bits`);
+  syntaxError(at, `the integer ${number.slice(0, 40)} does not fit into 64 bits`);
 
 /** A string in any of its forms: '…' and "…" with escapes, @'…' and @"…" as they stand, ```…``` over several lines. */
 function stringAt(text: string, at: number): { readonly value: string; readonly end: number } | undefined {
   if (text.startsWith('```', at)) {
     const end = text.indexOf('```', at + 3);
-    if (end < 0) throw new AplError('syntax', at, 'the string has no end', 'wanted ```');
+    if (end < 0) throw syntaxError(at, 'the string has no end', 'wanted ```');
     return { value: text.slice(at + 3, end), end: end + 3 };
   }
   // h'…' hides the text from logs in some dialects; here it is a string.
@@ -102,7 +102,7 @@ function stringAt(text: string, at: number): { readonly value: string; readonly 
     }
     value += char;
   }
-  throw new AplError('syntax', at, 'the string has no end', `wanted ${quote}`);
+  throw syntaxError(at, 'the string has no end', `wanted ${quote}`);
 }
 
 function escapeAt(text: string, at: number): [string, number] {
@@ -112,11 +112,6 @@ function escapeAt(text: string, at: number): [string, number] {
   const code = /^\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8}))/.exec(text.slice(at, at + 10));
   const point = code && Number.parseInt(code[1] ?? code[2] ?? code[3]!, 16);
   if (!code || point === null || point > 0x10_ff_ff)
-    throw new AplError(
-      'syntax',
-      at,
-      `the escape \\${next} is not known`,
-      `wanted \\n \\t \\r \\\\ \\' \\" \\xHH or \\uHHHH, or a raw string @'…'`,
-    );
+    throw syntaxError(at, `the escape \\${next} is not known`, `wanted \\n \\t \\r \\\\ \\' \\" \\xHH or \\uHHHH, or a raw string @'…'`);
   return [String.fromCodePoint(point), code[0].length];
 }

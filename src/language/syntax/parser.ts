@@ -4,7 +4,7 @@
  */
 import { SERVICE_QUERY_DEPTH, SERVICE_QUERY_NODES } from '../limits.ts';
 import { otherSign } from '../other-names.ts';
-import { AplError, attempt } from './apl-error.ts';
+import { AplError, attempt, syntaxError } from './apl-error.ts';
 import { tokenAt, type Token } from './lexer.ts';
 import { readSpanText } from './literals.ts';
 import { nameOf, partsOf, type Expression, type Pipeline } from './tree.ts';
@@ -105,7 +105,7 @@ export class Parser {
     // `not` without parentheses was read as a field.
     const isNegated = /(?<![\p{L}\p{N}_$.])not$/iu.test(this.text.slice(Math.max(0, this.end - 4), this.end));
     const other = otherSign(token.text) ?? (isNegated && token.kind !== 'end' ? 'write not(…)' : this.#spanFix());
-    return new AplError('syntax', token.at, found, other ?? `wanted ${wanted}`);
+    return syntaxError(token.at, found, other ?? `wanted ${wanted}`);
   }
 
   /** Of `5 min`, what it is without the blank. */
@@ -166,7 +166,7 @@ export class Parser {
 
   /** Counts one more part. */
   grow(at: number): void {
-    if (++this.#nodes > SERVICE_QUERY_NODES) throw new AplError('syntax', at, `the query has more than ${SERVICE_QUERY_NODES} parts`);
+    if (++this.#nodes > SERVICE_QUERY_NODES) throw syntaxError(at, `the query has more than ${SERVICE_QUERY_NODES} parts`);
   }
 
   /** Reads one level deeper. */
@@ -181,7 +181,7 @@ export class Parser {
   }
 
   #tooDeep(at: number): AplError {
-    return new AplError('syntax', at, `the query is nested deeper than ${SERVICE_QUERY_DEPTH}`);
+    return syntaxError(at, `the query is nested deeper than ${SERVICE_QUERY_DEPTH}`);
   }
 }
 

@@ -1,5 +1,5 @@
 /** `let name = …;`: values, tables, and functions of values. */
-import { AplError } from '../syntax/apl-error.ts';
+import { meaningError } from '../syntax/apl-error.ts';
 import { readColumnName, readExpression, readTypeName } from '../syntax/expressions.ts';
 import type { Parser } from '../syntax/parser.ts';
 import type { LetFunction, LetText } from '../plan/lets.ts';
@@ -72,7 +72,7 @@ function readParameter(parser: Parser): Parameters[number] {
   parser.made.add(name);
   parser.expect(':', 'and a type after the name of a parameter');
   if (parser.is('('))
-    throw new AplError('meaning', parser.token.at, 'a function takes no tables', 'name the table in its body, or make it a let before');
+    throw meaningError(parser.token.at, 'a function takes no tables', 'name the table in its body, or make it a let before');
   const type = readTypeName(parser);
   return { name, type, fallback: parser.accept('=') ? readExpression(parser) : undefined };
 }

@@ -6,7 +6,8 @@ import { unionOf } from '../operators/union/spec.ts';
 import { planSource } from './source-plan.ts';
 import { otherLanguage } from '../other-languages.ts';
 import { guess, otherOperator } from '../other-names.ts';
-import { AplError } from '../syntax/apl-error.ts';
+import type { AplError } from '../syntax/apl-error.ts';
+import { meaningError, syntaxError } from '../syntax/apl-error.ts';
 import { Parser, quoteToken, WANTED } from '../syntax/parser.ts';
 import type { Pipeline } from '../syntax/tree.ts';
 import type { Constant } from '../types.ts';
@@ -31,9 +32,9 @@ export interface QueryText {
 
 /** Throws an `AplError`. */
 export function readQuery(text: string): QueryText {
-  if (text.length > SERVICE_QUERY_TEXT) throw new AplError('syntax', 0, `the query is longer than ${SERVICE_QUERY_TEXT} characters`);
+  if (text.length > SERVICE_QUERY_TEXT) throw syntaxError(0, `the query is longer than ${SERVICE_QUERY_TEXT} characters`);
   const other = otherLanguage(text);
-  if (other) throw new AplError('syntax', 0, `this is ${other.name}`, `here it would be: ${other.here}`);
+  if (other) throw syntaxError(0, `this is ${other.name}`, `here it would be: ${other.here}`);
   const reading = begin(text);
   const { parser, lets } = reading;
   readLets(parser, reading, lets);
@@ -41,8 +42,7 @@ export function readQuery(text: string): QueryText {
   const isOver = parser.is(';');
   while (parser.accept(';'));
   if (isOver && parser.token.kind !== 'end')
-    throw new AplError(
-      'syntax',
+    throw syntaxError(
       parser.token.at,
       'a query has one result',
       'to ask for several tables at once, name them with let and put them together with union or join',
@@ -58,12 +58,12 @@ function notBehindQuery({ source, steps }: PipelineText, parser: Parser): AplErr
   const whole = first && operatorWordAt({ text, token: { ...token, at: first.at } });
   const other = whole === undefined ? undefined : (REFUSED.get(whole) ?? otherOperator(whole));
   if (whole !== undefined && (OPERATORS_BY_NAME.has(whole) || other !== undefined))
-    return new AplError('syntax', first!.at, `${whole} needs rows before it`, other ?? `write ['dataset'] | ${whole} …`);
-  if (first && token.text === '(') return new AplError('syntax', first.at, 'a query begins with the name of a dataset', 'to see what a function gives write print');
+    return syntaxError(first!.at, `${whole} needs rows before it`, other ?? `write ['dataset'] | ${whole} …`);
+  if (first && token.text === '(') return syntaxError(first.at, 'a query begins with the name of a dataset', 'to see what a function gives write print');
   const words = first && text.slice(first.at).trim();
   if (words === undefined || !/^[\p{L}\p{N}_.\- "]{1,200}$/u.test(words)) return parser.unexpected('| or the end of the query');
   const terms = [...words.matchAll(/"[^"]*"|[^\s"]+/g)].map(([term]) => (term.startsWith('"') ? term : `"${term}"`));
-  return new AplError('syntax', token.at, `found ${quoteToken(token.text)} behind the name of a dataset`, `to look for words write search ${terms.join(' and ')}`);
+  return syntaxError(token.at, `found ${quoteToken(token.text)} behind the name of a dataset`, `to look for words write search ${terms.join(' and ')}`);
 } // prettier-ignore
 
 /** A text of which nothing is read yet. */
@@ -88,7 +88,7 @@ function readPipeline(reading: Reading, hasSource = true): PipelineText {
   unfinished.push({ at, source, steps });
   for (let goesOn = !hasSource || parser.accept('|'); goesOn; goesOn = parser.accept('|')) {
     if (steps.length === SERVICE_QUERY_STAGES)
-      throw new AplError('syntax', parser.token.at, `the query has more than ${SERVICE_QUERY_STAGES} operators`);
+      throw syntaxError(parser.token.at, `the query has more than ${SERVICE_QUERY_STAGES} operators`);
     steps.push(readStep(parser, 'queries'));
   }
   unfinished.pop();
@@ -125,19 +125,18 @@ export function readStep(parser: Parser, use: Use): Step {
   const operator = OPERATORS_BY_NAME.get(name);
   if (!operator) {
     const refused = REFUSED.get(whole);
-    if (refused !== undefined) throw new AplError('meaning', token.at, `${whole} is not supported`, refused);
+    if (refused !== undefined) throw meaningError(token.at, `${whole} is not supported`, refused);
     const near = otherOperator(whole) ?? guess(whole, OPERATORS_BY_NAME.keys());
     const fixes = [near, `there are ${operatorNames(use)}`].filter((fix) => fix !== undefined);
-    throw new AplError('syntax', token.at, `unknown operator ${JSON.stringify(whole)}`, fixes.join('; '));
+    throw syntaxError(token.at, `unknown operator ${JSON.stringify(whole)}`, fixes.join('; '));
   }
   if (operator.only === 'queries' && use === 'transforms')
-    throw new AplError(
-      'meaning',
+    throw meaningError(
       token.at,
       `${name} works in queries only, which see many events`,
       otherOperator(name) ?? `a transform has ${operatorNames(use)}`,
     );
-  if (operator.only === 'transforms' && use === 'queries') throw new AplError('meaning', token.at, `${name} works in transforms only`);
+  if (operator.only === 'transforms' && use === 'queries') throw meaningError(token.at, `${name} works in transforms only`);
   parser.skipTo(token.at + name.length);
   const form = operator.read(parser, token.at, use);
   return { name, text: parser.text.slice(token.at, parser.end), at: token.at, form };

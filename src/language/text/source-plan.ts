@@ -5,7 +5,7 @@ import { analyze, argumentsOf, wrongType, type Names } from '../plan/analysis.ts
 import { columnsOf } from '../plan/operator.ts';
 import { closed } from '../plan/scope.ts';
 import type { Node, Source, Tree } from '../plan/tree.ts';
-import { AplError } from '../syntax/apl-error.ts';
+import { meaningError, syntaxError } from '../syntax/apl-error.ts';
 import type { Expression, Pipeline } from '../syntax/tree.ts';
 import { TYPE_WORDS, type Constant, type Type } from '../types.ts';
 import type { SourceText } from './sources.ts';
@@ -36,7 +36,7 @@ export function planSource(source: SourceText, names: Names, at: number): Tree {
     case 'datatable':
       return tabled(source, names);
     case 'none':
-      throw new AplError('syntax', at, 'a query begins with a dataset');
+      throw syntaxError(at, 'a query begins with a dataset');
   }
 }
 
@@ -57,7 +57,7 @@ function viewsOf(names: Names, at: number): Tree[] {
 function letTable({ name, args, at }: SourceOf<'let'>, names: Names): Tree {
   const bound = names.lets.get(name);
   if (bound?.kind === 'table' && !args) return bound.tree;
-  if (bound?.kind !== 'function' || !('pipeline' in bound.body) || !args) throw new AplError('meaning', at, `${JSON.stringify(name)} is no table here`);
+  if (bound?.kind !== 'function' || !('pipeline' in bound.body) || !args) throw meaningError(at, `${JSON.stringify(name)} is no table here`);
   return names.plan!(bound.body.pipeline, argumentsOf(bound, name, args, at, names));
 } // prettier-ignore
 
@@ -74,7 +74,7 @@ function ranged({ name, from, to, step }: SourceOf<'range'>, names: Names): Tree
   if (type !== 'int' && type !== 'datetime' && type !== 'timespan') throw wrongType(from.at, 'an integer, a datetime or a timespan', type, 'range');
   if (last.type !== type) throw wrongType(to.at, 'the same type as from', last.type, 'range');
   const width = type === 'int' ? 'int' : 'timespan';
-  if (by.type !== width || by.kind !== 'constant' || (by.constant.value as bigint) === 0n) throw new AplError('meaning', step.at, `range of ${type === 'int' ? 'integers' : 'times'} wants ${type === 'int' ? 'an integer' : 'a timespan'} other than 0 as its step`, 'for fractions divide afterwards: | extend x = x / 10.0');
+  if (by.type !== width || by.kind !== 'constant' || (by.constant.value as bigint) === 0n) throw meaningError(step.at, `range of ${type === 'int' ? 'integers' : 'times'} wants ${type === 'int' ? 'an integer' : 'a timespan'} other than 0 as its step`, 'for fractions divide afterwards: | extend x = x / 10.0');
   return rowsOf({ kind: 'range', name, type, from: first, to: last, step: by }, [[name, type]]);
 } // prettier-ignore
 
@@ -86,7 +86,7 @@ function tabled({ columns, values }: SourceOf<'datatable'>, names: Names): Tree 
 
 function cellOf(value: Expression, type: Type, names: Names): Constant {
   const node = analyze(value, { ...names, scope: closed([]) });
-  if (node.kind !== 'constant') throw new AplError('meaning', value.at, 'datatable wants literals');
+  if (node.kind !== 'constant') throw meaningError(value.at, 'datatable wants literals');
   const { constant } = node;
   if (constant.value === null || constant.type === type || type === 'dynamic') return constant;
   if (type === 'real' && constant.type === 'int') return { type, value: Number(constant.value) };

@@ -5,7 +5,7 @@ import { readUnion, type UnionText } from '../operators/union/spec.ts';
 import type { LetText } from '../plan/lets.ts';
 import type { Step } from '../plan/operator.ts';
 import type { DatasetName } from '../plan/tree.ts';
-import { AplError } from '../syntax/apl-error.ts';
+import { meaningError, syntaxError } from '../syntax/apl-error.ts';
 import { readAssignment, readColumnName, readExpression, readTypeName } from '../syntax/expressions.ts';
 import { WANTED, type Parser } from '../syntax/parser.ts';
 import type { Assignment, Expression, Pipeline } from '../syntax/tree.ts';
@@ -134,23 +134,18 @@ function readTable(reading: Reading): SourceText {
   }
   if (parser.accept('[')) {
     const name = parser.take();
-    if (name.kind !== 'string') throw new AplError('syntax', name.at, "wanted the name of a dataset in quotes, such as ['my-logs']");
+    if (name.kind !== 'string') throw syntaxError(name.at, "wanted the name of a dataset in quotes, such as ['my-logs']");
     parser.expect(']', 'after the name of the dataset');
     return { kind: 'dataset', name: reading.dataset(name.value, token.at) };
   }
   if (token.kind === 'string')
-    throw new AplError('syntax', token.at, 'a query begins with the name of a dataset', `to look for the text write search ${token.text}`);
+    throw syntaxError(token.at, 'a query begins with the name of a dataset', `to look for the text write search ${token.text}`);
   NAME.lastIndex = token.at;
   const name = NAME.exec(text)?.[0];
   if (name === undefined || token.kind === 'end') throw parser.unexpected(WANTED.dataset);
   parser.skipTo(token.at + name.length);
   if (name === 'externaldata' && parser.is('('))
-    throw new AplError(
-      'meaning',
-      token.at,
-      'externaldata is not supported',
-      'ingest the file and use lookup, or write its rows as a datatable',
-    );
+    throw meaningError(token.at, 'externaldata is not supported', 'ingest the file and use lookup, or write its rows as a datatable');
   if (name === 'materialize' && parser.accept('(')) {
     const pipeline: Pipeline = parser.nested(() => parser.subqueries!.read());
     parser.expect(')', 'after the query of materialize');
@@ -202,9 +197,9 @@ function readDatatable(parser: Parser): SourceText {
   const values = parser.is(']') ? [] : [readExpression(parser)];
   while (parser.accept(',') && !parser.is(']')) values.push(readExpression(parser));
   parser.expect(']', 'after the values');
-  if (new Set(columns.map(([name]) => name)).size < columns.length) throw new AplError('meaning', at, 'two columns have the same name');
-  if (values.length % columns.length !== 0) throw new AplError('meaning', at, `datatable has ${columns.length} columns and ${values.length} values: the last row is not whole`);
-  if (values.length > SERVICE_QUERY_MADE_ROWS) throw new AplError('meaning', at, `datatable has more than ${SERVICE_QUERY_MADE_ROWS} values`);
+  if (new Set(columns.map(([name]) => name)).size < columns.length) throw meaningError(at, 'two columns have the same name');
+  if (values.length % columns.length !== 0) throw meaningError(at, `datatable has ${columns.length} columns and ${values.length} values: the last row is not whole`);
+  if (values.length > SERVICE_QUERY_MADE_ROWS) throw meaningError(at, `datatable has more than ${SERVICE_QUERY_MADE_ROWS} values`);
   return { kind: 'datatable', columns, values };
 } // prettier-ignore
 

@@ -3,7 +3,7 @@
  * for what compiles steps one by one.
  */
 import { SERVICE_QUERY_STAGES, SERVICE_QUERY_TEXT } from '../limits.ts';
-import { AplError, attempt } from '../syntax/apl-error.ts';
+import { AplError, attempt, meaningError, syntaxError } from '../syntax/apl-error.ts';
 import { Parser } from '../syntax/parser.ts';
 import { OPERATORS_BY_NAME } from '../operators/table.ts';
 import type { Step } from '../plan/operator.ts';
@@ -34,7 +34,7 @@ export function readTransform(text: string): TransformText {
 }
 
 function readSteps(text: string, steps: TransformStep[], problems: AplError[]): void {
-  if (text.length > SERVICE_QUERY_TEXT) throw new AplError('syntax', 0, `the transform is longer than ${SERVICE_QUERY_TEXT} characters`);
+  if (text.length > SERVICE_QUERY_TEXT) throw syntaxError(0, `the transform is longer than ${SERVICE_QUERY_TEXT} characters`);
   const parser = new Parser(text);
   const lets = letsOf(readLets(parser), new Map());
   // A pipe before the first operator is fine, as queries have one behind the dataset.
@@ -42,13 +42,12 @@ function readSteps(text: string, steps: TransformStep[], problems: AplError[]): 
   let scope = EVENT_ON_ITS_WAY;
   let hasRoute = false;
   for (let count = 0; count === 0 || parser.is('|'); count++) {
-    if (count === SERVICE_QUERY_STAGES)
-      throw new AplError('syntax', parser.token.at, `the transform has more than ${SERVICE_QUERY_STAGES} operators`);
+    if (count === SERVICE_QUERY_STAGES) throw syntaxError(parser.token.at, `the transform has more than ${SERVICE_QUERY_STAGES} operators`);
     const wrong = attempt(() => {
       const pipe = parser.token;
       if (count > 0) parser.take();
       if (count > 0 && parser.is('|')) {
-        problems.push(new AplError('syntax', pipe.at, 'an operator is missing between | and |', 'in a condition write or'));
+        problems.push(syntaxError(pipe.at, 'an operator is missing between | and |', 'in a condition write or'));
         do parser.take();
         while (!isBehindStep(parser));
         return;
@@ -56,7 +55,7 @@ function readSteps(text: string, steps: TransformStep[], problems: AplError[]): 
       const { at } = parser.token;
       const step = readStep(parser, 'transforms');
       if (!parser.is('|') && !parser.is(';') && parser.token.kind !== 'end') throw notBehindStep(parser);
-      if (hasRoute) throw new AplError('meaning', at, 'nothing can stand behind to_dataset, which is the last step');
+      if (hasRoute) throw meaningError(at, 'nothing can stand behind to_dataset, which is the last step');
       hasRoute = step.name === 'to_dataset';
       const { stages, scope: after } = planStep(step, { scope, lets });
       steps.push({ ...step, stages, scope });
@@ -76,7 +75,7 @@ function readSteps(text: string, steps: TransformStep[], problems: AplError[]): 
 function notBehindStep(parser: Parser): AplError {
   const word = operatorWordAt(parser) ?? '';
   if (!OPERATORS_BY_NAME.has(word)) return parser.unexpected('| or the end of the transform');
-  return new AplError('syntax', parser.token.at, `found ${JSON.stringify(word)} without | before it`, `write | ${word}`);
+  return syntaxError(parser.token.at, `found ${JSON.stringify(word)} without | before it`, `write | ${word}`);
 }
 
 const isBehindStep = (parser: Parser): boolean => parser.is('|') || parser.token.kind === 'end';

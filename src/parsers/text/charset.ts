@@ -29,9 +29,7 @@ export async function loadEncoding(name: string): Promise<Encoding> {
     ...asciiLines,
     name,
     textBytes: (bytes) => Buffer.byteLength(decode(bytes)),
-    cut(bytes, start, limit) {
-      return isLong ? (wholeUpTo(bytes, start, limit) ?? limit) : limit;
-    },
+    cut: (bytes, start, limit) => (isLong ? (wholeUpTo(bytes, start, limit) ?? limit) : limit),
     unfinishedBytes(bytes, from, to) {
       if (!isLong) return 0;
       const start = wholeUpTo(bytes, from, to) ?? from;

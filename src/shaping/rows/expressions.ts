@@ -1,7 +1,7 @@
 /** Typed expressions as closures over a row. */
 import { readUnixTime } from '../../core/time/time-text.ts';
 import type { Node } from '../../language/plan/tree.ts';
-import { AplError } from '../../language/syntax/apl-error.ts';
+import { meaningError } from '../../language/syntax/apl-error.ts';
 import type { Constant } from '../../language/types.ts';
 import type { Call, Evaluate, Of } from './call/call.ts';
 import { scalarBuilder } from './functions.ts';
@@ -141,9 +141,9 @@ function callOf({ args, places, at }: Node & { readonly kind: 'apply' }): Call {
     literal,
     constant(n) {
       const constant = literal(n);
-      if (!constant) throw new AplError('meaning', places[n] ?? at, 'wanted a literal here');
+      if (!constant) throw meaningError(places[n] ?? at, 'wanted a literal here');
       return constant;
     },
-    fail: (n, message, fix) => new AplError('meaning', places[n] ?? at, message, fix),
+    fail: (n, message, fix) => meaningError(places[n] ?? at, message, fix),
   };
 }

@@ -4,7 +4,7 @@ import { closed, extended, keeping, typeOf, without } from '../../plan/scope.ts'
 import { plainOf } from '../../function-spec.ts';
 import { analyze, type Names } from '../../plan/analysis.ts';
 import type { Column, NamePattern, Renamed } from '../../plan/tree.ts';
-import { AplError } from '../../syntax/apl-error.ts';
+import { meaningError } from '../../syntax/apl-error.ts';
 import { readAssignment, readColumnName, readExpression, readReachingName } from '../../syntax/expressions.ts';
 import type { Parser } from '../../syntax/parser.ts';
 import { EACH, type Expression } from '../../syntax/tree.ts';
@@ -15,8 +15,7 @@ function readPattern(parser: Parser, use: Use = 'queries'): NamePattern {
   if (parser.accept('*')) return { text: '', prefix: true };
   const { at } = parser.token;
   const text = readReachingName(parser);
-  if (use === 'queries' && text.includes(EACH) && !parser.fields.has(text))
-    throw new AplError('meaning', at, '[] works in transforms only');
+  if (use === 'queries' && text.includes(EACH) && !parser.fields.has(text)) throw meaningError(at, '[] works in transforms only');
   const prefix = parser.accept('*');
   if (prefix) parser.prefixes.push(text);
   return { text, prefix };
@@ -38,11 +37,11 @@ function readRenaming(parser: Parser): Renaming {
 function renamed(renamings: readonly Renaming[], { scope }: Names): Result {
   const pairs = renamings.map(({ at, to, from }): Renamed => {
     const type = typeOf(scope, from);
-    if (type === undefined) throw new AplError('meaning', at, `there is no column ${JSON.stringify(from)} here`);
+    if (type === undefined) throw meaningError(at, `there is no column ${JSON.stringify(from)} here`);
     return { from, to, type };
   });
   const seen = new Set(pairs.map(({ to }) => to));
-  if (seen.size < pairs.length) throw new AplError('meaning', renamings[0]!.at, 'two columns would have the same name');
+  if (seen.size < pairs.length) throw meaningError(renamings[0]!.at, 'two columns would have the same name');
   const left = pairs.filter(({ from }) => !seen.has(from)).map(({ from }) => ({ text: from, prefix: false }));
   const columns = new Map([...without(scope, left).columns, ...pairs.map(({ to, type }) => [to, type] as const)]);
   return { stages: [{ kind: 'rename', pairs }], scope: { ...without(scope, left), columns } };
@@ -63,7 +62,7 @@ function readRedactToken(parser: Parser): string {
       const { text, at } = parser.take();
       parser.expect('=', `after ${text}`);
       const fix = text === 'replaceHash' ? 'write extend field = hash_sha256(field)' : 'write replace_regex, with $1 for what stays';
-      if (!parser.accept('false')) throw new AplError('meaning', at, `${text}=true is not supported`, fix);
+      if (!parser.accept('false')) throw meaningError(at, `${text}=true is not supported`, fix);
     } else return token;
   }
 }
@@ -73,7 +72,7 @@ function patternsOf(expressions: readonly Expression[], names: Names): string[] 
   return expressions.flatMap((expression) => {
     const node = analyze(expression, names);
     const found = node.kind === 'constant' ? [plainOf(node.constant)].flat() : [];
-    if (found.length === 0 || found.some((item) => typeof item !== 'string')) throw new AplError('meaning', expression.at, 'redact wants regular expressions as literals');
+    if (found.length === 0 || found.some((item) => typeof item !== 'string')) throw meaningError(expression.at, 'redact wants regular expressions as literals');
     return found as string[];
   });
 } // prettier-ignore
@@ -90,9 +89,7 @@ export const COLUMNS: readonly Operator[] = [
     hides: true,
     syntax: 'project <name> [= <expression>], …',
     doc: 'Keeps only these columns, in this order.',
-    read(parser) {
-      return parser.list(() => readAssignment(parser));
-    },
+    read: (parser) => parser.list(() => readAssignment(parser)),
     plan(assignments, names) {
       const { before, columns } = withRestarts(columnsOf(assignments, names));
       return { stages: [...before, { kind: 'project', columns }], scope: closed(columns.map(({ name, node }) => [name, node.type])) };
@@ -103,9 +100,7 @@ export const COLUMNS: readonly Operator[] = [
     hides: true,
     syntax: 'project-away <name>[*], …',
     doc: 'Removes columns; `name*` stands for all whose names start so. In transforms `a[].b` is the field `b` of each object in the list `a`.',
-    read(parser, _at, use) {
-      return parser.list(() => readPattern(parser, use));
-    },
+    read: (parser, _at, use) => parser.list(() => readPattern(parser, use)),
     plan: (patterns, { scope }) => ({ stages: [{ kind: 'remove', names: patterns }], scope: without(scope, patterns) }),
   }),
   operator({
@@ -113,18 +108,14 @@ export const COLUMNS: readonly Operator[] = [
     hides: true,
     syntax: 'project-keep <name>[*], …',
     doc: 'Keeps only these columns, in the order that they had; in transforms `a[].b`, too.',
-    read(parser, _at, use) {
-      return parser.list(() => readPattern(parser, use));
-    },
+    read: (parser, _at, use) => parser.list(() => readPattern(parser, use)),
     plan: (patterns, { scope }) => ({ stages: [{ kind: 'keep', names: patterns }], scope: keeping(scope, patterns) }),
   }),
   operator({
     names: ['project-rename'],
     syntax: 'project-rename <new name> = <name>, …',
     doc: 'Renames columns, which keep their position.',
-    read(parser) {
-      return parser.list(() => readRenaming(parser));
-    },
+    read: (parser) => parser.list(() => readRenaming(parser)),
     plan: renamed,
   }),
   operator({
@@ -162,11 +153,7 @@ export const COLUMNS: readonly Operator[] = [
     names: ['extend'],
     syntax: 'extend <name> = <expression>, …',
     doc: 'Adds columns, or replaces those of the same name. In transforms `extend a[].b = mask(a[].b)` replaces the field `b` of each object in the list `a`.',
-    read(parser, _at, use) {
-      return parser.list(() => readAssignment(parser, use === 'transforms'));
-    },
-    plan(assignments, names) {
-      return extending(columnsOf(assignments, names), names);
-    },
+    read: (parser, _at, use) => parser.list(() => readAssignment(parser, use === 'transforms')),
+    plan: (assignments, names) => extending(columnsOf(assignments, names), names),
   }),
 ];

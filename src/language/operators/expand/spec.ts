@@ -2,7 +2,7 @@
 import { analyze, applyNamed, wrongType, type Names } from '../../plan/analysis.ts';
 import { extended, typeOf } from '../../plan/scope.ts';
 import { type Column, type Stage, constantNode, numberedName, type Node, type Scope } from '../../plan/tree.ts';
-import { AplError } from '../../syntax/apl-error.ts';
+import { meaningError } from '../../syntax/apl-error.ts';
 import { readAssignment, readColumnName, readTypeName } from '../../syntax/expressions.ts';
 import type { Parser } from '../../syntax/parser.ts';
 import type { Assignment, Pipeline } from '../../syntax/tree.ts';
@@ -45,7 +45,7 @@ function expanded({ parts, index, limit, items }: Expansion, names: Names): Resu
     if (node.type !== 'dynamic') throw wrongType(value.at, 'an array', node.type, 'mv-expand');
     const name = assignment.name ?? defaultName(value, new Set(columns.map((column) => column.name)));
     if (columns.some((column) => column.name === name) || name === index)
-      throw new AplError('meaning', at, `two columns would be called ${JSON.stringify(name)}`);
+      throw meaningError(at, `two columns would be called ${JSON.stringify(name)}`);
     columns.push({ name, node });
   }
   const made = index === undefined ? columns : [...columns, { name: index, node: INDEX }];
@@ -152,7 +152,7 @@ function withinRow(stage: Stage, at: number): readonly Stage[] {
 function applied(expansion: Result, columns: readonly Column[], inner: Result, at: number, names: Names): Result {
   const other = inner.stages.find(({ kind }) => !EACH.includes(kind) && !SEVERAL.includes(kind));
   if (other)
-    throw new AplError('meaning', at, 'mv-apply takes where, extend, project-away, project-rename, summarize, sort, top and take', 'for anything else write mv-expand, and operators behind it'); // prettier-ignore
+    throw meaningError(at, 'mv-apply takes where, extend, project-away, project-rename, summarize, sort, top and take', 'for anything else write mv-expand, and operators behind it'); // prettier-ignore
   const items = hasItems(columns, at);
   if (!inner.stages.some(({ kind }) => SEVERAL.includes(kind)))
     return { stages: [items, ...expansion.stages, ...inner.stages], scope: inner.scope };

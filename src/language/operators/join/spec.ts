@@ -2,7 +2,7 @@
 import { analyze, type Names } from '../../plan/analysis.ts';
 import { joined } from '../../plan/scope.ts';
 import type { JoinKey, JoinKind } from '../../plan/tree.ts';
-import { AplError } from '../../syntax/apl-error.ts';
+import { meaningError, syntaxError } from '../../syntax/apl-error.ts';
 import { readExpression } from '../../syntax/expressions.ts';
 import type { Parser } from '../../syntax/parser.ts';
 import { nameOf, type Expression, type Pipeline } from '../../syntax/tree.ts';
@@ -48,7 +48,7 @@ function readOn(parser: Parser): On {
       return { left: (isTurned ? b : a).rest, right: (isTurned ? a : b).rest, name: undefined };
     }
   }
-  throw new AplError('syntax', at, 'wanted a field that both tables have, or $left.a == $right.b');
+  throw syntaxError(at, 'wanted a field that both tables have, or $left.a == $right.b');
 }
 
 /** An expression without `$left` and `$right`; undefined where it names neither: then its place at the == counts. */
@@ -71,7 +71,7 @@ function sideOf(expression: Expression): Side {
   if (expression.kind !== 'call') return { side: undefined, rest: expression };
   const parts = expression.args.map(sideOf);
   const [side, other] = new Set(parts.flatMap((part) => part.side ?? []));
-  if (other !== undefined) throw new AplError('syntax', expression.at, 'each side of == has to be of one table');
+  if (other !== undefined) throw syntaxError(expression.at, 'each side of == has to be of one table');
   return { side, rest: { ...expression, args: parts.map(({ rest }) => rest) } };
 }
 
@@ -93,7 +93,7 @@ function joining({ how, table, ons, dropsKeys }: JoinText, names: Names): Result
   const right = names.plan!(table, names.lets);
   const keys = ons.map((on): JoinKey => {
     const [a, b] = [analyze(on.left, names), analyze(on.right, { ...names, scope: right.scope })];
-    if (!comparable(a.type, b.type)) throw new AplError('meaning', on.left.at, `${TYPE_WORDS[a.type]} and ${TYPE_WORDS[b.type]} are never equal: convert one of them before`);
+    if (!comparable(a.type, b.type)) throw meaningError(on.left.at, `${TYPE_WORDS[a.type]} and ${TYPE_WORDS[b.type]} are never equal: convert one of them before`);
     return { left: a, right: b };
   });
   const dropped = dropsKeys ? ons.flatMap(({ right: key }) => nameOf(key) ?? []) : [];

@@ -5,7 +5,7 @@
 import { analyze, applyNamed, type Names } from '../../plan/analysis.ts';
 import { extended } from '../../plan/scope.ts';
 import { constantNode, type Column, type Node, type Stage } from '../../plan/tree.ts';
-import { AplError } from '../../syntax/apl-error.ts';
+import { meaningError } from '../../syntax/apl-error.ts';
 import { readColumnName, readExpression, readTypeName } from '../../syntax/expressions.ts';
 import type { Parser } from '../../syntax/parser.ts';
 import type { Expression } from '../../syntax/tree.ts';
@@ -56,7 +56,7 @@ function readParse(parser: Parser, at: number): Parse {
     if (part.kind === 'text' && kind === 'regex') groups += countGroups(part.text);
     return part.kind === 'column' ? [{ name: part.name, type: part.type, group: ++groups }] : [];
   });
-  if (groups > 99) throw new AplError('meaning', at, 'the pattern has more than 99 groups');
+  if (groups > 99) throw meaningError(at, 'the pattern has more than 99 groups');
   return { at, kind, value, pattern: patternOf(parts, kind, flags), captures };
 }
 
@@ -65,7 +65,7 @@ function readPart(parser: Parser, before: readonly PatternPart[]): PatternPart {
   const last = before.at(-1);
   if (parser.accept('*')) {
     if (last?.kind === 'column' && last.type === 'string')
-      throw new AplError('meaning', token.at, `the column ${JSON.stringify(last.name)} would always be empty: put a text between it and *`);
+      throw meaningError(token.at, `the column ${JSON.stringify(last.name)} would always be empty: put a text between it and *`);
     return { kind: 'rest' };
   }
   if (token.kind === 'string') {
@@ -74,7 +74,7 @@ function readPart(parser: Parser, before: readonly PatternPart[]): PatternPart {
   }
   const name = readColumnName(parser, 'a text in quotes, the name of a column or *');
   if (before.some((part) => part.kind === 'column' && part.name === name))
-    throw new AplError('meaning', token.at, `two columns would be called ${JSON.stringify(name)}`);
+    throw meaningError(token.at, `two columns would be called ${JSON.stringify(name)}`);
   const type = parser.accept(':') ? readTypeName(parser) : 'string';
   return { kind: 'column', name, type };
 }

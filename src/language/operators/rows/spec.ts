@@ -2,7 +2,7 @@
 import { analyze } from '../../plan/analysis.ts';
 import { closed } from '../../plan/scope.ts';
 import type { SortKey } from '../../plan/tree.ts';
-import { AplError } from '../../syntax/apl-error.ts';
+import { meaningError } from '../../syntax/apl-error.ts';
 import { readExpression } from '../../syntax/expressions.ts';
 import type { Parser } from '../../syntax/parser.ts';
 import { nameOf, type Expression } from '../../syntax/tree.ts';
@@ -43,7 +43,7 @@ export function countOf(count: RowCount, names: Names): number {
   if (typeof count === 'number') return count;
   const node = count.kind === 'name' && !names.lets.has(count.name) ? undefined : analyze(count, { ...names, scope: closed([]) });
   const value = node?.kind === 'constant' && node.type === 'int' ? (node.constant.value as bigint | null) : null;
-  if (value === null || value < 0n || value > BigInt(Number.MAX_SAFE_INTEGER)) throw new AplError('meaning', count.at, 'wanted a number of rows here, or the name of a let that is one');
+  if (value === null || value < 0n || value > BigInt(Number.MAX_SAFE_INTEGER)) throw meaningError(count.at, 'wanted a number of rows here, or the name of a let that is one');
   return Number(value);
 } // prettier-ignore
 

@@ -2,7 +2,7 @@
 import { FUNCTIONS, OPERATORS } from '../../functions/table.ts';
 import { analyze, applied, applyNamed, EVERYTHING, type Names } from '../../plan/analysis.ts';
 import { constantNode, type Node, type Stage } from '../../plan/tree.ts';
-import { AplError } from '../../syntax/apl-error.ts';
+import { meaningError } from '../../syntax/apl-error.ts';
 import { readExpression } from '../../syntax/expressions.ts';
 import { FIELD_TERM } from '../../syntax/words.ts';
 import type { Parser } from '../../syntax/parser.ts';
@@ -41,7 +41,7 @@ function conditionOf(expression: Expression, cased: boolean, names: Names): Node
   if (expression.kind === 'star') return constantNode({ type: 'bool', value: true });
   if (expression.kind === 'call' && expression.name === FIELD_TERM) {
     const [field, term] = expression.args;
-    if (term?.kind !== 'constant' || term.constant.type !== 'string') throw new AplError('meaning', expression.at, 'search wants a term in quotes behind the colon');
+    if (term?.kind !== 'constant' || term.constant.type !== 'string') throw meaningError(expression.at, 'search wants a term in quotes behind the colon');
     return termIn(analyze(field!, names), term.constant.value as string, cased, expression.at);
   }
   if (expression.kind === 'call' && (expression.name === 'and' || expression.name === 'or' || expression.name === 'not')) {
@@ -50,7 +50,7 @@ function conditionOf(expression: Expression, cased: boolean, names: Names): Node
     if (spec) return applied(spec, args, expression.at, expression.args.map((arg) => arg.at)); // prettier-ignore
   }
   const node = analyze(cased && expression.kind === 'call' && expression.operator ? { ...expression, name: withCase(expression.name) } : expression, names);
-  if (node.type !== 'bool') throw new AplError('meaning', expression.at, 'search wants terms in quotes and conditions, with and, or, not');
+  if (node.type !== 'bool') throw meaningError(expression.at, 'search wants terms in quotes and conditions, with and, or, not');
   return node;
 } // prettier-ignore
 

@@ -2,7 +2,7 @@
 import { wrongType, analyze, type Names } from '../../plan/analysis.ts';
 import { closed } from '../../plan/scope.ts';
 import type { SeriesColumn } from '../../plan/tree.ts';
-import { AplError } from '../../syntax/apl-error.ts';
+import { meaningError } from '../../syntax/apl-error.ts';
 import { readAssignment, readExpression } from '../../syntax/expressions.ts';
 import type { Parser } from '../../syntax/parser.ts';
 import { nameOf, type Assignment, type Expression } from '../../syntax/tree.ts';
@@ -40,7 +40,7 @@ function readSeries(parser: Parser): SeriesText {
 
 function constantOf(expression: Expression, names: Names, wanted: string): Constant {
   const node = analyze(expression, { ...names, scope: closed([]) });
-  if (node.kind !== 'constant') throw new AplError('meaning', expression.at, `make-series wants ${wanted}`);
+  if (node.kind !== 'constant') throw meaningError(expression.at, `make-series wants ${wanted}`);
   return node.constant;
 }
 
@@ -49,7 +49,7 @@ function series({ wanted, on, from, to, step, by }: SeriesText, names: Names): R
   const name = nameOf(on);
   if (name === undefined || (time.type !== 'datetime' && time.type !== 'dynamic')) throw wrongType(on.at, 'a field of time', time.type, 'make-series');
   const width = constantOf(step, names, 'a timespan such as 1m as its step');
-  if (width.type !== 'timespan' || (width.value as bigint) <= 0n) throw new AplError('meaning', step.at, 'make-series wants a timespan such as 1m as its step');
+  if (width.type !== 'timespan' || (width.value as bigint) <= 0n) throw meaningError(step.at, 'make-series wants a timespan such as 1m as its step');
   const bound = (expression: Expression | undefined) => {
     if (!expression) return undefined;
     const node = analyze(expression, { ...names, scope: closed([]) });

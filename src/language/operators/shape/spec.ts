@@ -54,9 +54,7 @@ export const SHAPE: readonly Operator[] = [
     only: 'queries',
     syntax: 'render <chart> [with (<property>=<value>, …)]',
     doc: 'Says how the explorer draws the result: table, timechart, linechart, areachart, stackedareachart, barchart, columnchart, piechart, scatterchart, card. The rows stay as they are.',
-    read(parser) {
-      return { chart: parser.word(CHARTS, 'a chart'), properties: readProperties(parser) };
-    },
+    read: (parser) => ({ chart: parser.word(CHARTS, 'a chart'), properties: readProperties(parser) }),
     plan: ({ chart, properties }, { scope }) => ({ stages: [{ kind: 'render', chart, properties }], scope }),
   }),
   operator({

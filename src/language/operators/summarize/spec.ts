@@ -11,7 +11,7 @@ import {
   type Node,
   type ValueAggregation,
 } from '../../plan/tree.ts';
-import { AplError } from '../../syntax/apl-error.ts';
+import { meaningError } from '../../syntax/apl-error.ts';
 import { readAssignment } from '../../syntax/expressions.ts';
 import type { Parser } from '../../syntax/parser.ts';
 import { nameOf, type Assignment, type Expression } from '../../syntax/tree.ts';
@@ -65,7 +65,7 @@ function openWhenWhole(aggregations: readonly Aggregation[], columns: Columns): 
 function key({ at, name, value }: Assignment, names: Names, columns: Columns): Key {
   const node = analyze(value, names);
   const called = name ?? defaultName(value, columns.used);
-  if (columns.used.has(called)) throw new AplError('meaning', at, `two columns would be called ${JSON.stringify(called)}`);
+  if (columns.used.has(called)) throw meaningError(at, `two columns would be called ${JSON.stringify(called)}`);
   return { name: add(columns, called, node.type), node, binOfTime: binOfTime(node, names) };
 }
 
@@ -101,11 +101,11 @@ export function readAggregation(parser: Parser): Assignment {
 /** One aggregation with its name; `used` are taken. */
 export function aggregatedOf({ at, name, value }: Assignment, names: Names, used: Set<string>): ValueAggregation {
   const call = aggregateIn(value);
-  if (!call) throw new AplError('meaning', value.at, 'wanted an aggregation here, such as count() or avg(duration)');
+  if (!call) throw meaningError(value.at, 'wanted an aggregation here, such as count() or avg(duration)');
   const found = single(call, names);
   const argument = call.args[0] && nameOf(call.args[0]);
   const called = name ?? freeName(`${call.name}_${argument ?? ''}`, used);
-  if (used.has(called)) throw new AplError('meaning', at, `two columns would be called ${JSON.stringify(called)}`);
+  if (used.has(called)) throw meaningError(at, `two columns would be called ${JSON.stringify(called)}`);
   used.add(called);
   return { ...found, name: called };
 }
@@ -133,7 +133,7 @@ function computed(value: Expression, name: string | undefined, names: Names, col
       wrong === undefined
         ? undefined
         : `${wrong} is of one row: make a column of it with extend before, or write ${wrong}(make_list(field))`;
-    throw new AplError('meaning', value.at, `wanted an aggregation here, such as count() or avg(duration)`, fix);
+    throw meaningError(value.at, `wanted an aggregation here, such as count() or avg(duration)`, fix);
   }
   const node = analyze(replaced, { scope: closed(parts.map((part) => [part.name, part.type])), lets: names.lets });
   const called = add(columns, name ?? freeName('Column1', columns.used), node.type);
@@ -150,7 +150,7 @@ function single(expression: CallExpression, names: Names): Aggregation & { reado
   const written = isSizeLast ? [value!, size, middle] : expression.args;
   const given = conditional ? written.slice(0, -1) : written;
   const last = written.at(-1);
-  if (conditional && (last === undefined || given.length === 0)) throw new AplError('meaning', at, `${expression.name} wants a condition as its last argument`);
+  if (conditional && (last === undefined || given.length === 0)) throw meaningError(at, `${expression.name} wants a condition as its last argument`);
   const star = given.length === 1 && given[0]!.kind === 'star' && spec.names[0] === 'count';
   const nodes = star ? [] : given.map((arg) => columnsOperand(spec, arg, names) ?? analyze(arg, names));
   const places = given.map((arg) => arg.at);
@@ -173,11 +173,7 @@ const jsonOf = (value: unknown): unknown => (typeof value === 'bigint' ? Number(
 function rowOf(expression: CallExpression, name: string | undefined, names: Names, columns: Columns): Aggregation {
   const [first, ...others] = expression.args;
   if (first === undefined || others.length === 0)
-    throw new AplError(
-      'meaning',
-      expression.at,
-      `${expression.name} wants what to compare and what to take: ${expression.name}(duration, message)`,
-    );
+    throw meaningError(expression.at, `${expression.name} wants what to compare and what to take: ${expression.name}(duration, message)`);
   const column = (argument: Expression, called?: string): Column => {
     const [own, value] = argument.kind === 'named' ? [argument.name, argument.value] : [called, argument];
     const node = analyze(value, names);

@@ -1,7 +1,7 @@
 /** top-nested: the largest groups, and in each of them the largest groups of the next field. */
 import { closed } from '../../plan/scope.ts';
 import type { NestedLevel } from '../../plan/tree.ts';
-import { AplError } from '../../syntax/apl-error.ts';
+import { meaningError } from '../../syntax/apl-error.ts';
 import { readAssignment } from '../../syntax/expressions.ts';
 import type { Parser } from '../../syntax/parser.ts';
 import type { Assignment } from '../../syntax/tree.ts';
@@ -43,12 +43,12 @@ export const TOP_NESTED: readonly Operator[] = [
         parser.skipTo(parser.token.at + 'top-nested'.length);
         levels.push(readLevel(parser));
       }
-      if (levels.length > MOST_LEVELS) throw new AplError('meaning', at, `top-nested has at most ${MOST_LEVELS} levels`);
+      if (levels.length > MOST_LEVELS) throw meaningError(at, `top-nested has at most ${MOST_LEVELS} levels`);
       return { at, levels };
     },
     plan({ at, levels }, names) {
       const keys = columnsOf(levels.map(({ key }) => key), names); // prettier-ignore
-      if (keys.length < levels.length) throw new AplError('meaning', at, 'two levels have the same name');
+      if (keys.length < levels.length) throw meaningError(at, 'two levels have the same name');
       const used = new Set(keys.map(({ name }) => name));
       const made = levels.map(({ count, by, desc }, n): NestedLevel => {
         const key = keys[n]!;

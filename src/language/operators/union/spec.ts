@@ -2,7 +2,7 @@
 import { boundedTree } from '../../plan/lets.ts';
 import { withColumn, merged } from '../../plan/scope.ts';
 import type { Tree } from '../../plan/tree.ts';
-import { AplError } from '../../syntax/apl-error.ts';
+import { meaningError } from '../../syntax/apl-error.ts';
 import type { Parser } from '../../syntax/parser.ts';
 import type { Pipeline } from '../../syntax/tree.ts';
 import { operator, type Operator } from '../../plan/operator.ts';
@@ -25,7 +25,7 @@ export function readUnion(parser: Parser): UnionText {
     } else if (parser.option('isfuzzy')) {
       const { at } = parser.token;
       const fix = "a pattern such as ['app-*'] leaves out the datasets that are not there";
-      if (!parser.accept('false')) throw new AplError('meaning', at, 'isfuzzy=true is not supported', fix);
+      if (!parser.accept('false')) throw meaningError(at, 'isfuzzy=true is not supported', fix);
     } else return { tables: parser.list(() => parser.subqueries!.table()), inner, source };
   }
 }
@@ -50,9 +50,7 @@ export const UNION: readonly Operator[] = [
     only: 'queries',
     syntax: 'union [kind=inner | kind=outer] [withsource=<name>] <table>, …',
     doc: "Puts the rows of all tables together, the newest first. A table is a dataset (`['app-*']` for all that match and that the token may read), a `let`, or a query in parentheses. `kind=inner` keeps the columns that all have.",
-    read(parser, at) {
-      return { at, ...readUnion(parser) };
-    },
+    read: (parser, at) => ({ at, ...readUnion(parser) }),
     plan({ at, tables, inner, source }, names) {
       const others = tables.map((table) => names.plan!(table, names.lets));
       const own: Tree = { source: { kind: 'datasets', names: [] }, stages: [], scope: names.scope, weight: 1 };

@@ -2,7 +2,7 @@
 import type { AggregateCall, Call, Environment } from '../values/call.ts';
 import { aggregateBuilder, scalarBuilder } from './functions.ts';
 import { constantNode, isColumns, type Aggregation, type Node, type Tree } from '../../../language/plan/tree.ts';
-import { AplError } from '../../../language/syntax/apl-error.ts';
+import { meaningError } from '../../../language/syntax/apl-error.ts';
 import { itemAt, itemOf } from '../values/json.ts';
 import { type InnerRows, whereSql } from './relation-parts.ts';
 import { sql, type Sql } from '../values/sql.ts';
@@ -119,11 +119,11 @@ function callOf(given: Arguments, context: ExpressionContext, filtering: boolean
     condition: (n) => compileCondition(args[n]!, context),
     constant(n) {
       const arg = args[n];
-      if (arg?.kind !== 'constant') throw new AplError('meaning', places[n] ?? at, 'wanted a literal here');
+      if (arg?.kind !== 'constant') throw meaningError(places[n] ?? at, 'wanted a literal here');
       return arg.constant;
     },
     order: context.windowOrder,
-    fail: (n, message) => new AplError('meaning', places[n] ?? at, message),
+    fail: (n, message) => meaningError(places[n] ?? at, message),
   };
 }
 

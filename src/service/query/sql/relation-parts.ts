@@ -3,7 +3,7 @@ import { SERVICE_QUERY_NESTING } from '../../limits.ts';
 import type { Dataset } from '../../datasets/catalog.ts';
 import type { Environment } from '../values/call.ts';
 import type { AggregationInfo, NamePattern, Tree } from '../../../language/plan/tree.ts';
-import { AplError } from '../../../language/syntax/apl-error.ts';
+import { meaningError } from '../../../language/syntax/apl-error.ts';
 import type { Type } from '../../../language/types.ts';
 import type { EventSql } from './field.ts';
 import { joinSql, NOTHING, sql, type Sql } from '../values/sql.ts';
@@ -75,7 +75,7 @@ export const whereSql = (where: readonly Sql[]): Sql =>
 
 export function checkedLevel(level: number): number {
   if (level > SERVICE_QUERY_NESTING)
-    throw new AplError('meaning', 0, `the query needs more than ${SERVICE_QUERY_NESTING} steps inside each other; make it shorter`);
+    throw meaningError(0, `the query needs more than ${SERVICE_QUERY_NESTING} steps inside each other; make it shorter`);
   return level;
 }
 

@@ -2,7 +2,7 @@
  * SQL text that this program wrote. The type guards it: `sql` joins only such text and numbers, so a user's values and field names can reach a
  * statement only as bound parameters.
  */
-import { AplError } from '../../../language/syntax/apl-error.ts';
+import { meaningError } from '../../../language/syntax/apl-error.ts';
 import type { Param } from '../../engine/engine.ts';
 import { SERVICE_QUERY_SQL } from '../../limits.ts';
 
@@ -19,7 +19,7 @@ export function sql(strings: TemplateStringsArray, ...parts: readonly (Sql | num
 
 /** A function may write its argument several times, so that SQL doubles with each call inside another: each piece is held to the limit. */
 function checkLength(length: number): void {
-  if (length > SERVICE_QUERY_SQL) throw new AplError('meaning', 0, 'the query is too complex; make it shorter');
+  if (length > SERVICE_QUERY_SQL) throw meaningError(0, 'the query is too complex; make it shorter');
 }
 
 function writeNumber(value: number): string {

@@ -3,7 +3,7 @@ import { SERVICE_QUERY_BUCKETS } from '../../../limits.ts';
 import { formatTime } from '../../../../core/time/time-text.ts';
 import { applyNamed } from '../../../../language/plan/analysis.ts';
 import { constantNode, type Key, type Node, type Stage, type TimeBound } from '../../../../language/plan/tree.ts';
-import { AplError } from '../../../../language/syntax/apl-error.ts';
+import { meaningError } from '../../../../language/syntax/apl-error.ts';
 import type { Constant } from '../../../../language/types.ts';
 import type { Environment } from '../../values/call.ts';
 import { Names } from './names.ts';
@@ -23,7 +23,7 @@ export function makeSeries(relation: Relation, { columns, on, from, to, step, ke
   const end = to ? timeOf(to, environment) : environment.end;
   const steps = end > start ? (end - start + step - 1n) / step : 0n;
   if (steps > BigInt(SERVICE_QUERY_BUCKETS))
-    throw new AplError('meaning', from?.at ?? to?.at ?? 0, `make-series would have ${steps} steps, more than ${SERVICE_QUERY_BUCKETS}: make the step longer`);
+    throw meaningError(from?.at ?? to?.at ?? 0, `make-series would have ${steps} steps, more than ${SERVICE_QUERY_BUCKETS}: make the step longer`);
   const time = (value: bigint): Node => constantNode({ type: 'datetime', value });
   const call = (name: string, ...args: readonly Node[]): Node => applyNamed(name, 0, ...args);
   const within = call('and', call('>=', on.node, time(start)), call('<', on.node, time(end)));
@@ -65,7 +65,7 @@ const jsonOf = (constant: Constant, { params }: Environment): Sql =>
 function timeOf({ node, at }: TimeBound, environment: Environment): bigint {
   const found = valueOf(node, environment);
   if (found === undefined)
-    throw new AplError('meaning', at, 'make-series wants a range that no row decides on: datetime(…), now(), ago(1h), and sums of them');
+    throw meaningError(at, 'make-series wants a range that no row decides on: datetime(…), now(), ago(1h), and sums of them');
   return found;
 }
 

@@ -1,7 +1,7 @@
 /** Functions that look at other rows: where they may stand. */
 import { WINDOWS } from '../../../../language/functions/windows/spec.ts';
 import { callsIn, type Node } from '../../../../language/plan/tree.ts';
-import { AplError } from '../../../../language/syntax/apl-error.ts';
+import { meaningError } from '../../../../language/syntax/apl-error.ts';
 
 const windowsIn = (node: Node) => callsIn(node, (name) => Object.hasOwn(WINDOWS, name));
 
@@ -17,5 +17,5 @@ export function refuseWindows(nodes: readonly Node[], operator: string): void {
   const [found] = nodes.flatMap(windowsIn);
   if (!found) return;
   const { at, spec } = found;
-  throw new AplError('meaning', at, `${spec.name} cannot stand in ${operator}: make a column of it with extend, and use that`);
+  throw meaningError(at, `${spec.name} cannot stand in ${operator}: make a column of it with extend, and use that`);
 }
