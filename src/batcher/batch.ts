@@ -1,15 +1,15 @@
 /** A batch: the events of one request, from its first line to its settlement, and the spans that name them. */
 import { hash } from 'node:crypto';
 import type { Block, Region, Span, StreamRange } from '../core/block.ts';
-import { MAX_SPAN_READS } from './limits.ts';
+import { MAX_SPAN_GROUPS, MAX_SPAN_READS } from './limits.ts';
 import { addSums } from '../core/sums.ts';
 import { NO_TAIL, tailOf } from '../core/tail.ts';
 import type { StoredBatch, StoredSpan } from '../state/database/stored-batch.ts';
-import { streamRange, streamTail, sumOf } from './block-events.ts';
+import { groupsIn, streamRange, streamTail, sumOf } from './block-events.ts';
 import type { Accounting } from './accounting.ts';
 import { Fates } from './fates.ts';
 import { Payload } from './payload.ts';
-import { CONTINUES, type HeldSpan } from './span.ts';
+import { CONTINUES, type HeldSpan, joinGroups } from './span.ts';
 import { WithheldEvents } from './withheld-events.ts';
 
 /**
@@ -87,6 +87,7 @@ export class Batch {
       last.to === from &&
       last.digest === digest &&
       (last.reads?.length ?? 0) < MAX_SPAN_READS &&
+      (last.groups?.untils.length ?? 0) < MAX_SPAN_GROUPS &&
       last.firstEvent + last.events === firstEvent;
     const span: HeldSpan =
       joins && !single
@@ -112,7 +113,9 @@ export class Batch {
     // What is in no file is never compared: its stream's random id and the offsets name it.
     if (this.isTracked) span.sum = addSums(span.sum, single?.sum ?? sumOf(block, range.from, range.to));
     span.tail = single?.tail ?? tailOf(streamTail(block, range.to));
-    span.closed = single !== undefined;
+    const groups = this.isTracked ? groupsIn(block, start, start + consumed) : undefined;
+    span.groups = span === last ? joinGroups(span.groups, groups) : groups;
+    span.closed = single !== undefined || (block.groups?.endsInLine === true && start + consumed === block.end);
     for (const range of block.continued ?? []) this.#follow(span, range, firstEvent + events);
     this.#noteFates(events, shaped?.fates);
     this.accepted += events;
@@ -134,6 +137,7 @@ export class Batch {
       last.events += span.events;
       last.sum = addSums(last.sum, span.sum);
       last.tail = span.tail;
+      last.groups = joinGroups(last.groups, span.groups);
     }
     this.readAtMs ??= readAtMs;
     this.refusal ??= refusal;
@@ -227,7 +231,7 @@ export class Batch {
 
   /** Its row in the database. */
   toStored(): StoredBatch {
-    const spans = this.spans.map(({ source, stream, from, to, events, sum, tail, digest, reads }): StoredSpan => ({
+    const spans = this.spans.map(({ source, stream, from, to, events, sum, tail, digest, reads, groups }): StoredSpan => ({
       source,
       stream,
       from,
@@ -237,6 +241,7 @@ export class Batch {
       tail,
       digest,
       ...(reads ? { reads: [...reads] } : {}),
+      ...(groups ? { groups } : {}),
     }));
     return { id: this.id, key: this.key, owner: this.owner, dataset: this.dataset, events: this.events, spans };
   }

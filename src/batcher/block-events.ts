@@ -2,7 +2,7 @@
  * Where events end in a block, and which of the stream's bytes they stand for. For a block of plain lines that is where its
  * newlines are and the window's own bytes; a block of joined lines, or of events made from the stream's bytes, brings tables.
  */
-import type { Block } from '../core/block.ts';
+import type { Block, SpanGroups } from '../core/block.ts';
 import { addSums, subtractSums } from '../core/sums.ts';
 import { contentSum } from '../kernel/content-sum.ts';
 import { TAIL_BYTES } from '../core/limits.ts';
@@ -58,6 +58,18 @@ export function windowAt({ start, end, ends, made }: Block, offset: number): num
   if (reached < 0) return end;
   const used = made ? made.used[reached]! : ends[reached]! - start;
   return used === offset ? ends[reached]! : (ends[reached - 1] ?? start);
+}
+
+/** Of the block's events in the window's bytes `[from, to)`. */
+export function groupsIn({ groups, ends }: Block, from: number, to: number): SpanGroups | undefined {
+  if (!groups || !ends) return undefined;
+  const first = ends.findIndex((end) => end > from);
+  const last = ends.indexOf(to);
+  return {
+    before: first === 0 ? groups.before : groups.after(first - 1).earlier,
+    untils: groups.untils.slice(first, last + 1).filter((until) => until >= 0),
+    after: groups.after(last),
+  };
 }
 
 function usedAt({ start, ends, made }: Block, at: number): number {

@@ -26,3 +26,5 @@ export const HELD_RETRY_MS = 500;
 export const SHAPING_VERSION = 7;
 /** Reads whose times one span keeps. */
 export const MAX_SPAN_READS = 256;
+/** Events of which one span keeps where they take no more lines (`group`); it may exceed this by those of one block. */
+export const MAX_SPAN_GROUPS = 10_000;

@@ -1,5 +1,5 @@
 /** Spans of held batches, and what the digest of a span says about its events. */
-import type { ReadTime, Tail } from '../core/block.ts';
+import type { ReadTime, SpanGroups, Tail } from '../core/block.ts';
 import type { Accounting } from './accounting.ts';
 
 /** Ends the digest of what shapes events where the same bytes may become other events the next time. */
@@ -32,6 +32,14 @@ export interface HeldSpan {
   tail: Tail;
   /** Absent where its bytes cannot be read again. */
   readonly reads?: ReadTime[] | undefined;
+  groups?: SpanGroups | undefined;
   /** A span that ended in the middle of a line, or with a cut line, takes nothing more. */
   closed: boolean;
+}
+
+/** Of two spans, the second behind the first, whose list is taken. */
+export function joinGroups(first: SpanGroups | undefined, second: SpanGroups | undefined): SpanGroups | undefined {
+  if (!first || !second) return undefined;
+  for (const until of second.untils) first.untils.push(until);
+  return { ...first, after: second.after };
 }

@@ -117,6 +117,44 @@ export interface Block {
     /** For each of `ends`, how many of these bytes are used up by then. The last is all of them. */
     readonly used: Uint32Array;
   };
+  /** Beside `made`: lines of other events may stand between those of an event. */
+  readonly groups?: BlockGroups;
+}
+
+/** An event that begins before a position and has lines behind it: a hash of its key, and where it takes no more lines. */
+export type EarlierGroup = readonly [key: string, until: number];
+
+/**
+ * Of a position between two interleaved events, of a source with `group`: an event owns the bytes up to the first byte of the next one, but lines of it may
+ * stand behind these. Without this state, reading from the position again would make other events.
+ */
+export interface Behind {
+  /** Where the last event before the position was closed: nothing behind the position was closed before that. */
+  readonly gate: number;
+  /** Content sum of the bytes from the position to the gate. */
+  readonly sum: number;
+  readonly earlier: readonly EarlierGroup[];
+}
+
+/** Of a span: the same bytes give the same events by it. */
+export interface SpanGroups {
+  /** At the span's beginning. */
+  readonly before: readonly EarlierGroup[];
+  /** For each event, where it takes no more lines. */
+  readonly untils: number[];
+  /** At the span's end. */
+  readonly after: Behind;
+}
+
+/** Of a block. */
+export interface BlockGroups {
+  readonly before: readonly EarlierGroup[];
+  /** For each of the block's `ends`, where its event takes no more lines; -1 for an empty line, which is no event. */
+  readonly untils: readonly number[];
+  /** Behind the event that ends at `ends[n]`. */
+  after(n: number): Behind;
+  /** The block ends inside of a line: its span takes nothing more. */
+  readonly endsInLine: boolean;
 }
 
 /** Bytes of a stream that belong to an event which began in another one. */
@@ -167,4 +205,6 @@ export interface Span {
   readonly tail: Tail;
   /** When its bytes were read, ascending: the same times give the same events. Absent where they cannot be read again. */
   readonly reads?: readonly ReadTime[] | undefined;
+  /** Set where lines of other events may stand between those of an event. */
+  readonly groups?: SpanGroups | undefined;
 }

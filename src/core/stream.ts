@@ -2,7 +2,7 @@
  * Streams: what positions count in. One per file generation, connection or process run, with a random id that is
  * persisted before its first use, so that a recreated file or a second run never repeats an idempotency key.
  */
-import type { Tail } from './block.ts';
+import type { Behind, Tail } from './block.ts';
 import type { ContentPoint } from './sums.ts';
 import { NO_TAIL } from './tail.ts';
 
@@ -61,6 +61,10 @@ export interface StreamRecord {
   readonly contentSum: number | undefined;
   /** The same for places before `resumeAt`, ascending; absent where none is known. */
   readonly contentPoints?: readonly ContentPoint[];
+  /** Of `resumeAt`, where lines of earlier events may stand behind it. */
+  readonly behind?: Behind | undefined;
+  /** Where other sinks resume, behind `resumeAt`; absent where none does. */
+  readonly cuts?: readonly number[];
   /** Bytes of the file that are known to be this stream's, read or not, when that was last saved; absent where it was not. */
   readonly seenSize?: number;
   /** Set while nothing of a compressed file is left to be read. */

@@ -260,6 +260,7 @@ test('database of the third version keeps its positions and unsettled batches, a
   second.exec(`alter table marks rename column content_sum to content_crc; update marks set content_crc = 99, points = '0 0 5 17';
     alter table spans rename column content_sum to crc; update spans set crc = 77; alter table spans drop column reads;
     alter table streams drop column seen_size; alter table streams drop column archive_end; alter table streams drop column real_path; alter table streams drop column in_line; alter table streams drop column headers;
+    alter table spans drop column behind; alter table marks drop column behind;
     pragma user_version = 3`);
   const { state: again, log } = open(folder);
   expect(log.lines).toEqual([]);
@@ -274,7 +275,7 @@ test('database of the fourth version keeps its positions; how much of a file was
   state.close();
   const fourth = new DatabaseSync(join(folder, 'state.db'));
   fourth.exec(
-    'alter table streams drop column seen_size; alter table streams drop column archive_end; alter table streams drop column real_path; alter table streams drop column in_line; alter table streams drop column headers; alter table spans drop column reads; pragma user_version = 4',
+    'alter table streams drop column seen_size; alter table streams drop column archive_end; alter table streams drop column real_path; alter table streams drop column in_line; alter table streams drop column headers; alter table spans drop column behind; alter table marks drop column behind; alter table spans drop column reads; pragma user_version = 4',
   );
   const { state: again, log } = open(folder);
   expect(log.lines).toEqual([]);
@@ -301,7 +302,7 @@ test('database of the sixth version keeps its positions and identities; where li
   state.close();
   const sixth = new DatabaseSync(join(folder, 'state.db'));
   sixth.exec(
-    'alter table streams drop column real_path; alter table streams drop column in_line; alter table streams drop column headers; pragma user_version = 6',
+    'alter table streams drop column real_path; alter table streams drop column in_line; alter table streams drop column headers; alter table spans drop column behind; alter table marks drop column behind; pragma user_version = 6',
   );
   const { state: again, log } = open(folder);
   expect(log.lines).toEqual([]);
@@ -319,7 +320,9 @@ test('database of the seventh version keeps its streams; whether a file begins o
   commit(state, span(id, 0, 10));
   state.close();
   const seventh = new DatabaseSync(join(folder, 'state.db'));
-  seventh.exec('alter table streams drop column in_line; alter table streams drop column headers; pragma user_version = 7');
+  seventh.exec(
+    'alter table streams drop column in_line; alter table streams drop column headers; alter table spans drop column behind; alter table marks drop column behind; pragma user_version = 7',
+  );
   const identityNow = (): unknown => {
     const { state: again, log } = open(folder);
     expect(log.lines).toEqual([]);
@@ -340,6 +343,30 @@ test('database of the seventh version keeps its streams; whether a file begins o
     next.close();
     expect(identityNow()).toEqual({ ...identity, ...inLine });
   }
+});
+
+test('database of the eighth version keeps its positions and unsettled batches under their keys; state of interleaved events is kept from then on', () => {
+  const { folder, state } = begin();
+  const { id } = state.streams.mint('app', '/log/a');
+  const { key } = commit(state, span(id, 0, 10));
+  state.close();
+  const eighth = new DatabaseSync(join(folder, 'state.db'));
+  eighth.exec('alter table spans drop column behind; alter table marks drop column behind; pragma user_version = 8');
+  eighth.close();
+  const { state: again, log } = open(folder);
+  expect(log.lines).toEqual([]);
+  expect(again.streams.list('app')).toMatchObject([{ id, resumeAt: 10 }]);
+  expect(again.streams.list('app')[0]).not.toHaveProperty('behind');
+  expect(again.ledger.unsettled()).toMatchObject([{ key, spans: [{ from: 0, to: 10 }] }]);
+  const groups = { before: [['a', 40]] as const, untils: [30, 25, 40], after: { gate: 40, sum: 5, earlier: [['b', 60]] as const } };
+  const batch = commit(again, { ...span(id, 10, 20), groups });
+  again.close();
+  const { state: third } = open(folder);
+  expect(third.ledger.unsettled()[1]).toMatchObject({ key: batch.key, spans: [{ groups }] });
+  expect(third.streams.list('app')).toMatchObject([{ resumeAt: 20, behind: groups.after }]);
+  for (const each of third.ledger.unsettled()) third.ledger.settle(each);
+  third.close();
+  expect(open(folder).state.streams.list('app')).toMatchObject([{ resumeAt: 20, behind: groups.after }]);
 });
 
 // Symptom: the agent span, deaf to SIGTERM. Cause: Node's recursive mkdir tries for ever where a folder that is there answers ENOENT.

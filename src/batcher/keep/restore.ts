@@ -177,5 +177,6 @@ function noteLost({ log }: RestoreOptions, { lost, source }: Rebuilt): void {
 }
 
 function isSame(stored: StoredSpan, now: StoredSpan): boolean {
-  return stored.events === now.events && stored.sum === now.sum && stored.digest === now.digest && !isMadeOnce(stored);
+  const isSameBehind = stored.groups?.after.sum === now.groups?.after.sum;
+  return stored.events === now.events && stored.sum === now.sum && isSameBehind && stored.digest === now.digest && !isMadeOnce(stored);
 }

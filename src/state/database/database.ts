@@ -20,7 +20,7 @@ create table if not exists streams (
 ) strict;
 create table if not exists marks (
   sink text not null, stream text not null, settled_to integer not null, tail_length integer not null, tail_crc integer not null,
-  content_sum integer, points text, primary key (sink, stream)
+  content_sum integer, points text, behind text, primary key (sink, stream)
 ) strict, without rowid;
 create table if not exists batches (
   id integer primary key, key text not null, sink text not null, dataset text not null, events integer not null,
@@ -32,7 +32,7 @@ create table if not exists parts (
 create table if not exists spans (
   batch integer not null, seq integer not null, source text not null, stream text not null, from_byte integer not null,
   to_byte integer not null, events integer not null, content_sum integer not null, tail_length integer not null, tail_crc integer not null,
-  digest text not null, reads text, primary key (batch, seq)
+  digest text not null, reads text, behind text, primary key (batch, seq)
 ) strict, without rowid;
 create table if not exists losses (
   source text not null, path text not null, stream text not null, sink text not null, reason text not null, from_byte integer not null,
@@ -45,7 +45,7 @@ create table if not exists letters (
 create index if not exists letters_by_id on letters (id);
 `;
 /** The format that this version writes. */
-export const STATE_VERSION = 8;
+export const STATE_VERSION = 9;
 /** What brings a database of an earlier version to the next one. */
 const MIGRATIONS: Readonly<Record<number, string>> = {
   1: 'alter table streams add column current_path text; alter table marks add column content_crc integer;',
@@ -56,6 +56,7 @@ const MIGRATIONS: Readonly<Record<number, string>> = {
   5: 'alter table spans add column reads text;',
   6: 'alter table streams add column real_path text;',
   7: 'alter table streams add column in_line integer; alter table streams add column headers text;',
+  8: 'alter table spans add column behind text; alter table marks add column behind text;',
 };
 
 /** SQLite's PERM, BUSY, NOMEM, READONLY, IOERR, FULL and CANTOPEN. */

@@ -4,7 +4,7 @@
  */
 import type { DatabaseSync } from 'node:sqlite';
 import type { Statements } from './rows.ts';
-import { textOfReads, toSpan } from './rows.ts';
+import { textOfGroups, textOfReads, toSpan } from './rows.ts';
 import type { StoredBatch, StoredPart, StoredSpan } from './stored-batch.ts';
 import type { Streams } from './streams.ts';
 
@@ -54,8 +54,8 @@ export class Ledger {
   insert(batch: StoredBatch): void {
     this.#statements.insertBatch.run(batch.id, batch.key, batch.owner, batch.dataset, batch.events, Date.now());
     let seq = 0;
-    for (const { source, stream, from, to, events, sum, tail, digest, reads } of batch.spans) {
-      const row = [source, stream, from, to, events, sum, tail.length, tail.crc, digest, textOfReads(reads)];
+    for (const { source, stream, from, to, events, sum, tail, digest, reads, groups } of batch.spans) {
+      const row = [source, stream, from, to, events, sum, tail.length, tail.crc, digest, textOfReads(reads), textOfGroups(groups)];
       this.#statements.insertSpan.run(batch.id, seq++, ...row);
     }
   }

@@ -2,7 +2,7 @@
  * Low-water marks: the end of the settled prefix of a stream at one sink. Batches settle in any order; an unsettled batch stops
  * the mark.
  */
-import type { Span, Tail } from '../../core/block.ts';
+import type { Behind, Span, Tail } from '../../core/block.ts';
 import { addPoint, addSums, type ContentPoint, thinPoints } from '../../core/sums.ts';
 import { MAX_MARK_POINTS } from '../limits.ts';
 
@@ -11,6 +11,7 @@ interface Pending {
   readonly to: number;
   readonly tail: Tail;
   readonly sum: number;
+  readonly behind: Behind | undefined;
   /** The checksum up to its end; undefined where an earlier part is unknown. */
   contentSum: number | undefined;
   readonly batch: number;
@@ -27,9 +28,12 @@ export class Mark {
   /** End of the last span committed: where reading resumes. */
   committedTo: number;
   committedTail: Tail;
+  /** Of `settledTo`, and of `committedTo`: what lines behind it belong to. */
+  behind: Behind | undefined;
+  committedBehind: Behind | undefined;
   readonly #pending: Pending[] = [];
 
-  constructor(settledTo: number, tail: Tail, contentSum: number | undefined, passed: readonly ContentPoint[] = []) {
+  constructor(settledTo: number, tail: Tail, contentSum: number | undefined, passed: readonly ContentPoint[] = [], behind?: Behind) {
     this.settledTo = settledTo;
     this.tail = tail;
     this.contentSum = contentSum;
@@ -37,6 +41,7 @@ export class Mark {
     thinPoints(this.passed, MAX_MARK_POINTS);
     this.committedTo = settledTo;
     this.committedTail = tail;
+    this.behind = this.committedBehind = behind;
   }
 
   /** Like `contentSum`, up to `committedTo`. */
@@ -59,11 +64,13 @@ export class Mark {
     let at = this.#pending.length;
     while (at > 0 && this.#pending[at - 1]!.from > span.from) at -= 1;
     const { from, to, tail, sum } = span;
-    this.#pending.splice(at, 0, { from, to, tail, sum, contentSum: undefined, batch, settled: false });
+    const behind = span.groups?.after;
+    this.#pending.splice(at, 0, { from, to, tail, sum, behind, contentSum: undefined, batch, settled: false });
     this.#sumUp(at);
     if (span.to > this.committedTo) {
       this.committedTo = span.to;
       this.committedTail = span.tail;
+      this.committedBehind = behind;
     }
   }
 
@@ -79,6 +86,7 @@ export class Mark {
         this.settledTo = entry.to;
         this.tail = entry.tail;
         this.contentSum = entry.contentSum;
+        this.behind = entry.behind;
       }
       passed.push(entry.batch);
       done += 1;

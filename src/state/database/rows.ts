@@ -1,6 +1,6 @@
 /** The SQL of the state database, and how its rows become what the state works with. */
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
-import type { ReadTime } from '../../core/block.ts';
+import type { Behind, ReadTime, SpanGroups } from '../../core/block.ts';
 import type { ContentPoint } from '../../core/sums.ts';
 import type { CompressedEnd, FileIdentity, SavedHeader } from '../../core/stream.ts';
 import type { StoredSpan } from './stored-batch.ts';
@@ -14,12 +14,12 @@ export function prepareStatements(database: DatabaseSync) {
       'insert into streams values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (id) do update set start_at = excluded.start_at, device = excluded.device, inode = excluded.inode, head_length = excluded.head_length, head_hash = excluded.head_hash, current_path = excluded.current_path, seen_size = excluded.seen_size, archive_end = excluded.archive_end, real_path = excluded.real_path, in_line = excluded.in_line, headers = excluded.headers',
     ),
     updateSeenSize: database.prepare('update streams set seen_size = ? where id = ?'),
-    insertMark: database.prepare('insert or ignore into marks values (?, ?, ?, ?, ?, ?, ?)'),
+    insertMark: database.prepare('insert or ignore into marks values (?, ?, ?, ?, ?, ?, ?, ?)'),
     upsertMark: database.prepare(
-      'insert into marks values (?, ?, ?, ?, ?, ?, ?) on conflict do update set settled_to = excluded.settled_to, tail_length = excluded.tail_length, tail_crc = excluded.tail_crc, content_sum = excluded.content_sum, points = excluded.points',
+      'insert into marks values (?, ?, ?, ?, ?, ?, ?, ?) on conflict do update set settled_to = excluded.settled_to, tail_length = excluded.tail_length, tail_crc = excluded.tail_crc, content_sum = excluded.content_sum, points = excluded.points, behind = excluded.behind',
     ),
     insertBatch: database.prepare('insert into batches (id, key, sink, dataset, events, created_ms) values (?, ?, ?, ?, ?, ?)'),
-    insertSpan: database.prepare('insert into spans values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)'),
+    insertSpan: database.prepare('insert into spans values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)'),
     selectSpans: database.prepare('select * from spans where batch = ? order by seq'),
     settleBatch: database.prepare('update batches set settled = 1 where id = ?'),
     deleteBatch: database.prepare('delete from batches where id = ?'),
@@ -108,6 +108,28 @@ function toReads(text: SQLOutputValue | undefined): ReadTime[] {
   return toPoints(text).map(({ at, sum }) => ({ from: at, atMs: sum }));
 }
 
+/** As a mark's row holds it. */
+export function textOfBehind(behind: Behind | undefined): string | null {
+  return behind ? JSON.stringify(behind) : null;
+}
+
+export function toBehind(text: SQLOutputValue | undefined): Behind | undefined {
+  return typeof text === 'string' ? (JSON.parse(text) as Behind) : undefined;
+}
+
+/** As a span's row holds it: each of `untils` as the difference to the one before. */
+export function textOfGroups(groups: SpanGroups | undefined): string | null {
+  if (!groups) return null;
+  const { untils } = groups;
+  return JSON.stringify({ ...groups, untils: untils.map((until, n) => until - (untils[n - 1] ?? 0)) });
+}
+
+function toGroups(text: string): SpanGroups {
+  const groups = JSON.parse(text) as SpanGroups;
+  let until = 0;
+  return { ...groups, untils: groups.untils.map((more) => (until += more)) };
+}
+
 export function toSpan(row: Record<string, SQLOutputValue>): StoredSpan {
   return {
     source: String(row['source']),
@@ -119,5 +141,6 @@ export function toSpan(row: Record<string, SQLOutputValue>): StoredSpan {
     tail: { length: Number(row['tail_length']), crc: Number(row['tail_crc']) },
     digest: String(row['digest']),
     ...(row['reads'] === null ? {} : { reads: toReads(row['reads']) }),
+    ...(typeof row['behind'] === 'string' ? { groups: toGroups(row['behind']) } : {}),
   };
 }

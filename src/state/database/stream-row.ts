@@ -1,11 +1,11 @@
 /** One stream as the database stores it, and where its readers resume. */
-import type { Tail } from '../../core/block.ts';
+import type { Behind, Tail } from '../../core/block.ts';
 import { baseOf, sinkOf } from '../../core/owner.ts';
 import type { CompressedEnd, FileIdentity, StreamRecord } from '../../core/stream.ts';
 import type { ContentPoint } from '../../core/sums.ts';
 import { NO_TAIL } from '../../core/tail.ts';
 import { Mark } from './marks.ts';
-import { textOfPoints } from './rows.ts';
+import { textOfBehind, textOfPoints } from './rows.ts';
 
 export interface Stream {
   readonly id: string;
@@ -31,15 +31,16 @@ export function formerOf(stream: Stream, owner: string, owners: readonly string[
     if (owners.includes(other) || sinkOf(other) !== sinkOf(owner)) continue;
     const isRouted = baseOf(other) !== undefined;
     const from = isRouted
-      ? new Mark(mark.settledTo, mark.tail, mark.contentSum, mark.passed)
-      : new Mark(mark.committedTo, mark.committedTail, mark.committedSum, mark.points);
+      ? new Mark(mark.settledTo, mark.tail, mark.contentSum, mark.passed, mark.behind)
+      : new Mark(mark.committedTo, mark.committedTail, mark.committedSum, mark.points, mark.committedBehind);
     if (!least || from.settledTo < least.settledTo) least = from;
   }
   return least;
 }
 
 export function rowOf(mark: Mark, sink: string, stream: string): (string | number | null)[] {
-  return [sink, stream, mark.settledTo, mark.tail.length, mark.tail.crc, mark.contentSum ?? null, textOfPoints(mark.passed)];
+  const { settledTo, tail, contentSum, passed, behind } = mark;
+  return [sink, stream, settledTo, tail.length, tail.crc, contentSum ?? null, textOfPoints(passed), textOfBehind(behind)];
 }
 
 /** Reading resumes at the sink that lags most; sinks that are no longer configured do not count. */
@@ -48,17 +49,25 @@ export function toRecord(stream: Stream, sinks: readonly string[]): StreamRecord
   let tail: Tail = NO_TAIL;
   let contentSum: number | undefined = 0;
   let contentPoints: readonly ContentPoint[] = [];
+  let behind: Behind | undefined;
   for (const [sink, mark] of stream.marks) {
     if (mark.committedTo >= resumeAt || !sinks.includes(sink)) continue;
     resumeAt = mark.committedTo;
     tail = mark.committedTail;
     contentSum = mark.committedSum;
     contentPoints = mark.points;
+    behind = mark.committedBehind;
   }
   if (!Number.isFinite(resumeAt)) resumeAt = stream.startAt;
   const { id, source, path, identity, startAt, createdMs, seenSize, compressedEnd } = stream;
   const configured = [...stream.marks].flatMap(([sink, mark]) => (sinks.includes(sink) ? [mark.settledTo] : []));
   const settledTo = Math.min(resumeAt, ...configured);
-  const known = { ...(seenSize === undefined ? {} : { seenSize }), ...(compressedEnd ? { compressedEnd } : {}) };
+  const ends = [...stream.marks].flatMap(([sink, mark]) => (sinks.includes(sink) && mark.committedTo > resumeAt ? [mark.committedTo] : []));
+  const known = {
+    ...(seenSize === undefined ? {} : { seenSize }),
+    ...(compressedEnd ? { compressedEnd } : {}),
+    ...(behind ? { behind } : {}),
+    ...(ends.length > 0 ? { cuts: [...new Set(ends)].sort((one, other) => one - other) } : {}),
+  };
   return { id, source, path, identity, startAt, createdMs, resumeAt, settledTo, tail, contentSum, contentPoints, ...known };
 }

@@ -10,7 +10,7 @@ import type { ContentPoint } from '../../core/sums.ts';
 import { NO_TAIL } from '../../core/tail.ts';
 import { baseOf, sinkOf } from '../../core/owner.ts';
 import { Mark } from './marks.ts';
-import { inLineOf, type Statements, textOfCompressedEnd, toPoints, toStreamFacts } from './rows.ts';
+import { inLineOf, type Statements, textOfCompressedEnd, toBehind, toPoints, toStreamFacts } from './rows.ts';
 import { formerOf, rowOf, type Stream, toRecord } from './stream-row.ts';
 
 export class Streams {
@@ -69,7 +69,7 @@ export class Streams {
     for (const row of database.prepare('select * from marks').all()) {
       const tail = { length: Number(row['tail_length']), crc: Number(row['tail_crc']) };
       const contentSum = row['content_sum'] === null ? undefined : Number(row['content_sum']);
-      const mark = new Mark(Number(row['settled_to']), tail, contentSum, toPoints(row['points']));
+      const mark = new Mark(Number(row['settled_to']), tail, contentSum, toPoints(row['points']), toBehind(row['behind']));
       const owner = String(row['sink']);
       const base = baseOf(owner);
       if (base !== undefined && base !== owner) this.addRouted(base, owner);
@@ -91,7 +91,7 @@ export class Streams {
         const former = formerOf(stream, sink, sinks);
         const own = stream.marks.get(sink);
         if (own && !(former && own.isSettled && own.settledTo < former.settledTo)) continue;
-        const mark = former ?? new Mark(from.committedTo, from.committedTail, from.committedSum, from.points);
+        const mark = former ?? new Mark(from.committedTo, from.committedTail, from.committedSum, from.points, from.committedBehind);
         stream.marks.set(sink, mark);
         this.noteMoved(mark, sink, stream.id);
       }
