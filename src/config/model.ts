@@ -74,6 +74,7 @@ export interface LineConfig extends SourceCommon {
   readonly format: 'auto' | 'text' | 'json' | 'logfmt' | 'cri' | 'docker' | 'combined' | 'auditd' | 'csv' | 'w3c' | 'regex';
   readonly onOversize: 'truncate' | 'split' | 'dead_letter';
   readonly multiline: MultilineConfig | undefined;
+  readonly group?: GroupConfig | undefined;
   /** One of config/fields/charsets. */
   readonly charset: string;
   readonly csv: {
@@ -125,6 +126,12 @@ export interface MultilineConfig {
   readonly maxLines: number;
   /** Infinity where only `maxEventBytes` limits it. */
   readonly maxBytes: number;
+}
+
+/** Lines of which the pattern finds the same key, within so long of the first one, are one event. */
+export interface GroupConfig {
+  readonly by: string;
+  readonly withinMs: number;
 }
 
 export interface FileSourceConfig extends LineConfig {

@@ -6,6 +6,29 @@ import { configOf, configWith, problemsOf } from './reading.ts';
 
 const fileOf = (source: string): FileSourceConfig => configOf(configWith({ source })).sources[0] as FileSourceConfig;
 
+describe('group', () => {
+  test('has a pattern, and two seconds', () => {
+    expect(fileOf("group: {by: 'id=\\d+'}").group).toEqual({ by: 'id=\\d+', withinMs: 2000 });
+    expect(fileOf("group: {by: 'id=\\d+', within: 1h}").group).toEqual({ by: 'id=\\d+', withinMs: 3_600_000 });
+    expect(fileOf('format: text').group).toBeUndefined();
+  });
+
+  test.each<[source: string, message: string | RegExp]>([
+    ['group: {within: 1s}', /`by`/],
+    ["group: {by: '(a'}", /no regular expression/],
+    ["group: {by: '(?=a)'}", /looks ahead/],
+    ['group: {by: a, within: 9ms}', /`within`/],
+    ['group: {by: a, within: 61m}', /`within`/],
+    ['group: {by: a}\nmultiline: {start: a}', /`group` cannot be used with `multiline`; remove one of them/],
+    ...['csv', 'w3c', 'cri', 'docker'].map((format): [string, string] => [
+      `format: ${format}\ngroup: {by: a}`,
+      `\`group\` cannot be used with \`format: ${format}\``,
+    ]),
+  ])('%s is refused', (source, message) => {
+    expect(() => fileOf(source)).toThrow(message);
+  });
+});
+
 describe('multiline', () => {
   test('has one pattern, a timeout and limits', () => {
     expect(fileOf("multiline: {start: '^\\d{4}-'}").multiline).toEqual({

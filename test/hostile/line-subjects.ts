@@ -61,6 +61,7 @@ export async function lineSubjects(): Promise<readonly Subject[]> {
         charset.startsWith('utf-16') ? Buffer.from(text, 'utf16le') : Buffer.from(text),
       ),
     ),
+    ...of('group', `group: {by: '(?:a|x|[a-z]+ \\d+|\\{).*'}`, ['', 'x\n']),
     ...['start', 'continue'].flatMap((kind) => of(`multiline ${kind}`, `multiline: {${kind}: '^\\s*(?:at|x|[a-z]+ \\d+|\\{).*$'}`, ['', 'x\n'])),
     ...['auto', 'unix', 'unixms', 'unixus', 'unixnano', '2006-01-02T15:04:05.000Z07:00', 'Jan _2 15:04:05 2006 MST', 'Monday, 02-Jan-06 15:04:05'].flatMap((format) => [
       ...of(`time ${format}`, `format: text\ntime: {format: '${format}', timezone: UTC}`, ['', '[', '2026-11-22T16:08:49.']),

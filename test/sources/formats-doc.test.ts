@@ -6,7 +6,7 @@ import type { FileSourceConfig } from '../../src/config/model.ts';
 import { newStats } from '../../src/core/source.ts';
 import { createKernel } from '../../src/kernel/kernel.ts';
 import { loadShaping, shapeOf } from '../../src/sources/framing/line-shaping.ts';
-import { Lines } from '../../src/sources/framing/lines.ts';
+import { createLines } from '../../src/sources/framing/grouped/grouped-lines.ts';
 import { configOf, configWith } from '../config/reading.ts';
 
 const READ_AT_MS = Date.parse('2026-01-02T03:04:05.006Z');
@@ -29,7 +29,13 @@ test('formats.md has an example of each format', () => {
 test.each(examples)('formats.md: $name', async ({ source, input, events }) => {
   const config = configOf(configWith({ source })).sources[0] as FileSourceConfig;
   const shaping = await loadShaping(config);
-  const lines = new Lines({ rules: config, shaping, stats: newStats(), reserve: (bytes) => kernel.reserve(bytes), now: () => READ_AT_MS });
+  const lines = createLines({
+    rules: config,
+    shaping,
+    stats: newStats(),
+    reserve: (bytes) => kernel.reserve(bytes),
+    now: () => READ_AT_MS,
+  });
   const template = kernel.compile(shapeOf(config, shaping, {}), undefined);
   const slot = kernel.reserve(1024 * 1024);
   lines.commit(Buffer.from(input).copy(lines.free()));

@@ -4,14 +4,15 @@ import type { FileSourceConfig } from '../../src/config/model.ts';
 import { newStats, type SourceStats } from '../../src/core/source.ts';
 import { createKernel } from '../../src/kernel/kernel.ts';
 import { loadShaping, shapeOf } from '../../src/sources/framing/line-shaping.ts';
-import { Lines } from '../../src/sources/framing/lines.ts';
+import { createLines } from '../../src/sources/framing/grouped/grouped-lines.ts';
+import type { Lines } from '../../src/sources/framing/lines.ts';
 import { configOf, configWith } from '../config/reading.ts';
 
 export const READ_AT_MS = Date.parse('2026-11-22T18:00:00.500Z');
 const kernel = createKernel(32 * 1024 * 1024);
 const slot = kernel.reserve(8 * 1024 * 1024);
 /** Used again by each call. */
-const regions: Region[] = [kernel.reserve(8 * 1024 * 1024), kernel.reserve(8 * 1024 * 1024)];
+const regions: Region[] = [kernel.reserve(5 * 1024 * 1024), kernel.reserve(5 * 1024 * 1024), kernel.reserve(5 * 1024 * 1024)];
 
 export interface Made {
   readonly events: readonly Record<string, unknown>[];
@@ -45,7 +46,7 @@ export async function createMaker(
     const stats = newStats();
     let reserved = 0;
     const reserve = (): Region => regions[reserved++]!;
-    const lines = new Lines({ rules: config, shaping, stats, reserve, now: () => READ_AT_MS });
+    const lines = createLines({ rules: config, shaping, stats, reserve, now: () => READ_AT_MS });
     const wrap = ({ window, start, end, single, ends }: NonNullable<ReturnType<Lines['next']>>): string => {
       const { written } = kernel.wrap(template, lines.readAtMs, window, start, end, slot, 0, 7_000_000, 10_000, single?.marks, ends);
       return slot.bytes.toString('utf8', 0, written);

@@ -37,8 +37,10 @@ export function kernelBytesOf(config: Config): number {
 function windowBytesOf(source: SourceConfig): number {
   const { type, maxEventBytes } = source;
   const readers = type === 'file' && source.readCompressed ? 3 : 2;
+  // Events of groups are made apart from their lines.
+  const grouped = type !== 'syslog' && source.group ? READ_CHUNK_BYTES + 2 * maxEventBytes : 0;
   return (
-    readers * (2 * READ_CHUNK_BYTES + 3 * maxEventBytes) +
+    readers * (2 * READ_CHUNK_BYTES + 3 * maxEventBytes + grouped) +
     1024 * 1024 +
     (type === 'syslog' ? SYSLOG_KERNEL_BYTES + 2 * SYSLOG_PARTS_BYTES : 0)
   );

@@ -18,6 +18,9 @@ export const NO_PRESETS: OwnPresets = new Map();
 /** Keys of which one written beside the preset takes the place of all. */
 const FORMAT_KEYS: ReadonlySet<string> = new Set(['format', 'formats', 'regex', 'csv']);
 
+/** The same, for how lines are joined. */
+const JOIN_KEYS: ReadonlySet<string> = new Set(['multiline', 'group']);
+
 /** The root with the keys of their presets in its sources. A name that no preset has is reported. */
 export function expandPresets(root: YamlMap, own: OwnPresets, report: Report): YamlMap {
   const expand = (source: YamlEntry): YamlEntry =>
@@ -42,15 +45,17 @@ export function withPreset(map: YamlMap, own: OwnPresets, report: Report): YamlM
     report(preset.value.at, `\`preset: ${quote(name)}\` is not known`, suggestKey(name, known));
     return map;
   }
-  const added = keys.filter(({ key }) => !written.has(key) && !(FORMAT_KEYS.has(key) && hasFormat(written)));
+  const added = keys.filter(
+    ({ key }) => !written.has(key) && ![FORMAT_KEYS, JOIN_KEYS].some((alike) => alike.has(key) && hasAny(written, alike)),
+  );
   const merged = map.entries.map((entry) => mergedEntry(entry, keys));
   const takesRegex = written.has('regex') && !written.has('format') && !written.has('formats');
   const format = takesRegex ? [entryOf('format', 'regex', preset.keyAt)] : [];
   return { ...map, entries: [...merged, ...added, ...format] };
 }
 
-function hasFormat(written: ReadonlyMap<string, YamlEntry>): boolean {
-  return [...FORMAT_KEYS].some((key) => written.has(key));
+function hasAny(written: ReadonlyMap<string, YamlEntry>, keys: ReadonlySet<string>): boolean {
+  return [...keys].some((key) => written.has(key));
 }
 
 /** Undefined where no preset has the name. Those of a built-in one are at the place where it is named. */

@@ -9,6 +9,17 @@ function isPlain({ format, formats, parse_json }: { format?: string; formats?: u
   return formats === undefined && parse_json !== true && format === 'text';
 }
 
+/** Formats whose events are several lines, or whose lines mean something by their place. */
+const UNGROUPED: ReadonlySet<string | undefined> = new Set(['csv', 'w3c', 'cri', 'docker']);
+
+function checkGroup(source: SourceDraft, at: PathReport): void {
+  const { path } = source;
+  if (!at.has(`${path}.group`) || !readsLines(source)) return;
+  const refuse = (other: string): void => at.atKey(`${path}.group`, `\`group\` cannot be used with ${other}`, 'remove one of them');
+  if (at.has(`${path}.multiline`)) refuse('`multiline`');
+  if (UNGROUPED.has(source.draft.format)) refuse(`\`format: ${source.draft.format}\``);
+}
+
 /** Keys that belong to one format, and the pattern of joined lines. */
 export function checkLines(source: SourceDraft, at: PathReport): void {
   if (!readsLines(source)) return;
@@ -30,6 +41,7 @@ export function checkLines(source: SourceDraft, at: PathReport): void {
       `\`types\` has no effect with \`format: ${format}\``,
       'name a format whose values have names, such as `json`, `regex` or `logfmt`',
     );
+  checkGroup(source, at);
   if (!at.has(`${path}.multiline`) || multiline === undefined) return;
   const [hasStart, hasContinue] = [at.has(`${path}.multiline.start`), at.has(`${path}.multiline.continue`)];
   if (hasStart === hasContinue) {

@@ -28,6 +28,17 @@ export const multilineTable = {
     doc: 'of one event; the next line begins another',
   }),
 } satisfies Table;
+export const groupTable = {
+  by: field(pattern, {
+    required: true,
+    example: "'audit\\([\\d.:]+\\)'",
+    doc: 'finds the key of a line: all that it matches, or what its groups take; a line without a match is an event of its own',
+  }),
+  within: field(duration('10ms', '1h'), {
+    default: '2s',
+    doc: 'an event takes lines for so long after its first one, by the times that the lines tell, else by when they were read',
+  }),
+} satisfies Table;
 const csvTable = {
   delimiter: field(delimiter, { default: '","', doc: 'for `format: csv`: what stands between two values' }),
   optional: field(integer(0, 1000), {
@@ -56,6 +67,10 @@ export const lineFields = {
   format,
   on_oversize: onOversize,
   multiline: field(group(multilineTable), { example: "{start: '^\\d{4}-'}", doc: 'joins lines to one event' }),
+  group: field(group(groupTable), {
+    example: "{by: 'audit\\([\\d.:]+\\)'}",
+    doc: 'lines that carry the same key become one event, across others that stand between them',
+  }),
   csv: field(group(csvTable), { example: '{delimiter: ";"}', doc: 'for `format: csv`' }),
   regex: field(pattern, {
     example: "'^(?<level>\\w+) (?<message>.*)$'",

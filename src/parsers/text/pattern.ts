@@ -37,6 +37,18 @@ export async function compilePathPattern(source: string): Promise<GroupPattern> 
   return groupPattern(await compile(source, 'any character'));
 }
 
+/** Finds the key of a text: what the pattern's groups took, or where it has none all that it matched. Undefined for no match. Throws like `compilePattern`. */
+export async function compileKeyPattern(source: string): Promise<(text: string) => string | undefined> {
+  const engine = await compile(source);
+  const groups = engine.groupCount();
+  return (text) => {
+    const matcher = engine.matcher(text);
+    if (!matcher.find()) return undefined;
+    const found = Array.from({ length: groups }, (_, n) => matcher.group(n + 1) ?? '').join('\0');
+    return (groups === 0 ? matcher.group() : found) || undefined;
+  };
+}
+
 function groupPattern(engine: Awaited<ReturnType<typeof compile>>): GroupPattern {
   return {
     names: Object.keys(engine.namedGroups()),

@@ -10,7 +10,8 @@ import { StepDeadline } from '../../core/time/step-deadline.ts';
 import type { StreamRecord } from '../../core/stream.ts';
 import type { FileSourceConfig } from '../../config/model.ts';
 import { type LineShaping, plainLines, shapeOf } from '../framing/line-shaping.ts';
-import { Lines } from '../framing/lines.ts';
+import { createLines } from '../framing/grouped/grouped-lines.ts';
+import type { Lines } from '../framing/lines.ts';
 import { CompressedFiles } from './compressed/compressed-files.ts';
 import { CompressedReader, takeCompressed } from './compressed/compressed-reader.ts';
 import { Explainer } from './explain.ts';
@@ -85,18 +86,18 @@ export function createFileSource(
   const { descriptors, holdings, gaps } = generations;
   const { files } = holdings;
   const tracker = new Tracker({ ...common, generations, ignoreOlderMs, stableInodes });
-  const createLines = (): Lines => new Lines({ rules: config, shaping, stats: counters, reserve: context.reserve, now: () => clock.now() });
-  const lines = createLines();
+  const makeLines = (): Lines => createLines({ rules: config, shaping, stats: counters, reserve: context.reserve, now: () => clock.now() });
+  const lines = makeLines();
   const turns = new Turns();
   const lineEnds = new LineEnds({ ...common, holdings, compressed: () => compressedFiles.ends() });
   const reading = { ...common, generations, groupTimeoutMs, lineEnds };
   const reader = new Reader({ ...reading, lines, lane, turns });
-  const rescuer = rescue && new Reader({ ...reading, lines: createLines(), lane: rescue.lane, turns: new Turns() });
+  const rescuer = rescue && new Reader({ ...reading, lines: makeLines(), lane: rescue.lane, turns: new Turns() });
   const spanReader = new SpanReader({ lines, fileSystem, holdings, turns });
   const known = new KnownContent(holdings);
   const compressedFiles = new CompressedFiles({ ...common, stableInodes, expire: (stream) => generations.maintenance.expire(stream) });
   const compressedReader = config.readCompressed
-    ? new CompressedReader({ ...common, lines: createLines(), lane, laneTurns: turns, files: compressedFiles, known, gaps, lineEnds })
+    ? new CompressedReader({ ...common, lines: makeLines(), lane, laneTurns: turns, files: compressedFiles, known, gaps, lineEnds })
     : undefined;
   const leftCompressed = new LeftCompressed({ ...common, known, isRead: (path) => compressedReader !== undefined && finder.reaches(path) });
   let isOpen = false;

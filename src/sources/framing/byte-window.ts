@@ -11,7 +11,7 @@ import { contentSum } from '../../kernel/content-sum.ts';
 import { BYTE_ORDER_MARKS, type Encoding } from '../../parsers/text/encoding.ts';
 
 /** The window's part of a block; the source adds stream, shape and time. */
-export type WindowBlock = Pick<Block, 'window' | 'start' | 'end' | 'offset' | 'single' | 'ends' | 'made' | 'unread' | 'header'>;
+export type WindowBlock = Pick<Block, 'window' | 'start' | 'end' | 'offset' | 'single' | 'ends' | 'made' | 'unread' | 'header' | 'groups'>;
 
 export interface GiveOptions {
   /** The range has no newline of its own at its end. */

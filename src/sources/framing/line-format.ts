@@ -28,12 +28,13 @@ export async function loadFormat(config: LineConfig, rule: MultilineRule | undef
     return { parser: shared(createFirstFormat(await Promise.all(formats.map(loadChoice)))), grouping };
   }
   switch (format) {
-    case 'auto':
     case 'json':
+      return { parser: config.group ? shared((await import('../../parsers/formats/first-format.ts')).jsonParser) : undefined, grouping };
+    case 'auto':
       return { parser: undefined, grouping };
     case 'text':
       return {
-        parser: config.parseJson ? shared((await import('../../parsers/formats/first-format.ts')).textParser) : undefined,
+        parser: config.parseJson || config.group ? shared((await import('../../parsers/formats/first-format.ts')).textParser) : undefined,
         grouping,
       };
     case 'logfmt':

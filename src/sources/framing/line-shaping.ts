@@ -12,6 +12,7 @@ import type { LineParser } from '../../parsers/formats/line-parser.ts';
 import type { ValueErrors } from '../../parsers/values/fields.ts';
 import type { ShapeSteps, TimeStep } from '../../parsers/shaped-events.ts';
 import { compilePathPattern, compilePattern } from '../../parsers/text/pattern.ts';
+import { type GroupRule, loadGroupRule } from './group-rule.ts';
 import { type ObjectRules, objectRules, PLAIN_OBJECTS } from './cut-object.ts';
 import { type Format, loadFormat } from './line-format.ts';
 
@@ -20,6 +21,8 @@ export interface LineShaping {
   readonly encoding: Encoding;
   /** Makes the joining for one window; undefined where each line is an event. */
   readonly grouping: (() => Grouping) | undefined;
+  /** Joins lines that carry the same key; undefined where none are. */
+  readonly group?: GroupRule | undefined;
   /** Milliseconds after which lines that wait for more of their event are sent. */
   readonly groupTimeoutMs: number;
   /** Makes the parser for one window; undefined where the kernel makes the events. */
@@ -79,9 +82,13 @@ function eventTimes(time: TimeConfig, makesObjects: boolean): EventTimes | undef
 }
 
 /** JSON lines keep their bytes, and text that is no more than a line is left to the kernel. */
-function keepsLines({ format, formats, parseJson, time }: LineConfig): boolean {
+function keepsLines({ format, formats, parseJson, time, group }: LineConfig): boolean {
   return (
-    (format === 'auto' || format === 'json') && formats.length === 0 && !parseJson && (time.kind !== 'given' || time.field !== undefined)
+    !group &&
+    (format === 'auto' || format === 'json') &&
+    formats.length === 0 &&
+    !parseJson &&
+    (time.kind !== 'given' || time.field !== undefined)
   );
 }
 
@@ -118,12 +125,14 @@ export async function loadShaping(config: LineConfig): Promise<LineShaping> {
   const { parser: formatParser, grouping, pieces } = await loadFormat(config, rule);
   const pathFields = await loadPathFields(config);
   const parser = await loadParser(config, formatParser, pathFields.names);
+  const group = await loadGroupRule(config);
   const isPlain = charset === 'utf-8' && grouping === undefined && parser === undefined;
   const limits = limitsOf(multiline, config.maxEventBytes);
   return {
     encoding: await loadEncoding(charset),
     grouping: grouping && (() => grouping(limits)),
-    groupTimeoutMs: multiline?.timeoutMs ?? JOIN_TIMEOUT_MS,
+    group,
+    groupTimeoutMs: group?.withinMs ?? multiline?.timeoutMs ?? JOIN_TIMEOUT_MS,
     parser,
     headBytes: format === 'w3c' || (format === 'csv' && csv.columns === undefined) ? MAX_CSV_HEADER_BYTES : 0,
     hasLaterHeaders: format === 'w3c',
@@ -143,6 +152,7 @@ export async function loadShaping(config: LineConfig): Promise<LineShaping> {
           config.types,
           config.parseJson,
           ...(multiline?.before === undefined ? [] : [multiline.before]),
+          ...(group ? [group.digest] : []),
         ]),
     fieldsOf: (path) => pathFields.fieldsOf(path),
     objects: objectRules(config, rule, pieces),
@@ -154,7 +164,7 @@ async function loadParser(config: LineConfig, format: Format['parser'], pathName
   const { types, parseJson, time } = config;
   const times = await loadTimes(config);
   const isTyped = Object.keys(types).length > 0;
-  if (!times && !isTyped && !parseJson) return format;
+  if (!times && !isTyped && !parseJson && !config.group) return format;
   const { createLineParser } = await import('../../parsers/shaped-events.ts');
   const { createGivenTime } = await import('../../parsers/values/given-time.ts');
   const zone = createZone('timezone' in time ? time.timezone : 'UTC');

@@ -2,7 +2,7 @@
  * The line window that a source reads through. Lines of a stream that is not UTF-8, or of a format with a parser, are made into
  * events on their way out; plain lines pass unchanged.
  */
-import type { Region } from '../../core/block.ts';
+import type { Behind, ReadTime, Region, SpanGroups } from '../../core/block.ts';
 import type { SourceStats } from '../../core/source.ts';
 import { TAIL_BYTES } from '../../core/limits.ts';
 import { READ_CHUNK_BYTES } from './limits.ts';
@@ -26,8 +26,22 @@ export interface LinesOptions {
   readonly now: () => number;
 }
 
+/** When bytes that wait were read: up to `to`. */
+export interface HeldReads {
+  readonly reads: readonly ReadTime[];
+  readonly to: number;
+}
+
+/** What is known of the lines behind a position, besides their bytes. */
+export interface GroupsState {
+  readonly behind: Behind | undefined;
+  readonly held: HeldReads;
+  /** No event has lines on both sides of these positions. */
+  readonly cuts: readonly number[];
+}
+
 /** Bytes of the region that events are made in. */
-function madeBytes(maxEventBytes: number): number {
+export function madeBytes(maxEventBytes: number): number {
   return READ_CHUNK_BYTES + 2 * maxEventBytes;
 }
 
@@ -83,6 +97,22 @@ export class Lines extends LineWindow {
 
   override get pendingBytes(): number {
     return super.pendingBytes + this.#restBytes;
+  }
+
+  /** Those of them that are no whole line. */
+  get lineBytes(): number {
+    return this.pendingBytes;
+  }
+
+  /** After `reset`: what is known of the lines that follow, where they are joined by keys. */
+  goOn(_state: GroupsState): void {}
+
+  /** After `reset` to the beginning of a span that is read again. */
+  replay(_groups: SpanGroups, _to: number, _reads: readonly ReadTime[], _behind: Behind): void {}
+
+  /** Of the lines that wait, where they are joined by keys. */
+  get heldReads(): HeldReads | undefined {
+    return undefined;
   }
 
   /** False while a part of a block is left. */

@@ -19,6 +19,17 @@ export interface MadeEventsOptions {
   readonly isCut: (text: string, event: EventFields | string, isUnfinished: boolean) => boolean;
 }
 
+/** An event that was made of several lines. */
+export interface JoinedEvent {
+  readonly text: string;
+  readonly fields: EventFields;
+  /** One of its lines holds the text of a JSON object that was not read. */
+  readonly isUnread: boolean;
+  readonly isUnfinished: boolean;
+  /** Where the stream's bytes that it uses up end, from the first event's. */
+  readonly used: number;
+}
+
 /** The events made, and how far into their block. */
 export interface Made {
   readonly block: WindowBlock;
@@ -28,6 +39,15 @@ export interface Made {
 
 /** Without the empty lines at both ends of joined lines. */
 const withoutEmptyEnds = (text: string): string => trimEndOf(text.replace(/^[\r\n]+/, ''), '\r\n');
+
+/** Counts the characters that were no valid bytes. */
+export function decodeCounted(bytes: Buffer, encoding: Encoding, stats: SourceStats): string {
+  const text = encoding === utf8 ? bytes.toString('utf8') : encoding.decode(bytes);
+  for (let at = text.indexOf(REPLACEMENT); at !== -1; at = text.indexOf(REPLACEMENT, at + 1)) {
+    stats.invalidCharacters = (stats.invalidCharacters ?? 0) + 1;
+  }
+  return text;
+}
 
 const NEWLINE = 10;
 const REPLACEMENT = '\ufffd';
@@ -52,12 +72,30 @@ export class MadeEvents {
    * was stepped over before the block, if any. The result lives until the next call.
    */
   make(raw: WindowBlock, start: number, encoding: Encoding, readAtMs: number, bom: Buffer | undefined): Made {
+    this.#begin(readAtMs);
+    return raw.single ? { block: this.#makeSingle(raw, encoding, bom), next: raw.end } : this.#makeMany(raw, start, encoding);
+  }
+
+  /** Writes as many of these events as fit, at least one, or an empty line for none that uses up `blank` bytes. The result lives until the next call. */
+  makeJoined(
+    joined: readonly JoinedEvent[],
+    offset: number,
+    readAtMs: number,
+    blank: number,
+  ): WindowBlock & { readonly used: Uint32Array } {
+    this.#begin(readAtMs);
+    for (const { fields, text, used, isUnread, isUnfinished } of joined)
+      if (!this.#addEvents([fields], text, used, isUnread, isUnfinished)) break;
+    if (joined.length === 0) this.#write('', blank);
+    return { ...this.#block(offset), used: Uint32Array.from(this.#used) };
+  }
+
+  #begin(readAtMs: number): void {
     this.#readAtMs = readAtMs;
     this.#end = 0;
     this.#ends = [];
     this.#used = [];
     this.#unread = [];
-    return raw.single ? { block: this.#makeSingle(raw, encoding, bom), next: raw.end } : this.#makeMany(raw, start, encoding);
   }
 
   #makeMany(raw: WindowBlock, start: number, encoding: Encoding): Made {
@@ -100,20 +138,19 @@ export class MadeEvents {
   }
 
   #decode(bytes: Buffer, encoding: Encoding): string {
-    const text = encoding === utf8 ? bytes.toString('utf8') : encoding.decode(bytes);
-    const { stats } = this.#options;
-    for (let at = text.indexOf(REPLACEMENT); at !== -1; at = text.indexOf(REPLACEMENT, at + 1)) {
-      stats.invalidCharacters = (stats.invalidCharacters ?? 0) + 1;
-    }
-    return text;
+    return decodeCounted(bytes, encoding, this.#options.stats);
   }
 
   /** Writes the events of a text whose bytes end at `used`; false when they do not fit and others were written before. */
   #add(text: string, used: number, isUnread: boolean, isUnfinished = false): boolean {
-    const { parser, stats } = this.#options;
+    const { parser } = this.#options;
     if (!parser) return this.#addText(text, used, isUnread);
     const whole = withoutEmptyEnds(text);
-    const events = whole === '' ? [] : parser.parse(whole, this.#readAtMs);
+    return this.#addEvents(whole === '' ? [] : parser.parse(whole, this.#readAtMs), text, used, isUnread, isUnfinished);
+  }
+
+  #addEvents(events: readonly (EventFields | string)[], text: string, used: number, isUnread: boolean, isUnfinished: boolean): boolean {
+    const { stats } = this.#options;
     const isFirst = this.#ends.length === 0;
     const begun = { end: this.#end, count: this.#ends.length, unread: this.#unread.length };
     // Nothing is used up before the last of them: until then all of them are made again.

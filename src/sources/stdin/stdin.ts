@@ -11,7 +11,8 @@ import { countLost, newStats, type Source, type SourceContext } from '../../core
 import type { FileIdentity } from '../../core/stream.ts';
 import type { WindowBlock } from '../framing/byte-window.ts';
 import { type LineShaping, plainLines, shapeOf } from '../framing/line-shaping.ts';
-import { Lines, streamBytesIn } from '../framing/lines.ts';
+import { createLines } from '../framing/grouped/grouped-lines.ts';
+import { streamBytesIn } from '../framing/lines.ts';
 import { countLongLine, LINE_HEAD_BYTES } from '../framing/long-line.ts';
 import { type ByteInput, fromReadable, openStdin, type Pipe } from './stdin-input.ts';
 
@@ -36,7 +37,7 @@ export function createStdinSource(
 ): Source {
   const { lane, log, clock, reserve } = context;
   const stats = newStats();
-  const lines = new Lines({ rules: config, shaping, stats, reserve, now: () => clock.now() });
+  const lines = createLines({ rules: config, shaping, stats, reserve, now: () => clock.now() });
   const shape = given ?? shapeOf(config, shaping, { host: context.hostname });
   const { objects } = shaping;
   // Earlier runs are forgotten before this one begins.

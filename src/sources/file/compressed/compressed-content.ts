@@ -45,6 +45,8 @@ export interface ReadExtras {
   readonly isOver: boolean;
   /** Set to how far the file was decompressed, also when reading throws. */
   readonly range: { consumedTo: number };
+  /** Called when the lines were reset to where reading begins. */
+  readonly begun?: () => void;
 }
 
 export class CompressedContent {
@@ -61,7 +63,7 @@ export class CompressedContent {
     to: number,
     offer: (block: WindowBlock) => Promise<void>,
     inLine: InLine,
-    { isOver, range: progress }: ReadExtras = { isOver: true, range: { consumedTo: 0 } },
+    { isOver, range: progress, begun }: ReadExtras = { isOver: true, range: { consumedTo: 0 } },
   ): Promise<ReadResult | undefined> {
     const { lines } = this.#options;
     const { end } = compressed;
@@ -78,6 +80,7 @@ export class CompressedContent {
       const reset = (): void => {
         lines.reset(from, tail, head(), text.restBehind(lines.encodingOf(head())));
         learnSaved(lines, inLine, from);
+        begun?.();
         isReset = true;
       };
       const feed = new ContentFeed({ lines, offer, head, stats: to === Infinity ? this.#options.stats : undefined });

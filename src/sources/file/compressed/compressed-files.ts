@@ -2,7 +2,7 @@
  * The compressed files, each one stream, recognised by inode and fingerprint over renames and restarts. The same inode with another
  * fingerprint is another file. A missing one is kept for a while, as a plain file is.
  */
-import type { EventShape, Tail } from '../../../core/block.ts';
+import type { Behind, EventShape, Tail } from '../../../core/block.ts';
 import type { Clock } from '../../../core/time/clock.ts';
 import { HEAD_BYTES, TAIL_BYTES } from '../../../core/limits.ts';
 import type { Rescue } from '../../../core/source.ts';
@@ -44,6 +44,8 @@ export interface CompressedFile {
   identity: FileIdentity;
   /** Everything before was accepted by the lane; decompressed bytes. */
   offset: number;
+  /** What lines behind `offset` belong to, where events interleave. */
+  behind: Behind | undefined;
   /** Where it ended when all of its content was read; undefined before, and in rows of earlier versions. */
   end: CompressedEnd | undefined;
   /** Wall clock, when its stream was made. */
@@ -73,14 +75,14 @@ export class CompressedFiles {
   open(records: readonly StreamRecord[], found: ReadonlyMap<string, FoundFile>, isSkipped: boolean): void {
     const now = this.#options.clock.monotonic();
     // The newest first: an older one of the same inode is gone.
-    for (const { id, path, identity: saved, resumeAt, compressedEnd, createdMs } of [...records].reverse()) {
+    for (const { id, path, identity: saved, resumeAt, behind, compressedEnd, createdMs } of [...records].reverse()) {
       const identity = saved && { ...saved, headHash: saved.headHash.replace(DONE, '') };
       if (!identity || this.#byInode.has(inodeKey(identity))) {
         this.#options.expire(id);
         continue;
       }
       const state = compressedEnd || saved.headHash.startsWith(DONE) ? 'done' : 'waiting';
-      const known = { missingSinceMs: now, stream: id, identity, offset: resumeAt, end: compressedEnd, createdMs, state } as const;
+      const known = { missingSinceMs: now, stream: id, identity, offset: resumeAt, behind, end: compressedEnd, createdMs, state } as const;
       this.#byInode.set(inodeKey(identity), { ...this.#newFile({ path, stat: NO_FILE }), ...known });
     }
     for (const compressed of this.see(found)) if (isSkipped && this.identify(compressed)) this.#skip(compressed);
@@ -144,10 +146,14 @@ export class CompressedFiles {
   }
 
   /** Gives the file a stream that begins at `offset`, behind these headers. */
-  mint(compressed: CompressedFile, offset: number, headers?: FileIdentity['headers']): void {
+  mint(
+    compressed: CompressedFile,
+    offset: number,
+    { headers, behind }: Pick<FileIdentity, 'headers'> & { readonly behind?: Behind | undefined } = {},
+  ): void {
     const { streams, source } = this.#options;
     if (compressed.stream !== undefined) this.#options.expire(compressed.stream);
-    compressed.offset = offset;
+    Object.assign(compressed, { offset, behind });
     const { headers: _, ...identity } = compressed.identity;
     compressed.identity = headers ? { ...identity, headers } : identity;
     const { id, createdMs } = streams.mint(source, compressed.path, compressed.identity, offset);
@@ -201,6 +207,7 @@ export class CompressedFiles {
       shape: this.#options.shapeOf(path),
       identity: { device: String(stat.device), inode: String(stat.inode), ...NO_FINGERPRINT },
       offset: 0,
+      behind: undefined,
       end: undefined,
       createdMs: 0,
       failedAt: undefined,

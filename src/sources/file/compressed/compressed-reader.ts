@@ -3,7 +3,7 @@
  * bytes. Appended members are read on from the old end; after a restart in the middle, what was read is decompressed and skipped. A
  * file that is being written, or whose plain form is still followed, waits.
  */
-import type { EventShape, Lane, Span } from '../../../core/block.ts';
+import type { Behind, EventShape, Lane, Span } from '../../../core/block.ts';
 import type { Clock } from '../../../core/time/clock.ts';
 import { codeOf, messageOf, TailraceError } from '../../../core/errors.ts';
 import { COMPRESSED_CUT_MS, COMPRESSED_SETTLES_MS } from '../limits.ts';
@@ -98,7 +98,15 @@ export class CompressedReader {
       const inLine = compressed?.identity ?? { beginsInLine: true, ...(holder.headers ? { headers: holder.headers } : {}) };
       const offer = (block: WindowBlock): Promise<void> =>
         offerBlock(lane, { id: span.stream, shape: holder.shape }, block, lines.readAtMs);
+      const { groups } = span;
       try {
+        if (groups) {
+          const { after } = groups;
+          const begun = (): void => lines.replay(groups, span.to, span.reads ?? [], after);
+          const extras = { isOver: true, range: { consumedTo: 0 }, begun };
+          const read = await this.#content.read(holder.compressed, span.from, Math.max(span.to, after.gate), offer, inLine, extras);
+          return read?.isWhole ? span.to : span.from;
+        }
         for (const { from, to, readAtMs } of readsOf(span)) {
           lines.setReadAt(readAtMs);
           if (!(await this.#content.read(holder.compressed, from, to, offer, inLine))?.isWhole) return span.from;
@@ -154,7 +162,7 @@ export class CompressedReader {
           return this.#fail(compressed, 'file is named like a compressed file but is not compressed with gzip or zstd; it is left out');
         const read = await this.#findRead(compressed);
         if (read === 'later') return;
-        files.mint(compressed, read.at, read.headers);
+        files.mint(compressed, read.at, read);
       }
       const result = await this.#readOn(compressed, isOver, range);
       if (result?.isWhole) this.#accept(compressed, result);
@@ -191,12 +199,15 @@ export class CompressedReader {
       // No block of a plain file may wait behind this one: were its file deleted, the block could not go to the disk buffer.
       await laneTurns.take(() => offerBlock(lane, { id: compressed.stream, shape: compressed.shape }, block, lines.readAtMs));
       compressed.offset = block.offset + length;
+      compressed.behind = block.groups?.after(block.ends!.length - 1);
       stats.readBytes += length;
       countLongLine(stats, block);
     };
     if (compressed.offset === 0 && lineEnds.goesOn(compressed, compressed.family, compressed.stat.mtimeMs))
       files.noteLines(compressed, { beginsInLine: true });
-    return this.#content.read(compressed, compressed.offset, Infinity, offer, compressed.identity, { isOver, range });
+    const { behind, offset: to } = compressed;
+    const begun = (): void => lines.goOn({ behind, held: { reads: [], to }, cuts: [] });
+    return this.#content.read(compressed, to, Infinity, offer, compressed.identity, { isOver, range, begun });
   }
 
   /** A file that was read to its end has another size: true if it is to be read on. Throws the system's and the decompressor's errors. */
@@ -228,7 +239,7 @@ export class CompressedReader {
   }
 
   /** How much of the content was read in its plain form; `later` while that is still followed. */
-  async #findRead(compressed: CompressedFile): Promise<{ readonly at: number; readonly headers?: FileIdentity['headers'] } | 'later'> {
+  async #findRead(compressed: CompressedFile): Promise<FoundRead | 'later'> {
     const { known, notices, gaps } = this.#options;
     const found = await this.#content.withPieces(compressed, async (pieces) => ({ read: await known.find(pieces) }));
     if (!found) return 'later';
@@ -243,7 +254,8 @@ export class CompressedReader {
       { path: compressed.path, file: read.file.firstPath, offset: read.at },
       'compressed file holds what was read in its plain form',
     );
-    return { at: read.at, headers: read.file.identity.headers };
+    const { identity, groups } = read.file;
+    return { at: read.at, ...(identity.headers ? { headers: identity.headers } : {}), behind: groups.behind };
   }
 
   #logDamage(compressed: CompressedFile, consumedTo: number, reason: string): void {
@@ -263,6 +275,12 @@ export class CompressedReader {
     const fields = { path: compressed.path, offset: compressed.offset, ...(reason === undefined ? {} : { reason }) };
     this.#options.notices.event('warn', fields, text);
   }
+}
+
+/** How much of a content was read in its plain form. */
+interface FoundRead extends Pick<FileIdentity, 'headers'> {
+  readonly at: number;
+  readonly behind?: Behind | undefined;
 }
 
 /** An error of the decompressor, which stays; the system's may pass. */

@@ -64,7 +64,8 @@ export class ContentFeed {
     const { lines } = this.#options;
     const { unitBytes } = lines.encoding;
     const passed = this.#held - ((lines.offset + lines.pendingBytes + this.#held) % unitBytes);
-    if (passed >= GAP_BYTES && lines.pendingBytes === 0) {
+    if (passed >= GAP_BYTES && lines.lineBytes === 0) {
+      await this.#offerAll(() => lines.flushOpenEvent());
       await this.#pass(passed);
       this.#held -= passed;
     }

@@ -12,7 +12,9 @@ import type { Holdings } from '../known/holdings.ts';
 import type { Stream } from '../known/stream.ts';
 
 /** What is known of a stream. */
-type Known = Pick<Stream, 'firstPath' | 'id' | 'identity' | 'startAt' | 'offset' | 'sum'>;
+type Known = Pick<Stream, 'firstPath' | 'id' | 'identity' | 'startAt' | 'offset' | 'sum'> & {
+  readonly groups: Pick<Stream['groups'], 'behind'>;
+};
 
 export interface ReadContent {
   /** Up to here it was read. */
@@ -31,10 +33,10 @@ export class KnownContent {
 
   /** Records what earlier processes read. */
   remember(records: readonly StreamRecord[]): void {
-    for (const { id, path, identity, startAt, resumeAt, contentSum: sum } of records) {
+    for (const { id, path, identity, startAt, resumeAt, contentSum: sum, behind } of records) {
       if (!identity || sum === undefined) continue;
       const content = new ContentSum(resumeAt, sum);
-      this.#files.set(id, { firstPath: path, id, identity, startAt, offset: resumeAt, sum: content });
+      this.#files.set(id, { firstPath: path, id, identity, startAt, offset: resumeAt, sum: content, groups: { behind } });
     }
   }
 

@@ -1,9 +1,10 @@
 /** A stream: what was read of one file generation, and how far. The only place that moves a position. */
-import type { EventShape, Tail } from '../../../core/block.ts';
+import type { Behind, EventShape, Tail } from '../../../core/block.ts';
 import { GAP_BYTES } from '../limits.ts';
 import type { FileIdentity, StreamRecord } from '../../../core/stream.ts';
 import type { ContentPoint } from '../../../core/sums.ts';
 import { NO_TAIL } from '../../../core/tail.ts';
+import type { HeldReads } from '../../framing/lines.ts';
 import type { SuspendedLine } from '../../framing/long-line.ts';
 import { ContentSum } from './content-sum.ts';
 import type { ReadContent } from './content.ts';
@@ -27,6 +28,18 @@ export interface StreamNuls {
   last: NulRange;
   /** Those that are waited for to be filled: where they end, since when (monotonic), and of a gap the first bytes behind it. */
   hole: { readonly at: number; readonly sinceMs: number; readonly text: Tail | undefined } | undefined;
+}
+
+/** Of a stream whose events interleave. */
+export interface StreamGroups {
+  /** What lines behind the stream's position belong to. */
+  behind: Behind | undefined;
+  /** False until the bytes behind the position were compared with it. */
+  isSure: boolean;
+  /** When the lines that wait for more of their event were read. */
+  held: HeldReads | undefined;
+  /** Other sinks go on at these places, after a restart. */
+  cuts: readonly number[];
 }
 
 /** The record of a stream of an earlier process. */
@@ -58,6 +71,7 @@ export class Stream {
   suspended: SuspendedLine | undefined;
   /** Whole lines wait for more of their event. */
   hasOpenEvent = false;
+  readonly groups: StreamGroups = { behind: undefined, isSure: true, held: undefined, cuts: [] };
   /** Bytes from `offset` on that the lane is taking, … */
   inHand = 0;
   /** … and the last of these. */
@@ -129,7 +143,19 @@ export class Stream {
   }
 
   /** Goes on where an earlier process stopped. */
-  resume({ id, createdMs, identity, startAt, resumeAt, tail, contentSum, contentPoints, takenTo = 0 }: SavedStream): void {
+  resume({
+    id,
+    createdMs,
+    identity,
+    startAt,
+    resumeAt,
+    tail,
+    contentSum,
+    contentPoints,
+    takenTo = 0,
+    behind,
+    cuts = [],
+  }: SavedStream): void {
     this.id = id;
     this.createdMs = createdMs;
     if (identity) this.identity = identity;
@@ -137,6 +163,7 @@ export class Stream {
     this.#startAt = startAt;
     this.#takenTo = takenTo;
     this.#moveTo(resumeAt, tail, new ContentSum(resumeAt, contentSum, contentPoints));
+    Object.assign(this.groups, { behind, isSure: behind === undefined, cuts });
   }
 
   /** Nothing was read of it, and it begins at `at`. */
@@ -153,10 +180,11 @@ export class Stream {
   }
 
   /** The lane took everything before `to`: these parts, the last bytes of which are `tail`. */
-  advance(to: number, parts: readonly { readonly length: number; readonly sum: number }[], tail: Tail): void {
+  advance(to: number, parts: readonly { readonly length: number; readonly sum: number }[], tail: Tail, behind?: Behind): void {
     for (const { length, sum } of parts) this.#sum.add(length, sum);
     this.#offset = to;
     this.#tail = tail;
+    this.groups.behind = behind;
     this.suspended = undefined;
   }
 
@@ -171,6 +199,7 @@ export class Stream {
     this.#tail = tail;
     this.#sum = sum;
     this.suspended = this.nuls.hole = undefined;
+    Object.assign(this.groups, { behind: undefined, isSure: true, held: undefined });
     this.hasOpenEvent = false;
     this.nuls.last = NO_NULS;
   }

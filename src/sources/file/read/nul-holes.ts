@@ -40,7 +40,7 @@ export function judgeNuls(fileSystem: FileSystem, gaps: NulGaps, file: TrackedFi
   const end = found.end - (found.end % unitBytes);
   if (end - at < GAP_BYTES) return { kind: 'line', to: end };
   if (!gaps.isSettled(file, end)) return { kind: 'waits' };
-  return { kind: lines.pendingBytes === 0 ? 'hole' : 'line', to: end };
+  return { kind: lines.lineBytes === 0 ? 'hole' : 'line', to: end };
 }
 
 /** Passes over the NULs from the lines' offset to `to`, where no byte waits: they settle with what is before them. */

@@ -13,7 +13,6 @@ import type { StreamStore } from '../../../core/stream.ts';
 import { tailOf } from '../../../core/tail.ts';
 import { addSums } from '../../../core/sums.ts';
 import { contentSum } from '../../../kernel/content-sum.ts';
-import { guessUtf16, utf8 } from '../../../parsers/text/encoding.ts';
 import type { WindowBlock } from '../../framing/byte-window.ts';
 import { type Lines, streamBytesIn, streamBytesOf } from '../../framing/lines.ts';
 import { countLongLine, type SuspendedLine } from '../../framing/long-line.ts';
@@ -28,9 +27,11 @@ import { LaneRefusal, offerBlock } from './offer.ts';
 import { goOn } from '../match/go-on.ts';
 import { nothingBefore } from '../known/kept-content.ts';
 import type { LineEnds } from './line-ends.ts';
+import { goOnInGroups } from './groups.ts';
 import { judgeNuls, type NulsAhead, passNuls } from './nul-holes.ts';
 import { followers, loseInHand, offerJoined, readOn } from './read-on.ts';
 import { readBefore, readHead } from '../scan/peek.ts';
+import { noteCharset, noteCutLine } from './reader-notices.ts';
 import { resetInLine, resumeLine } from './split-line.ts';
 import { refill, stillSuspended } from './suspended-line.ts';
 import { endedInNuls, isBraked, isDetached, isBehind, noteSize, type TrackedFile } from '../known/tracked-file.ts';
@@ -114,7 +115,7 @@ export class Reader {
       current = goOn(generations, current, stat, { kept: nothingBefore(offset - 1), tail });
     }
     if (current !== file) generations.order.link();
-    if (current.stream.offset === 0 && current.stream.readTo === 0) this.#noteCharset(current, head);
+    if (current.stream.offset === 0 && current.stream.readTo === 0) noteCharset(this.#options.notices, lines, current, head);
     if (current.size === 0 || !generations.name(current)) return undefined;
     const search = generations.gaps.pass(current);
     if (search !== 'over') {
@@ -124,13 +125,6 @@ export class Reader {
       return undefined;
     }
     return isBraked(current, generations.now) || generations.order.holds(current) ? undefined : current;
-  }
-
-  /** Says where UTF-16 is about to be read as UTF-8: its lines would come with a NUL beside each character. */
-  #noteCharset({ disk: { path } }: TrackedFile, head: Buffer): void {
-    const guess = this.#options.lines.encodingOf(head) === utf8 ? guessUtf16(head) : undefined;
-    const text = 'file looks like UTF-16 without a byte order mark; `charset` names it';
-    if (guess) this.#options.notices.event('warn', { path, charset: guess.name }, text);
   }
 
   async #read(file: TrackedFile): Promise<boolean> {
@@ -179,6 +173,9 @@ export class Reader {
       nuls = judgeNuls(fileSystem, generations.gaps, file, position, lines);
       if (nuls.kind === 'line') lineTo = nuls.to;
       else if (nuls.kind === 'hole') {
+        // No group goes on behind it.
+        for (let block = lines.flushOpenEvent(); block; block = lines.flushOpenEvent()) await this.#offer(file, block, false);
+        if (file.disk.fd !== fd) return !isDetached(file);
         await passNuls(this.#options, fd, (position = nuls.to), (block) => this.#offer(file, block, false));
         if (file.disk.fd !== fd) return !isDetached(file);
       } else break;
@@ -203,6 +200,7 @@ export class Reader {
     if (isAtEnd) file.finalAt = file.linesFinalAt = file.nulsFinalAt = -1;
     file.stream.hasOpenEvent = lines.hasOpenEvent;
     file.stream.suspended = lines.suspend();
+    file.stream.groups.held = lines.heldReads;
     file.stream.readTo = isAtEnd ? end : file.stream.offset;
     noteSize(file, end);
     if (isAtEnd && end < file.size && !endedInNuls(file, end, nulsBefore)) generations.noteCut(file, end, nulsBefore);
@@ -240,9 +238,11 @@ export class Reader {
     if (!line) {
       lineEnds.noteBeginning(file);
       await resetInLine(lines, fileSystem, file.disk.fd!, file.stream.offset, file.stream);
+      goOnInGroups(lines, fileSystem, file.disk.fd!, file.stream);
       return false;
     }
     const kept = resumeLine(lines, fileSystem, file.disk.fd!, file.stream.offset, file.stream, line);
+    goOnInGroups(lines, fileSystem, file.disk.fd!, file.stream);
     if (kept && line.kind === 'skipped') await refill(fileSystem, file, kept, file.stream.offset + line.textAt);
     return kept === undefined && line.kind === 'skipped';
   }
@@ -271,18 +271,10 @@ export class Reader {
       throw error;
     }
     file.stream.inHand = 0;
-    file.stream.advance(block.offset + length, parts, file.stream.tailInHand);
+    file.stream.advance(block.offset + length, parts, file.stream.tailInHand, block.groups?.after(block.ends!.length - 1));
     stats.readBytes += length;
     countLongLine(stats, block);
-    if (block.single?.marks?.['truncated'] === true) this.#logCut(file, block.offset, length, beginsWithNul);
-  }
-
-  #logCut({ disk: { path } }: TrackedFile, offset: number, lineBytes: number, beginsWithNul: boolean): void {
-    const text = 'line is longer than max_event_bytes, and was cut';
-    // A program that does not append writes on at its old position, after a NUL gap.
-    const cause =
-      '; it begins with NUL bytes, as a log does that was truncated under a program which did not open it for appending: have it append, or rotate without copytruncate';
-    this.#options.notices.event('warn', { path, offset, lineBytes }, beginsWithNul ? `${text}${cause}` : text);
+    if (block.single?.marks?.['truncated'] === true) noteCutLine(this.#options.notices, file, block.offset, length, beginsWithNul);
   }
 
   /** The lane took all but the last bytes of the block: a stop that reads a deleted file to its end must not offer them again. */
@@ -294,7 +286,8 @@ export class Reader {
     const { stream } = file;
     stream.inHand = bytes.length - taken.length;
     const part = { length: taken.length, sum: contentSum(taken, stream.offset) };
-    stream.advance(stream.offset + taken.length, [part], tailOf(taken));
+    const last = block.ends?.indexOf(block.end - leftBytes) ?? -1;
+    stream.advance(stream.offset + taken.length, [part], tailOf(taken), last < 0 ? undefined : block.groups?.after(last));
     this.#options.stats.readBytes += taken.length;
   }
 }

@@ -7,6 +7,7 @@ import { messageOf, TailraceError } from '../../../core/errors.ts';
 import { LONGEST_BOM_BYTES, type WindowBlock } from '../../framing/byte-window.ts';
 import type { Lines } from '../../framing/lines.ts';
 import { type FileSystem, isSameFile, leadsNowhere } from '../scan/file-system.ts';
+import { offerGroups } from './groups.ts';
 import { LaneRefusal, offerBlock } from './offer.ts';
 import { giveJoined, markOf } from './read-on.ts';
 import { readsOf } from './reads-of.ts';
@@ -51,6 +52,7 @@ export class SpanReader {
       const isThere = await this.#withFile(span, async (file, fd, end) => {
         if (continued.length > 0) return end === to && (await this.#readJoined(file, fd, span, continued, lane));
         to = end;
+        if (span.groups) return await offerGroups(this.#options, fd, file.stream, { ...span, to }, span.groups, lane);
         for (const part of readsOf({ ...span, to })) {
           lines.setReadAt(part.readAtMs);
           if (!(await this.#readRange(file, fd, part, lane))) return false;
