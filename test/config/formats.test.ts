@@ -140,3 +140,13 @@ describe('charset', () => {
     ]);
   });
 });
+
+test.each([
+  ['preset: auditd', 'group'],
+  ['preset: auditd\nmultiline: {start: a}', 'multiline'],
+  ['preset: log4j', 'multiline'],
+  ['preset: log4j\ngroup: {by: a}', 'group'],
+] as const)('%s joins lines by one of the two keys', (source, key) => {
+  const { multiline, group } = fileOf(source);
+  expect([multiline && 'multiline', group && 'group'].filter(Boolean)).toEqual([key]);
+});

@@ -62,7 +62,7 @@ export const timeTable = {
 export const lineFields = {
   preset: field(presetName, {
     example: 'nginx-access',
-    doc: "format, time, types and multiline of a known program's logs; keys beside it win",
+    doc: "format, time, types, multiline and group of a known program's logs; keys beside it win",
   }),
   format,
   on_oversize: onOversize,
