@@ -7,6 +7,7 @@ import { dirname, join, normalize } from 'node:path';
 import { lineAt, listFiles, readText } from './files.ts';
 import {
   clockUsers,
+  deciders,
   homeOf,
   maxFilesInFolder,
   maxLinesInFile,
@@ -132,6 +133,10 @@ function withoutKnown(root: string, violations: ReadonlyMap<string, string>, lis
 
 function checkImport(root: string, { from, line, specifier, typeOnly, reexport }: Import): string[] {
   const say = (text: string) => [`${from}:${line}: ${text}`];
+  const decider = Object.keys(deciders).find((folder) => from.startsWith(folder));
+  const target = specifier.startsWith('.') ? resolve(from, specifier) : specifier;
+  if (decider !== undefined && !typeOnly && !target.startsWith(decider) && !deciders[decider]!.includes(target))
+    return say(`imports '${specifier}'; ${decider} decides on plain data: import types, or have the fact observed`);
   if (reexport) return say(`re-exports from '${specifier}'; import it where it is used`);
   if (specifier.startsWith('node:')) {
     // The service has fastify and an engine loaded; what counts there is not this.
@@ -139,7 +144,6 @@ function checkImport(root: string, { from, line, specifier, typeOnly, reexport }
     return say(`imports '${specifier}', which costs 14 MB of memory; use process.getBuiltinModule('${specifier}') and a type import`);
   }
   if (!specifier.startsWith('.')) return checkPackage(from, line, specifier);
-  const target = resolve(from, specifier);
   if (!existsSync(join(root, target))) return say(`imports '${specifier}', which is not there`);
   if (!target.startsWith('src/')) return say(`imports '${specifier}'; src imports nothing outside src`);
   const [room, other] = [roomOf(from), roomOf(target)];

@@ -71,6 +71,11 @@ export const packageDoors: Readonly<Record<string, readonly string[]>> = {
   zod: ['src/config/', 'src/service/'],
 };
 
+/** Folders that only decide on plain data, and the files from which they may import more than types: none that reaches a file system. */
+export const deciders: Readonly<Record<string, readonly string[]>> = {
+  'src/sources/file/decide/': ['src/sources/file/known/tracked-file.ts'],
+};
+
 /** The one file that imports the limits of every room, to assert how they relate. */
 export const relatesLimits = 'src/cli/limit-relations.ts';
 

@@ -15,7 +15,7 @@ import type { FileExplanation, RelatedFile } from './explanation.ts';
 import { hasFingerprint } from './known/content.ts';
 import type { Holdings } from './known/holdings.ts';
 import { mayHaveHadPath } from './match/left-paths.ts';
-import type { SavedFile } from './match/match.ts';
+import type { SavedFile } from './decide/decide.ts';
 import { firstPlaceOf, savedAt } from './match/saved-files.ts';
 import type { Refusals } from './scan/refusals.ts';
 import { readHead, withOpen, withOpenIfReadable } from './scan/peek.ts';

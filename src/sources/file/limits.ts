@@ -20,6 +20,8 @@ export const LISTING_SETTLES_MS = 3_000;
 export const MAX_LISTING_AGE_MS = 30_000;
 /** Files checked in a row before sockets and timers run. */
 export const SCAN_SLICE_FILES = 500;
+/** How often a scan observes and decides anew what it could not decide before; what is left then waits for the next scan. */
+export const MAX_ROUNDS = 8;
 /** A due scan without progress for this long is overdue: the watchdog is not fed. */
 export const SCAN_GRACE_MS = 60_000;
 /** How often deleted files and those with an unfinished line are checked between scans. */

@@ -6,7 +6,7 @@
 import type { Clock } from '../../../core/time/clock.ts';
 import { codeOf, messageOf } from '../../../core/errors.ts';
 import { FORGET_AFTER_MS, MAX_OPEN_FILES, MAX_OPEN_RETRY_MS, MIN_OPEN_FILES, OPEN_FILES_GROW_MS } from '../limits.ts';
-import { type FileStat, type FileSystem, isSameFile } from '../scan/file-system.ts';
+import { type FileSystem, isSameFile } from '../scan/file-system.ts';
 import { closeQuietly } from '../scan/peek.ts';
 import type { Holdings } from './holdings.ts';
 import type { Notices } from '../scan/notices.ts';
@@ -99,17 +99,6 @@ export class OpenFiles {
     if (OUT_OF_DESCRIPTORS.has(code) && file.disk.fd === undefined) return;
     const text = 'cannot read file, trying again; check its permissions and its disk';
     this.#options.notices.trouble('warn', file.disk.path, { path: file.disk.path, code, reason }, text);
-  }
-
-  /** What the file's descriptor says; `unknown` while trouble with it may pass, undefined without one. */
-  statOf(file: TrackedFile): FileStat | 'unknown' | undefined {
-    if (file.disk.fd === undefined) return undefined;
-    try {
-      return this.#options.fileSystem.fstat(file.disk.fd);
-    } catch (error) {
-      this.fail(file, error);
-      return this.mayRecover(file) ? 'unknown' : undefined;
-    }
   }
 
   /** The file cannot be read for so short a time that it may pass. */

@@ -1,4 +1,4 @@
-/** Acts on what `match` decided about a file: at a start, in a scan, and between two scans. `Copies` acts on copies. */
+/** Acts on what `decide` decided about a file: at a start, in a scan, and between two scans. `Copies` acts on copies. */
 import type { EventShape } from '../../../core/block.ts';
 import type { Clock } from '../../../core/time/clock.ts';
 import { countLost, type Losing } from '../../../core/source.ts';
@@ -6,14 +6,14 @@ import type { StreamStore } from '../../../core/stream.ts';
 import type { KnownChange } from '../known/change.ts';
 import { isEmpty } from '../known/content.ts';
 import type { Place } from '../known/file-on-disk.ts';
-import { isBehind, isGone, isRotated, lagOf, newTrackedFile, noteSize, type TrackedFile } from '../known/tracked-file.ts';
+import { isBehind, isDetached, isGone, isRotated, lagOf, newTrackedFile, noteSize, type TrackedFile } from '../known/tracked-file.ts';
 import { type FileStat, inodeKey, NO_FILE } from '../scan/file-system.ts';
 import type { FoundFile } from '../scan/finder.ts';
 import { LOWER_BOUND, type Notices } from '../scan/notices.ts';
 import type { FirstPlace } from '../scan/rotated-names.ts';
 import type { Generations } from './generations.ts';
 import type { LeftPaths } from './left-paths.ts';
-import type { Change, ChangedFile, SavedFile } from './match.ts';
+import type { Decision, KnownDecision, SavedFile } from '../decide/decide.ts';
 import { lastSightOf } from './saved-files.ts';
 
 export interface ApplyOptions extends Losing {
@@ -44,16 +44,16 @@ export class Apply {
     return changed;
   }
 
-  apply(change: Change | SavedFile): void {
-    if ('record' in change) return this.#resume(change);
-    if (change.kind === 'new') return this.#follow(change);
-    if (change.kind !== 'ignored') return this.#act(change);
+  act(decision: Decision): void {
+    if (decision.kind === 'new') return this.#follow(decision.found);
+    if (decision.kind !== 'ignored') return this.#change(decision);
+    const [{ path }, { length: files }] = [decision.found[0]!, decision.found];
     const text = 'files that did not change for longer than `ignore_older` are left out until they do';
-    this.#options.notices.trouble('info', 'ignore_older', { path: change.path, files: change.files }, text);
+    this.#options.notices.trouble('info', 'ignore_older', { path, files }, text);
   }
 
   /** Goes on with the stream of an earlier process. Nothing is given up while its content cannot be compared: the first turn does so. */
-  #resume({ kind, record, found }: SavedFile): void {
+  resume({ kind, record, found }: SavedFile): void {
     const { generations, shapeOf } = this.#options;
     const { holdings, readBefore, identities, now } = generations;
     const isLost = kind === 'gone' || kind === 'replaced';
@@ -80,30 +80,38 @@ export class Apply {
     identities.save(file);
   }
 
-  #act({ kind, file, path, stat, place }: ChangedFile): void {
-    if (kind !== 'continued' && kind !== 'undecided') file.disk.lastChange = kind;
+  #change({ kind, observation }: KnownDecision): void {
+    const { file, disk, found, place, held, trouble } = observation;
+    const { generations } = this.#options;
+    // What another stream has by now is observed again.
+    if (file.disk !== disk || isDetached(file) || !generations.holdings.files.has(file)) return;
+    if (trouble !== undefined) generations.descriptors.fail(file, trouble);
+    if (kind !== 'continued' && kind !== 'undecided') disk.lastChange = kind;
     switch (kind) {
       case 'continued':
       // `#see` compares an open file, and has the next generation begin.
       case 'truncated':
-        if (path !== undefined) this.#options.generations.followInode(file, stat!);
-        return this.#see(file, stat!, place);
+        if (found) generations.followInode(file, found.stat);
+        return this.#see(file, (found?.stat ?? held)!, place);
       case 'renamed':
-        return this.#move(file, path!, stat!, place);
+        return this.#move(file, found!, place);
       case 'replaced':
-        return this.#options.generations.detach(file, () => {
-          if (path !== undefined) this.takeRotated({ path, stat: stat! }, file.stream);
+        // What the finder found in its place is decided in the next round.
+        return generations.detach(file, () => {
+          if (found && place !== 'matched') this.takeRotated(found, file.stream);
         });
       case 'undecided':
-        file.disk.scan = this.#options.generations.scan;
+        disk.scan = generations.scan;
         return;
       default:
-        return this.#leave(file, stat, kind);
+        return this.#leave(file, found?.stat ?? held, kind);
     }
   }
 
   #follow(found: FoundFile): void {
     const { generations, left, notices } = this.#options;
+    // Acting on an earlier decision may have taken it up.
+    if (generations.holdings.in(found.stat)) return;
     // The first scan logs how many there are.
     const isExpected = generations.scan === 1 || left.has(found.path);
     if (isExpected) notices.event('debug', { path: found.path, size: found.stat.size }, 'new file');
@@ -167,7 +175,7 @@ export class Apply {
     if (!wasOpen && generations.descriptors.isFull) generations.descriptors.close(file);
   }
 
-  #move(file: TrackedFile, path: string, stat: FileStat, place: Place): void {
+  #move(file: TrackedFile, { path, stat }: FoundFile, place: Place): void {
     const { generations, notices } = this.#options;
     const unreadBytes = unreadOf(file, stat);
     const fields = { from: file.disk.path, to: path, file: file.stream.firstPath, unreadBytes };

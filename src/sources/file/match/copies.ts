@@ -19,8 +19,8 @@ export interface CopiesOptions extends CopyMatcherOptions {
   readonly once: boolean;
   /** Starts to follow a copy candidate of the stream. */
   track(path: string, stat: FileStat, generation: TrackedFile): TrackedFile;
-  /** The file that is known to be what was found. */
-  holderOf(found: FoundFile): TrackedFile | undefined;
+  /** The file that is known to be what was found; `unsure` while that cannot be compared. */
+  holderOf(found: FoundFile): TrackedFile | 'unsure' | undefined;
   /** No copy of the detached stream was found. */
   isLost(generation: TrackedFile): void;
 }
@@ -180,10 +180,8 @@ export class Copies {
   /** Makes a found file a copy candidate of the stream and of all others, unless it is known. Throws system errors. */
   #consider(found: FoundFile, generation: TrackedFile): void {
     const known = this.#options.holderOf(found);
-    if (known?.stream.id !== undefined) {
-      if (this.#options.inodes.mayHaveLost(known, found)) this.#unsure.set(found.path, generation);
-      return;
-    }
+    if (known === 'unsure') return void this.#unsure.set(found.path, generation);
+    if (known?.stream.id !== undefined) return;
     const file = known ?? this.#options.track(found.path, found.stat, generation);
     if (this.#undecided.has(file)) return this.#compare(file, generation);
     this.#gather(file, known !== undefined, this.#isScanning);

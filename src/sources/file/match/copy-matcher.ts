@@ -11,14 +11,13 @@ import type { FileStat, FileSystem } from '../scan/file-system.ts';
 import { readBefore, readHead, withOpenIfReadable } from '../scan/peek.ts';
 import { FolderNames } from '../scan/rotated-names.ts';
 import type { CopyEnd } from './copy-outcomes.ts';
-import type { InodeReuse } from './inode-reuse.ts';
-import { matchCopy } from './match.ts';
+import { decideCopy } from '../decide/decide.ts';
+import { checkHolder } from '../observe/observe-file.ts';
 
 export interface CopyMatcherOptions {
   readonly fileSystem: FileSystem;
   readonly descriptors: OpenFiles;
   readonly holdings: Holdings;
-  readonly inodes: InodeReuse;
   /** Compares the file with its stream: if it was truncated, that is detached, and its copy sought, when this returns. */
   verify(file: TrackedFile): void;
   /** The file was truncated: its stream is detached, and its copy sought, when this returns. */
@@ -57,12 +56,12 @@ export class CopyMatcher {
 
   /** True where a file beside it begins like the generation, which is still in its file, and has as much as was seen of that. */
   mayHaveCopy(generation: TrackedFile): boolean {
-    const { fileSystem, holdings, inodes } = this.#options;
+    const { fileSystem, holdings } = this.#options;
     const names = new FolderNames(fileSystem);
     const beside = basesOf(generation).flatMap((base) => names.extending(base));
     return beside.some((found) => {
       const known = holdings.in(found.stat);
-      const isNamed = known?.stream.id !== undefined && !inodes.hasLost(known, found);
+      const isNamed = known?.stream.id !== undefined && checkHolder(known, found, fileSystem).content !== 'different';
       if (found.stat.size < generation.stream.endIn(generation.sureSize) || isNamed) return false;
       const { identity } = generation.stream;
       const head = withOpenIfReadable(fileSystem, found.path, (fd) => readHead(fileSystem, fd, identity.headLength));
@@ -77,11 +76,11 @@ export class CopyMatcher {
       entry.check ??= new CopyComparison(this.#options.fileSystem, original.stream, original.disk.fd);
       const verdict = entry.check.step(file.disk.fd!, stat.size, COPY_CHECK_BYTES);
       this.isSpent = verdict === 'more';
-      return matchCopy({ original: 'gone', content: this.isSpent ? 'unknown' : verdict === 'same' ? 'same' : 'different', isSettled });
+      return decideCopy({ original: 'gone', content: this.isSpent ? 'unknown' : verdict === 'same' ? 'same' : 'different', isSettled });
     }
     this.#verifyBy(file, original);
     const isAlike = isSettled || this.#isAlikeSoFar(file, original);
-    const change = matchCopy({ original: 'there', content: isAlike ? 'same' : 'different', isSettled });
+    const change = decideCopy({ original: 'there', content: isAlike ? 'same' : 'different', isSettled });
     if (change === 'undecided') return change;
     // Its content may be gone since it was looked at: then all that may be its copies were just decided.
     this.#options.verify(original);

@@ -10,8 +10,7 @@ import { type FileStat, type FileSystem, inodeKey, isSameFile } from '../scan/fi
 import type { FoundFile } from '../scan/finder.ts';
 import { NulGaps } from '../known/nul-gap.ts';
 import { Maintenance, type MaintenanceOptions } from '../known/maintenance.ts';
-import { InodeReuse } from './inode-reuse.ts';
-import { match } from './match.ts';
+import { checkHolder } from '../observe/observe-file.ts';
 import { StreamIdentities } from '../known/stream-identities.ts';
 import { LOWER_BOUND } from '../scan/notices.ts';
 import { OpenFiles } from '../known/open-files.ts';
@@ -20,6 +19,7 @@ import { Holdings } from '../known/holdings.ts';
 import { isUntouched } from '../known/content.ts';
 import { InPlaceChanges, READ_AGAIN } from '../known/in-place.ts';
 import { goOn } from './go-on.ts';
+import { statIfAt } from '../scan/locate.ts';
 import { type FirstPlace, isRotatedName, rotatedFrom } from '../scan/rotated-names.ts';
 import { Order } from '../known/order.ts';
 import type { Place } from '../known/file-on-disk.ts';
@@ -38,15 +38,12 @@ export interface GenerationsOptions extends Omit<MaintenanceOptions, 'holdings' 
   isExcluded(path: string): boolean;
 }
 
-const AT_ITS_PATH = { path: 'itself', descriptor: 'open', isElsewhere: false, isMountAway: false } as const;
-
 export class Generations {
   readonly holdings: Holdings;
   /** The open descriptors of the files. */
   readonly descriptors: OpenFiles;
   /** Their streams. */
   readonly identities: StreamIdentities;
-  readonly inodes: InodeReuse;
   readonly gaps: NulGaps;
   readonly copies: Copies;
   readonly maintenance: Maintenance;
@@ -70,7 +67,6 @@ export class Generations {
     const gaps = (this.gaps = new NulGaps(options));
     this.identities = new StreamIdentities({ ...options, gaps });
     this.#inPlace = new InPlaceChanges(options);
-    this.inodes = new InodeReuse(options.fileSystem, this.descriptors);
     const { identities, descriptors } = this;
     const isRotatedFrom = (path: string, of: FirstPlace): boolean => this.isRotatedFrom(path, of);
     const outcomes = new CopyOutcomes({ ...options, holdings, descriptors, identities, isRotatedFrom });
@@ -79,7 +75,6 @@ export class Generations {
       holdings,
       descriptors,
       outcomes,
-      inodes: this.inodes,
       track: (path, stat, generation) => this.trackAside(path, stat, generation.stream),
       verify: (file) => {
         // Closed, it may have been truncated since it was looked at last.
@@ -177,10 +172,14 @@ export class Generations {
     this.identities.save(file);
   }
 
-  /** The known file that has this inode, unless the inode was given to another one. */
-  holderOf(found: FoundFile): TrackedFile | undefined {
+  /** The known file that has this inode, unless the inode was given to another one; `unsure` while its content cannot be read. */
+  holderOf(found: FoundFile): TrackedFile | 'unsure' | undefined {
     const file = this.holdings.in(found.stat);
-    if (!file || !this.inodes.hasLost(file, found)) return file;
+    if (!file) return undefined;
+    const { content, trouble } = checkHolder(file, found, this.fileSystem);
+    if (trouble !== undefined) this.descriptors.fail(file, trouble);
+    if (content === 'unknown') return statIfAt(this.fileSystem, found.path, found.stat) ? 'unsure' : file;
+    if (content === 'same') return file;
     this.detach(file);
     // It may have been taken up where a copy was looked for.
     return this.holdings.in(found.stat);
@@ -204,7 +203,7 @@ export class Generations {
     try {
       const { size } = fileSystem.fstat(file.disk.fd);
       const isSame = isUntouched(fileSystem, file.disk.fd, file.stream.read) && !this.isBegunAnew(file, size);
-      if (match({ ...AT_ITS_PATH, content: isSame ? 'same' : 'different' }) === 'truncated') return this.renew(file);
+      if (!isSame) return this.renew(file);
       this.gaps.noteSize(file, size);
     } catch (error) {
       this.descriptors.fail(file, error);

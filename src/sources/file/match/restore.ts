@@ -1,5 +1,5 @@
 /**
- * Takes up the streams of earlier processes before a start reads anything: gathers their files, lets `match` decide how each changed, and
+ * Takes up the streams of earlier processes before a start reads anything: gathers their files, lets `decideSaved` decide how each changed, and
  * `Apply` act on that. A file that is not recognised is read from 0: rather twice than never.
  */
 import { setImmediate } from 'node:timers/promises';
@@ -8,7 +8,7 @@ import { isDetached, isRotated } from '../known/tracked-file.ts';
 import { BIRTH_SLACK_MS } from '../limits.ts';
 import { FolderNames } from '../scan/rotated-names.ts';
 import type { Generations } from './generations.ts';
-import { matchSaved, type SavedFile } from './match.ts';
+import { decideSaved, type SavedFile } from '../decide/decide.ts';
 import { firstPlaceOf, SavedFiles, type SavedFilesOptions } from './saved-files.ts';
 import type { Tracker } from './tracker.ts';
 
@@ -38,9 +38,9 @@ export async function restore(stored: readonly StreamRecord[], options: RestoreO
   for (const record of records.toReversed()) {
     const found = saved.locate(record);
     const sight = saved.sightOf(record, found, (file) => holdings.in(file) !== undefined);
-    const kind = matchSaved(sight, isReached(record.path) || (found !== undefined && isReached(found.path)));
+    const kind = decideSaved(sight, isReached(record.path) || (found !== undefined && isReached(found.path)));
     const change = { kind, record, found };
-    tracker.apply.apply(change);
+    tracker.apply.resume(change);
     if (kind === 'replaced') replaced.push(change);
   }
   const detached = [...holdings.files].filter(isDetached);

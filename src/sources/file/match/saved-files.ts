@@ -1,5 +1,5 @@
 /**
- * The files that an earlier process read, by its records: where each is now, and what `match` must know of it. Only looks.
+ * The files that an earlier process read, by its records: where each is now, and what `decide` must know of it. Only looks.
  */
 import { codeOf } from '../../../core/errors.ts';
 import { TAIL_BYTES } from '../../../core/limits.ts';
@@ -14,7 +14,8 @@ import type { FoundFile } from '../scan/finder.ts';
 import { type FolderInodes, isMountAway, locate, statIfAt } from '../scan/locate.ts';
 import { readBefore, withOpen, withOpenIfReadable } from '../scan/peek.ts';
 import type { FirstPlace } from '../scan/rotated-names.ts';
-import { match, type SavedFile, type Sight } from './match.ts';
+import { decideFile, type SavedFile } from '../decide/decide.ts';
+import type { Sight } from '../decide/table.ts';
 
 export interface SavedFilesOptions {
   readonly fileSystem: FileSystem;
@@ -125,7 +126,7 @@ export function savedAt({ path, stat }: FoundFile, records: readonly StreamRecor
     if (identity?.inode !== String(stat.inode) && (options.stableInodes || record.path !== path)) continue;
     const found = files.locate(record);
     if (!found || !isSameFile(found.stat, stat)) continue;
-    const kind = match(files.sightOf(record, found, () => false));
+    const kind = decideFile(files.sightOf(record, found, () => false));
     if (kind !== 'replaced') return { kind, record, found };
   }
   return undefined;

@@ -1,16 +1,19 @@
 /**
  * Three ways to look at files: `scan` at all that the finder found, `lookAt` at those that a watch names, `look` at those that are open or
- * gone. Each lets `match.ts` decide how the files changed, and `Apply` act on that. Only the reader's turns move positions.
+ * gone. Each observes, lets `decide` say how the files changed, and has `Apply` act on that. Only the reader's turns move positions.
  */
-import type { FileSystem } from '../scan/file-system.ts';
+import { decide, decideHeld, type Decision, type KnownDecision, type Observation } from '../decide/decide.ts';
+import { isReplaced, type TrackedFile } from '../known/tracked-file.ts';
+import { MAX_ROUNDS, SCAN_SLICE_FILES } from '../limits.ts';
+import { lookAtDescriptor, observe, observeAt, type ObserveOptions } from '../observe/observe-file.ts';
+import { observePaths, observeRest } from '../observe/observe-scan.ts';
+import type { FileStat, FileSystem } from '../scan/file-system.ts';
 import { type FoundFile, parentOf } from '../scan/finder.ts';
-import { type FolderInodes, statIfAt } from '../scan/locate.ts';
+import { statIfAt } from '../scan/locate.ts';
 import { type FirstPlace, FolderNames } from '../scan/rotated-names.ts';
 import { Apply, type ApplyOptions } from './apply.ts';
 import type { Generations } from './generations.ts';
 import { LeftPaths, mayHaveHadPath } from './left-paths.ts';
-import { matchAt, matchHeld, matchScan, type Scan } from './match.ts';
-import { sightOf } from './sighting.ts';
 
 export interface TrackerOptions extends Omit<ApplyOptions, 'left'> {
   readonly fileSystem: FileSystem;
@@ -31,51 +34,72 @@ export class Tracker {
 
   /** Matches what a scan found to what is known: everywhere, or in one folder alone. Other work gets its turn now and then. */
   async scan(found: ReadonlyMap<string, FoundFile>, pause: () => Promise<void> = () => Promise.resolve(), folder?: string): Promise<void> {
-    const { holdings, inodes, copies, maintenance, order } = this.#generations;
-    this.#generations.scan += 1;
+    const { holdings, copies, fileSystem, now } = this.#generations;
+    const number = (this.#generations.scan += 1);
     copies.beginScan();
-    const folders: FolderInodes = new Map();
-    const scan: Scan = {
-      number: this.#generations.scan,
-      found: found.values(),
-      folder,
-      stableInodes: this.#options.stableInodes,
-      look: (file, otherName) => sightOf(file, this.#generations, folders, otherName),
-      hasContent: (file, each) => inodes.hasContent(file, each),
-      isIgnored: (stat) => this.apply.isIgnored(stat),
-    };
-    for (const change of matchScan(scan, holdings)) {
-      if (change) this.apply.apply(change);
-      else await pause();
+    const isIgnored = (stat: FileStat): boolean => this.apply.isIgnored(stat);
+    const scan = { fileSystem, nowMs: now, folders: new Map(), number, folder, stableInodes: this.#options.stableInodes, isIgnored };
+    const { known, rest } = observePaths(found.values(), holdings, scan);
+    this.#actOn(known);
+    const left = new Set(rest);
+    // What a round decided may tell the next one more: a file that lost its inode leaves that to another one.
+    for (let round = 1; round <= MAX_ROUNDS; round += 1) {
+      const observations = observeRest(left, holdings, scan);
+      const decisions = decide(observations);
+      for (const [n, decision] of decisions.entries()) {
+        if (n > 0 && n % SCAN_SLICE_FILES === 0 && decision.kind === 'new') await pause();
+        this.apply.act(decision);
+      }
+      if (observations.known.length === 0) {
+        this.#lookAfter(decisions, scan);
+        break;
+      }
+      for (const { kind, observation } of decisions as readonly KnownDecision[]) if (kind === 'continued') left.delete(observation.found!);
     }
     this.#findBornBetween(folder);
+    this.#finish(() => holdings.filesIn(folder));
+  }
+
+  /** What is decided and kept after every look, of these files. */
+  #finish(files: () => Iterable<TrackedFile>): void {
+    const { copies, order, maintenance } = this.#generations;
     copies.decide();
     order.link();
-    for (const file of holdings.filesIn(folder)) maintenance.keep(file);
+    for (const file of files()) maintenance.keep(file);
     maintenance.keepBudget();
     maintenance.forgetSettled();
     this.#options.streams.persist?.();
   }
 
+  /** Of new files: those that were gone or renamed before they could be opened. A copy can still be told from what was cut off in this scan. */
+  #lookAfter(decisions: readonly Decision[], options: ObserveOptions): void {
+    const files = decisions.flatMap((each) => (each.kind === 'new' ? (this.#generations.holdings.at(each.found.path) ?? []) : []));
+    const lost = files.filter(({ disk, stream }) => disk.fd === undefined && stream.id === undefined && !disk.failure);
+    this.#actOn(lost.map((file) => observe(file, options)));
+  }
+
+  #actOn(known: readonly Observation[]): void {
+    for (const decision of decide({ known, unknown: [] })) this.apply.act(decision);
+  }
+
   /** Looks at files that are said to have changed. False where a path leads to another file than is known there: its folder is to be scanned. */
   lookAt(paths: Iterable<string>): boolean {
-    const { holdings, copies, maintenance, order } = this.#generations;
+    const { holdings } = this.#generations;
     this.#generations.scan += 1;
+    const files: TrackedFile[] = [];
     let isKnown = true;
     for (const path of paths) {
       const file =
         holdings.at(path) ?? [...holdings.inFolder(parentOf(path))].find((each) => each.disk.path === path && each.disk.place === 'aside');
       const stat = file && statIfAt(this.#options.fileSystem, path, file.disk);
       if (!file) isKnown &&= this.#generations.placeOf(path) !== 'matched';
-      else if (!stat || matchAt(file, stat) !== 'continued') isKnown = false;
+      else if (!stat || isReplaced(file, stat)) isKnown = false;
       else {
-        this.apply.apply({ kind: 'continued', file, path, stat, place: file.disk.place });
-        maintenance.keep(file);
+        this.#actOn([observeAt(file, { path, stat }, file.disk.place)]);
+        files.push(file);
       }
     }
-    copies.decide();
-    order.link();
-    this.#options.streams.persist?.();
+    this.#finish(() => files);
     return isKnown;
   }
 
@@ -113,19 +137,17 @@ export class Tracker {
    * up, descriptors that are not needed any more.
    */
   look(): void {
-    const { holdings, maintenance, copies, order, descriptors } = this.#generations;
+    const { holdings, descriptors, fileSystem, now } = this.#generations;
+    const files: TrackedFile[] = [];
     for (const file of new Set([...descriptors.files, ...holdings.gone])) {
-      const held = descriptors.statOf(file);
-      if (!held || held === 'unknown') continue;
-      const change = matchHeld(file, held);
-      if (change) this.apply.apply(change);
-      maintenance.keep(file);
+      const { held, trouble } = lookAtDescriptor(file, fileSystem, now);
+      if (trouble !== undefined) descriptors.fail(file, trouble);
+      if (!held) continue;
+      const kind = decideHeld(file, held);
+      if (kind) this.apply.act({ kind, observation: { file, disk: file.disk, place: file.disk.place, held } });
+      files.push(file);
     }
-    copies.decide();
-    order.link();
-    maintenance.keepBudget();
-    maintenance.forgetSettled();
-    this.#options.streams.persist?.();
+    this.#finish(() => files);
   }
 
   /** True while something must be looked at between two scans. */

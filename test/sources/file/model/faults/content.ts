@@ -4,7 +4,7 @@ import { type Fault, alone, method, withRotated } from './fault.ts';
 type Content = typeof import('../../../../../src/sources/file/known/content.ts');
 type CopyMatcher = typeof import('../../../../../src/sources/file/match/copy-matcher.ts');
 type SavedFiles = typeof import('../../../../../src/sources/file/match/saved-files.ts');
-type Sighting = typeof import('../../../../../src/sources/file/match/sighting.ts');
+type ObserveFile = typeof import('../../../../../src/sources/file/observe/observe-file.ts');
 type TrackedFiles = typeof import('../../../../../src/sources/file/known/tracked-file.ts');
 type Tails = typeof import('../../../../../src/core/tail.ts');
 type NulGaps = typeof import('../../../../../src/sources/file/known/nul-gap.ts');
@@ -135,11 +135,11 @@ export const contentFaults: readonly Fault[] = [
     include: withRotated,
     schedule: 'copy under the inode of a file that left its path is another file',
     hooks: {
-      'sources/file/match/sighting.ts#sightOf':
-        (real: Sighting['sightOf']): Sighting['sightOf'] =>
-        (file, generations, folders, otherName) => {
-          const sight = real(file, generations, folders, otherName);
-          return otherName ? Object.defineProperty(sight, 'content', { value: 'same' }) : sight;
+      'sources/file/observe/observe-file.ts#observe':
+        (real: ObserveFile['observe']): ObserveFile['observe'] =>
+        (file, options, otherName) => {
+          const seen = real(file, options, otherName);
+          return otherName ? { ...seen, sight: { ...seen.sight, content: 'same' } } : seen;
         },
     },
   },

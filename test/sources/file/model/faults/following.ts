@@ -10,9 +10,8 @@ type Identities = typeof import('../../../../../src/sources/file/known/stream-id
 type LeftPaths = typeof import('../../../../../src/sources/file/match/left-paths.ts');
 type Locate = typeof import('../../../../../src/sources/file/scan/locate.ts');
 type Maintenance = typeof import('../../../../../src/sources/file/known/maintenance.ts');
-type Match = typeof import('../../../../../src/sources/file/match/match.ts');
+type ObserveScan = typeof import('../../../../../src/sources/file/observe/observe-scan.ts');
 type Offer = typeof import('../../../../../src/sources/file/read/offer.ts');
-type OpenFiles = typeof import('../../../../../src/sources/file/known/open-files.ts');
 type PollingRoom = typeof import('../../../../../src/sources/file/polling.ts');
 type StreamOf = Parameters<Generations['Generations']['prototype']['name']>[0]['stream'];
 
@@ -27,13 +26,21 @@ export const followingFaults: readonly Fault[] = [
     include: alone,
     schedule: 'deleted file was given up for a new one that began alike, because nothing of it had been read',
     hooks: {
-      'sources/file/known/open-files.ts#OpenFiles': (Real: OpenFiles['OpenFiles']): OpenFiles['OpenFiles'] =>
-        method(Real, 'statOf', (self, statOf, file) => {
-          const stat = statOf(file);
-          if (stat === undefined || stat === 'unknown' || stat.links > 0) return stat;
-          self.close(file);
-          return undefined;
-        }),
+      'sources/file/match/apply.ts#Apply': (Real: Apply['Apply']): Apply['Apply'] =>
+        class extends Real {
+          readonly #descriptors: ConstructorParameters<Apply['Apply']>[0]['generations']['descriptors'];
+
+          constructor(options: ConstructorParameters<Apply['Apply']>[0]) {
+            super(options);
+            this.#descriptors = options.generations.descriptors;
+          }
+
+          override act(decision: Parameters<InstanceType<Apply['Apply']>['act']>[0]): void {
+            if (decision.kind !== 'deleted') return super.act(decision);
+            this.#descriptors.close(decision.observation.file);
+            super.act({ kind: 'gone', observation: { ...decision.observation, held: undefined } });
+          }
+        },
     },
   },
   {
@@ -101,14 +108,15 @@ export const followingFaults: readonly Fault[] = [
     include: withRotated,
     schedule: 'copy of a file that was renamed in the same moment was read again',
     hooks: {
-      'sources/file/match/match.ts#matchScan': (real: Match['matchScan']): Match['matchScan'] =>
-        function* (scan, known) {
-          const found = [...scan.found];
+      'sources/file/observe/observe-scan.ts#observePaths':
+        (real: ObserveScan['observePaths']): ObserveScan['observePaths'] =>
+        (all, known, options) => {
+          const found = [...all];
           for (const { path, stat } of found) {
             const file = known.in(stat);
             if (file && file.disk.path !== path) known.remove(file);
           }
-          yield* real({ ...scan, found }, known);
+          return real(found, known, options);
         },
     },
   },
@@ -152,10 +160,10 @@ export const followingFaults: readonly Fault[] = [
     schedule: 'file that was truncated twice counted nothing of what a scan had seen in between',
     hooks: {
       'sources/file/match/apply.ts#Apply': (Real: Apply['Apply']): Apply['Apply'] =>
-        method(Real, 'apply', (_, apply, change) => {
+        method(Real, 'act', (_, act, decision) => {
           isApplying = true;
           try {
-            apply(change);
+            act(decision);
           } finally {
             isApplying = false;
           }

@@ -1,0 +1,106 @@
+/**
+ * Decides from what was observed of files how each changed. Pure: the cases are the rows of table.ts, and nothing here can reach the file
+ * system (scripts/layers.ts). Whoever acts does so in the order of the answers.
+ */
+import type { KnownChange, NewChange, SavedChange } from '../known/change.ts';
+import type { FileOnDisk, Place } from '../known/file-on-disk.ts';
+import type { SavedStream } from '../known/stream.ts';
+import { endsInNuls, isBehind, isGone, lagOf, type TrackedFile } from '../known/tracked-file.ts';
+import type { FileStat } from '../scan/file-system.ts';
+import type { FoundFile } from '../scan/finder.ts';
+import { copies, type CopySight, knownFiles, type Row, type Sight } from './table.ts';
+
+/** What was observed of one known file. */
+export interface Observation {
+  readonly file: TrackedFile;
+  /** What it was on disk then: another stream may have that before anyone acts. */
+  readonly disk: FileOnDisk;
+  readonly sight: Sight;
+  /** Where its inode was found. */
+  readonly found?: FoundFile | undefined;
+  /** The place of that. */
+  readonly place: Place;
+  /** What its descriptor says. */
+  readonly held?: FileStat | undefined;
+  /** Why its descriptor, or its content, could not be looked at. */
+  readonly trouble?: unknown;
+}
+
+/** A found file that is not known. */
+export interface UnknownFile {
+  readonly found: FoundFile;
+  /** It was not changed for longer than `ignore_older`. */
+  readonly isIgnored: boolean;
+}
+
+export interface Observations {
+  readonly known: readonly Observation[];
+  readonly unknown: readonly UnknownFile[];
+}
+
+export interface KnownDecision {
+  readonly kind: KnownChange;
+  readonly observation: Omit<Observation, 'sight'>;
+}
+
+/** `ignored` has all such files, in the order of their paths. */
+export type NewDecision =
+  | { readonly kind: 'new'; readonly found: FoundFile }
+  | { readonly kind: 'ignored'; readonly found: readonly FoundFile[] };
+
+export type Decision = KnownDecision | NewDecision;
+
+/** The stream of an earlier process. */
+export interface SavedFile {
+  readonly kind: SavedChange;
+  readonly record: SavedStream;
+  /** Where its file, or what has its inode now, was located. */
+  readonly found: FoundFile | undefined;
+}
+
+/** Known files first, in the order in which they were observed; a file is new only once none of these can be it: in a later round. */
+export function decide({ known, unknown }: Observations): Decision[] {
+  if (known.length > 0) return known.map((observation) => ({ kind: decideFile(observation.sight), observation }));
+  const sorted = unknown.toSorted((a, b) => (a.found.path < b.found.path ? -1 : 1));
+  const ignored = sorted.flatMap(({ found, isIgnored }) => (isIgnored ? [found] : []));
+  const decisions: Decision[] = sorted.flatMap(({ found, isIgnored }) => (isIgnored ? [] : [{ kind: 'new', found }]));
+  return ignored.length > 0 ? [...decisions, { kind: 'ignored', found: ignored }] : decisions;
+}
+
+export function decideFile(sight: Sight): KnownChange {
+  return rowOf(knownFiles, sight).change;
+}
+
+export function decideCopy(sight: CopySight): NewChange {
+  return rowOf(copies, sight).change;
+}
+
+/** `isReached`: a pattern leads to where the file was first, or is now. */
+export function decideSaved(sight: Sight, isReached: boolean): SavedChange {
+  const change = decideFile(sight);
+  return change === 'gone' || change === 'replaced' || isReached ? change : 'left out';
+}
+
+/** Decides by its descriptor between two scans; undefined where the next scan is soon enough. */
+export function decideHeld(file: TrackedFile, { links }: Pick<FileStat, 'links'>): 'deleted' | 'continued' | undefined {
+  if (links === 0 && file.disk.place !== 'deleted') return 'deleted';
+  // Open files whose unfinished line may be due, or that end in NULs, or have a hole, in whose place text may be by now.
+  const isWatched =
+    endsInNuls(file) ||
+    (file.stream.readFromMs > 0 && isBehind(file)) ||
+    file.stream.nuls.hole !== undefined ||
+    (lagOf(file) > 0 && !isBehind(file));
+  return isGone(file) || isWatched ? 'continued' : undefined;
+}
+
+function rowOf<S, C>(rows: readonly Row<S, C>[], sight: S): Row<S, C> {
+  return rows.find(({ when }) => fits(when, sight))!;
+}
+
+export function fits<S>(when: Row<S, unknown>['when'], sight: S): boolean {
+  for (const name in when) {
+    const wanted = when[name];
+    if (wanted !== sight[name] && !(Array.isArray(wanted) && wanted.includes(sight[name]))) return false;
+  }
+  return true;
+}

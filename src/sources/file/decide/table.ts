@@ -1,0 +1,64 @@
+/** The table of cases that docs/tailing.md shows: what was seen of a file, what it is therefore, and what is read. Of the rows of a part, exactly one fits. */
+import type { KnownChange, NewChange } from '../known/change.ts';
+
+/** What was seen of a file that is known. */
+export interface Sight {
+  /** What its path leads to. */
+  readonly path: 'itself' | 'something else' | 'unknown';
+  /** What its descriptor says. */
+  readonly descriptor: 'closed' | 'open' | 'unlinked' | 'unknown';
+  /** Another path leads to its inode. */
+  readonly isElsewhere: boolean;
+  /** The content under its inode, compared with what was read. */
+  readonly content: 'same' | 'different' | 'unknown';
+  /** Its file system is not mounted, or does not answer. */
+  readonly isMountAway: boolean;
+}
+
+/** What was seen of a new file whose name extends that of a known one. */
+export interface CopySight {
+  /** The file that it may be a copy of is still under its path, or its content is in no file any more. */
+  readonly original: 'there' | 'gone';
+  /** Compared with what was read of the original, as far as one scan may. */
+  readonly content: 'same' | 'different' | 'unknown';
+  /** It did not change for 10 s. */
+  readonly isSettled: boolean;
+}
+
+export interface Row<S, C> {
+  readonly seen: string;
+  /** A fact that is left out does not count; of several values any fits. */
+  readonly when: { readonly [K in keyof S]?: S[K] | readonly S[K][] };
+  readonly change: C;
+  readonly isRead: string;
+}
+
+const NO_NAME = { path: 'something else', descriptor: ['closed', 'open'] } as const;
+const ELSEWHERE = { ...NO_NAME, isElsewhere: true } as const;
+const NOWHERE = { ...NO_NAME, isElsewhere: false } as const;
+const ALIKE = { original: 'there', content: ['same', 'unknown'] } as const;
+
+// prettier-ignore
+export const knownFiles: readonly Row<Sight, KnownChange>[] = [
+  { seen: 'its path leads to it', when: { path: 'itself', content: 'same' }, change: 'continued', isRead: 'read on' },
+  { seen: 'its path leads to it, its content cannot be compared', when: { path: 'itself', content: 'unknown' }, change: 'continued', isRead: 'read on once it can be' },
+  { seen: 'its path leads to it, it is open and has other content', when: { path: 'itself', content: 'different', descriptor: ['open', 'unlinked', 'unknown'] }, change: 'truncated', isRead: 'the new content from 0; a copy of the old one is looked for' },
+  { seen: 'its path leads to its inode, it was closed and is another file', when: { path: 'itself', content: 'different', descriptor: 'closed' }, change: 'replaced', isRead: 'the other file from 0; a copy of the old one is looked for' },
+  { seen: 'its path cannot be looked at', when: { path: 'unknown' }, change: 'undecided', isRead: 'nothing is given up' },
+  { seen: 'its path leads elsewhere, its descriptor does not answer', when: { path: 'something else', descriptor: 'unknown' }, change: 'undecided', isRead: 'nothing is given up' },
+  { seen: 'its last name is gone, it is open', when: { path: 'something else', descriptor: 'unlinked' }, change: 'deleted', isRead: 'to its end through the descriptor' },
+  { seen: 'another path leads to its inode, with its content', when: { ...ELSEWHERE, content: 'same' }, change: 'renamed', isRead: 'read on there' },
+  { seen: 'another path leads to its inode, with other content', when: { ...ELSEWHERE, content: 'different' }, change: 'replaced', isRead: 'the other file from 0; a copy of the old one is looked for' },
+  { seen: 'another path, which no glob matches, leads to its inode, its content cannot be compared', when: { ...ELSEWHERE, content: 'unknown' }, change: 'undecided', isRead: 'nothing is given up, for a minute' },
+  { seen: 'no path leads to its inode, its file system is not there', when: { ...NOWHERE, isMountAway: true }, change: 'away', isRead: 'waited for, up to a day' },
+  { seen: 'no path leads to its inode', when: { ...NOWHERE, isMountAway: false }, change: 'gone', isRead: 'what is open, to its end; what is not is lost and counted' },
+];
+
+// prettier-ignore
+export const copies: readonly Row<CopySight, NewChange>[] = [
+  { seen: 'a new file whose name extends that of another, which was truncated, replaced or deleted; it holds what was read of that', when: { original: 'gone', content: 'same' }, change: 'copied', isRead: 'the other one is read on in it' },
+  { seen: 'the same, not all of it is compared yet', when: { original: 'gone', content: 'unknown' }, change: 'undecided', isRead: 'nothing yet; the next scan compares more' },
+  { seen: 'the same, its content differs', when: { content: 'different' }, change: 'new', isRead: 'from 0' },
+  { seen: 'a new file that is like another, which is still there', when: { ...ALIKE, isSettled: false }, change: 'undecided', isRead: 'nothing until that is truncated, or for 10 s after its last change' },
+  { seen: 'the same, it did not change for 10 s', when: { ...ALIKE, isSettled: true }, change: 'new', isRead: 'from 0: two files that are alike are two files' },
+];

@@ -1,0 +1,136 @@
+/**
+ * Looks at one known file and gathers, as plain data, what `decide` must know of it. Changes nothing that is known: whoever acts on the
+ * answer notes the trouble that was met. What cannot count any more is not looked at, so that a look costs a few system calls at most.
+ */
+import { compare } from '../known/content.ts';
+import type { FileOnDisk, Place } from '../known/file-on-disk.ts';
+import { isGone, isReplaced, type TrackedFile } from '../known/tracked-file.ts';
+import { FORGET_AFTER_MS, KEEP_OPEN_MS } from '../limits.ts';
+import { type FileStat, type FileSystem, isSameFile } from '../scan/file-system.ts';
+import { type FolderInodes, isMountAway, locate, statIfAt } from '../scan/locate.ts';
+import type { FoundFile } from '../scan/finder.ts';
+import { withOpen } from '../scan/peek.ts';
+import type { Observation } from '../decide/decide.ts';
+import type { Sight } from '../decide/table.ts';
+
+export interface Checked {
+  readonly content: Sight['content'];
+  /** Why it cannot be compared. */
+  readonly trouble?: unknown;
+}
+
+export interface Looked {
+  readonly descriptor: Sight['descriptor'];
+  readonly held?: FileStat;
+  readonly trouble?: unknown;
+}
+
+/** Of a scan: where it looks, and when. */
+export interface ObserveOptions {
+  readonly fileSystem: FileSystem;
+  /** Monotonic. */
+  readonly nowMs: number;
+  readonly folders: FolderInodes;
+}
+
+/** Where a file is that its path leads to, with nothing that tells it from what it was. */
+const IN_PLACE: Sight = { path: 'itself', descriptor: 'closed', isElsewhere: false, content: 'same', isMountAway: false };
+
+/** The path of the file leads to its inode. Its content is compared later, when it is read: only its time of birth is checked here. */
+export function observeAt(file: TrackedFile, found: FoundFile, place: Place): Observation {
+  const sight = isReplaced(file, found.stat) ? ({ ...IN_PLACE, content: 'different' } as const) : IN_PLACE;
+  return { file, disk: file.disk, sight, found, place };
+}
+
+/** `otherName`: where the finder found its inode. */
+export function observe(file: TrackedFile, options: ObserveOptions, otherName?: FoundFile): Observation {
+  const { fileSystem, nowMs, folders } = options;
+  const { disk } = file;
+  const own = statAt(fileSystem, disk.path);
+  const isMatched = disk.place === 'matched' || disk.path === otherName?.path;
+  if (own !== 'unknown' && own && isSameFile(own, disk))
+    return observeAt(file, { path: disk.path, stat: own }, isMatched ? 'matched' : 'aside');
+  const nothing = { ...IN_PLACE, content: 'unknown' } as const;
+  if (own === 'unknown') return { file, disk, sight: { ...nothing, path: 'unknown' }, place: 'aside' };
+  const { descriptor, held, trouble } = lookAtDescriptor(file, fileSystem, nowMs);
+  const seen = { file, disk, place: otherName ? 'matched' : 'aside', held, trouble } as const;
+  const sight = { ...nothing, path: 'something else', descriptor } as const;
+  if (descriptor === 'unknown' || descriptor === 'unlinked') return { ...seen, sight };
+  const isSearched = disk.place !== 'missing' || nowMs - disk.leftAtMs <= KEEP_OPEN_MS;
+  const found = otherName ?? (isSearched ? findElsewhere(file, fileSystem, folders) : undefined);
+  if (found) {
+    const { content, trouble: unread = trouble } = checkElsewhere(file, found, options, otherName !== undefined);
+    return { ...seen, trouble: unread, found, sight: { ...sight, isElsewhere: true, content } };
+  }
+  const mayBeAway = !held && disk.place !== 'deleted';
+  return { ...seen, sight: { ...sight, isMountAway: mayBeAway && isMountAway(fileSystem, disk.realPath ?? disk.path, disk.device) } };
+}
+
+/** What the file's descriptor says; `unknown` while trouble with it may pass. */
+export function lookAtDescriptor(file: TrackedFile, fileSystem: FileSystem, nowMs: number): Looked {
+  if (file.disk.fd === undefined) return { descriptor: 'closed' };
+  try {
+    const held = fileSystem.fstat(file.disk.fd);
+    return { descriptor: held.links === 0 ? 'unlinked' : 'open', held };
+  } catch (trouble) {
+    return { descriptor: mayPass(file.disk, nowMs) ? 'unknown' : 'closed', trouble };
+  }
+}
+
+/** Whether what was found is still this file. An open file keeps its inode; without any known content, the birth time tells. */
+function checkStill(file: TrackedFile, found: FoundFile, fileSystem: FileSystem): Checked {
+  if (file.disk.fd !== undefined) return { content: 'same' };
+  if (file.stream.identity.headLength === 0) return { content: isReplaced(file, found.stat) ? 'different' : 'same' };
+  return checkContent(file, found, fileSystem);
+}
+
+/** Whether another file has the inode, even if the scan under way has not yet noticed that this file is missing. */
+export function checkHolder(file: TrackedFile, found: FoundFile, fileSystem: FileSystem): Checked {
+  const { disk } = file;
+  // Open, or still under its path: what has its inode there was made when it was.
+  const isKept = disk.fd !== undefined || (!isGone(file) && statIfAt(fileSystem, disk.path, disk)?.bornMs === disk.bornMs);
+  return isKept ? { content: 'same' } : checkStill(file, found, fileSystem);
+}
+
+/** The content of what was found, compared with what was read of the file. */
+export function checkContent(file: TrackedFile, { path, stat }: FoundFile, fileSystem: FileSystem): Checked {
+  try {
+    return withOpen(fileSystem, path, (fd) => {
+      const isSame = isSameFile(fileSystem.fstat(fd), stat) && compare(fileSystem, fd, stat.size, file.stream) === 'same';
+      return { content: isSame ? 'same' : 'different' };
+    });
+  } catch (trouble) {
+    return { content: 'unknown', trouble };
+  }
+}
+
+function checkElsewhere(file: TrackedFile, found: FoundFile, { fileSystem, nowMs }: ObserveOptions, isMatched: boolean): Checked {
+  const checked = checkStill(file, found, fileSystem);
+  if (checked.content !== 'unknown') return checked;
+  // The content cannot be compared now: the reader compares it before it reads.
+  if (isMatched) return { ...checked, content: 'same' };
+  return mayPass(file.disk, nowMs) ? checked : { ...checked, content: 'different' };
+}
+
+/** Trouble with the file is so young that it may pass. */
+function mayPass({ failure }: FileOnDisk, nowMs: number): boolean {
+  return failure === undefined || nowMs - failure.sinceMs < FORGET_AFTER_MS;
+}
+
+function statAt(fileSystem: FileSystem, path: string): FileStat | 'unknown' | undefined {
+  try {
+    return fileSystem.stat(path);
+  } catch {
+    // The finder logs what it cannot stat.
+    return 'unknown';
+  }
+}
+
+/** Looks where its descriptor says that it is, where it was, without links, and where its first path led, and leads. */
+function findElsewhere({ disk, stream }: TrackedFile, fileSystem: FileSystem, folders: FolderInodes): FoundFile | undefined {
+  const open = disk.fd === undefined ? undefined : fileSystem.pathOf(disk.fd);
+  const paths = [open, disk.realPath, disk.path, stream.realPath, fileSystem.realPath(stream.firstPath)];
+  const path = locate(fileSystem, disk, paths, folders);
+  const stat = path === undefined ? undefined : statIfAt(fileSystem, path, disk);
+  return path !== undefined && stat ? { path, stat } : undefined;
+}
