@@ -13,7 +13,7 @@ import { type FileStat, type FileSystem, inodeKey, isSameFile, pathIn } from './
 import { type Finder, parentOf } from './scan/finder.ts';
 import type { FileExplanation, RelatedFile } from './explanation.ts';
 import { hasFingerprint } from './known/content.ts';
-import type { Holdings } from './known/holdings.ts';
+import type { KnownFiles } from './known/known-files.ts';
 import { mayHaveHadPath } from './match/left-paths.ts';
 import type { SavedFile } from './decide/decide.ts';
 import { firstPlaceOf, savedAt } from './match/saved-files.ts';
@@ -26,7 +26,7 @@ export interface ExplainerOptions {
   readonly config: FileSourceConfig;
   readonly finder: Finder;
   readonly refusals: Refusals;
-  readonly holdings: Holdings;
+  readonly knownFiles: KnownFiles;
   readonly fileSystem: FileSystem;
   readonly streams: StreamStore;
   readonly clock: Clock;
@@ -48,9 +48,9 @@ export class Explainer {
   }
 
   explain(path: string): FileExplanation {
-    const { holdings, finder, fileSystem } = this.#options;
+    const { knownFiles, finder, fileSystem } = this.#options;
     const there = this.#look(path);
-    const file = holdings.byPath(path) ?? ('stat' in there ? holdings.in(there.stat) : undefined);
+    const file = knownFiles.byPath(path) ?? ('stat' in there ? knownFiles.in(there.stat) : undefined);
     const refusal = !file && finder.reaches(path) ? this.#refusalOf(path) : undefined;
     if (refusal) return { path, patterns: finder.explain(path), ...refusal };
     const linkTo = fileSystem.linkTarget(path);
@@ -182,14 +182,14 @@ export class Explainer {
 
   /** What rotation made of the file `own`, and what it was made of: those that are followed, and those that lie beside it, also behind a link. */
   #relatedTo(path: string, first: FirstPlace | undefined, own: Pick<FileStat, 'device' | 'inode'> | undefined): RelatedFile[] {
-    const { holdings, fileSystem } = this.#options;
+    const { knownFiles, fileSystem } = this.#options;
     const plain = path.replace(COMPRESSION, '');
     const base = rotatedFrom(plain) ?? plain;
     const bases = [...new Set(first ? [first.firstPath, first.realPath] : [base, fileSystem.realPath(base) ?? base])];
     const isOne = (each: string): boolean => bases.some((of) => each === of || isRotatedName(each, of));
     const found = new Map<string, RelatedFile>();
     const inodes = new Set(own ? [inodeKey(own)] : []);
-    for (const each of holdings.files) {
+    for (const each of knownFiles.files) {
       const isOwn = own !== undefined && isSameFile(each.disk, own) && !isDetached(each);
       if (isOwn || !(bases.includes(each.stream.firstPath) || isOne(each.disk.path))) continue;
       const state = isDetached(each) ? 'truncated, its copy is looked for' : each.isUndecided ? 'undecided' : stateOf(each);

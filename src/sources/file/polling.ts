@@ -80,9 +80,9 @@ export class Polling {
   /** One turn for each file that has something to read. */
   async readRound(): Promise<void> {
     const { generations, reader, config, lane } = this.#options;
-    const { queue } = generations.holdings;
+    const { queue } = generations.knownFiles;
     for (let turns = queue.size; turns > 0 && !this.#isStopping; turns -= 1) {
-      const file = generations.holdings.next(config.order);
+      const file = generations.knownFiles.next(config.order);
       if (!file) break;
       queue.delete(file);
       await reader.turn(file);
@@ -94,7 +94,7 @@ export class Polling {
   /** The same for deleted files. */
   async rescueRound(): Promise<void> {
     const { generations, rescuer } = this.#options;
-    const { deleted } = generations.holdings;
+    const { deleted } = generations.knownFiles;
     for (const file of [...deleted]) {
       deleted.delete(file);
       // Its other turn ends by itself, and puts it back if there is more.
@@ -144,15 +144,15 @@ export class Polling {
   }
 
   async #run(once: boolean): Promise<void> {
-    const { holdings } = this.#options.generations;
+    const { knownFiles } = this.#options.generations;
     try {
       if (once) return await this.#readAllOnce();
       const isDone = (): void => this.#stopping.abort();
       await Promise.all([
         this.#scanUntilStopped(),
         this.#checkUntilStopped(),
-        this.#readUntilStopped(holdings.queue, () => this.readRound()).finally(isDone),
-        this.#readUntilStopped(holdings.deleted, () => this.rescueRound()).finally(isDone),
+        this.#readUntilStopped(knownFiles.queue, () => this.readRound()).finally(isDone),
+        this.#readUntilStopped(knownFiles.deleted, () => this.rescueRound()).finally(isDone),
         this.#readCompressedUntilStopped().finally(isDone),
       ]);
     } catch (error) {
@@ -165,16 +165,16 @@ export class Polling {
 
   async #readAllOnce(): Promise<void> {
     const { generations } = this.#options;
-    const { holdings, order } = generations;
+    const { knownFiles, order } = generations;
     await this.scanOnce();
     while (generations.copies.decide()) await this.yieldToOthers();
     order.link();
-    for (const file of holdings.files) {
+    for (const file of knownFiles.files) {
       file.finalAt = Infinity;
       file.stopAt = file.size;
-      holdings.enqueue(file);
+      knownFiles.enqueue(file);
     }
-    while (holdings.queue.size + holdings.deleted.size > 0 && !this.#isStopping) {
+    while (knownFiles.queue.size + knownFiles.deleted.size > 0 && !this.#isStopping) {
       await this.readRound();
       await this.rescueRound();
       generations.copies.decide();
@@ -186,7 +186,7 @@ export class Polling {
   async #scanUntilStopped(): Promise<void> {
     const { config, finder, deadline, tracker, fileSystem, clock, notices, stats, generations } = this.#options;
     const { scanIntervalMs, maxScanIntervalMs, readCompressed } = config;
-    const concerns = (path: string): boolean => finder.matches(path) || generations.holdings.byPath(path) !== undefined;
+    const concerns = (path: string): boolean => finder.matches(path) || generations.knownFiles.byPath(path) !== undefined;
     const watches = new FolderWatches({ fileSystem, clock, notices, concerns });
     // Only full scans take up compressed files.
     const pace = new ScanPace({ scanIntervalMs, maxScanIntervalMs: readCompressed ? scanIntervalMs : maxScanIntervalMs });
@@ -216,7 +216,7 @@ export class Polling {
           scannedMs = beganMs;
           const endedMs = clock.monotonic();
           nextMs = endedMs + pace.intervalMs;
-          restsUntilMs = endedMs + generations.holdings.files.size * CHECK_PAUSE_MS_PER_FILE + NAMES_CHECK_MS;
+          restsUntilMs = endedMs + generations.knownFiles.files.size * CHECK_PAUSE_MS_PER_FILE + NAMES_CHECK_MS;
         }
         for (const folder of watches.takeDue()) if (!(await this.#check(folder))) watches.addScan();
         const missed = watches.takeMissed();
@@ -263,7 +263,7 @@ export class Polling {
       else await this.#untilWoken();
       if (this.#isStopping) return;
       tracker.look();
-      if (this.#options.generations.holdings.hasWork) this.#wake();
+      if (this.#options.generations.knownFiles.hasWork) this.#wake();
     }
   }
 

@@ -31,7 +31,7 @@ import { LineEnds } from './read/line-ends.ts';
 import { Reader } from './read/reader.ts';
 import { restore } from './match/restore.ts';
 import { skipPresent } from './match/skip-present.ts';
-import type { Holdings } from './known/holdings.ts';
+import type { KnownFiles } from './known/known-files.ts';
 import { isGzipOrZstdName } from './scan/rotated-names.ts';
 import { SpanReader } from './read/span-reader.ts';
 import { stateOf, lagOf, type TrackedFile } from './known/tracked-file.ts';
@@ -83,18 +83,18 @@ export function createFileSource(
     isMatched: (path) => finder.matches(path),
     isExcluded: (path) => finder.isExcluded(path),
   });
-  const { descriptors, holdings, gaps } = generations;
-  const { files } = holdings;
+  const { descriptors, knownFiles, gaps } = generations;
+  const { files } = knownFiles;
   const tracker = new Tracker({ ...common, generations, ignoreOlderMs, stableInodes });
   const makeLines = (): Lines => createLines({ rules: config, shaping, stats: counters, reserve: context.reserve, now: () => clock.now() });
   const lines = makeLines();
   const turns = new Turns();
-  const lineEnds = new LineEnds({ ...common, holdings, compressed: () => compressedFiles.ends() });
+  const lineEnds = new LineEnds({ ...common, knownFiles, compressed: () => compressedFiles.ends() });
   const reading = { ...common, generations, groupTimeoutMs, lineEnds };
   const reader = new Reader({ ...reading, lines, lane, turns });
   const rescuer = rescue && new Reader({ ...reading, lines: makeLines(), lane: rescue.lane, turns: new Turns() });
-  const spanReader = new SpanReader({ lines, fileSystem, holdings, turns });
-  const known = new KnownContent(holdings);
+  const spanReader = new SpanReader({ lines, fileSystem, knownFiles, turns });
+  const known = new KnownContent(knownFiles);
   const compressedFiles = new CompressedFiles({ ...common, stableInodes, expire: (stream) => generations.maintenance.expire(stream) });
   const compressedReader = config.readCompressed
     ? new CompressedReader({ ...common, lines: makeLines(), lane, laneTurns: turns, files: compressedFiles, known, gaps, lineEnds })
@@ -102,7 +102,7 @@ export function createFileSource(
   const leftCompressed = new LeftCompressed({ ...common, known, isRead: (path) => compressedReader !== undefined && finder.reaches(path) });
   let isOpen = false;
   const explainer = new Explainer({
-    ...{ ...common, config, finder, refusals, holdings },
+    ...{ ...common, config, finder, refusals, knownFiles },
     isOpen: () => isOpen,
     compressed: (path) => compressedReader?.explain(path),
   });
@@ -128,7 +128,7 @@ export function createFileSource(
       );
     if (isSkipping) skipPresent(found, { generations, maxEventBytes: config.maxEventBytes, encoding: shaping.encoding });
     await tracker.scan(found, polling.yieldToOthers);
-    leftCompressed.expect(plain.filter(({ id, path }) => isReached(path) && !holdings.byStream(id)));
+    leftCompressed.expect(plain.filter(({ id, path }) => isReached(path) && !knownFiles.byStream(id)));
     if (away > 0)
       log.warn(
         { source: config.id, files: away },
@@ -148,7 +148,7 @@ export function createFileSource(
   return {
     id: config.id,
     kind: 'file',
-    stats: liveStats(counters, holdings),
+    stats: liveStats(counters, knownFiles),
     open,
     async run() {
       await Promise.all([polling.run(context.once), leftCompressed.name()]);
@@ -168,28 +168,28 @@ export function createFileSource(
       await polling.readRound();
       await polling.rescueRound();
       await polling.compressedRound();
-      return { moreToRead: holdings.queue.size + holdings.deleted.size > 0 };
+      return { moreToRead: knownFiles.queue.size + knownFiles.deleted.size > 0 };
     },
     scanOnce: () => polling.scanOnce(),
     readRound: () => polling.readRound(),
     overdue: () => deadline.describe(),
     explain: (path) => explainer.explain(path),
-    reaches: (path) => finder.reaches(path) || holdings.byPath(path) !== undefined,
+    reaches: (path) => finder.reaches(path) || knownFiles.byPath(path) !== undefined,
     refused: refusals.all,
-    listFiles: (limit) => listTrackedFiles(holdings.files, limit),
+    listFiles: (limit) => listTrackedFiles(knownFiles.files, limit),
   };
 }
 
 /** The counters, with what is true now computed when it is asked for. */
-function liveStats(counters: SourceStats, holdings: Holdings): SourceStats {
+function liveStats(counters: SourceStats, knownFiles: KnownFiles): SourceStats {
   return Object.defineProperties(counters, {
-    lagBytes: { enumerable: true, get: () => holdings.lagBytes },
-    goneLagBytes: { enumerable: true, get: () => holdings.goneLagBytes },
+    lagBytes: { enumerable: true, get: () => knownFiles.lagBytes },
+    goneLagBytes: { enumerable: true, get: () => knownFiles.goneLagBytes },
     files: {
       enumerable: true,
       get() {
         const states: Record<string, number> = { active: 0, idle: 0, rotated: 0, deleted: 0, failed: 0 };
-        for (const file of holdings.files) states[stateOf(file)]! += 1;
+        for (const file of knownFiles.files) states[stateOf(file)]! += 1;
         return states;
       },
     },

@@ -4,11 +4,11 @@ import { expect, test, vi } from 'vitest';
 import { MAX_ROUNDS } from '../../../src/sources/file/limits.ts';
 import { Apply } from '../../../src/sources/file/match/apply.ts';
 import type { SavedChange } from '../../../src/sources/file/known/change.ts';
-import { Holdings } from '../../../src/sources/file/known/holdings.ts';
+import { KnownFiles } from '../../../src/sources/file/known/known-files.ts';
 import { fingerprintOf } from '../../../src/sources/file/known/content.ts';
 import { newTrackedFile, type TrackedFile } from '../../../src/sources/file/known/tracked-file.ts';
 import { decide, decideHeld, decideSaved, fits, type Observations } from '../../../src/sources/file/decide/decide.ts';
-import { copies, knownFiles, type CopySight, type Row, type Sight } from '../../../src/sources/file/decide/table.ts';
+import { copyRows, fileRows, type CopySight, type Row, type Sight } from '../../../src/sources/file/decide/table.ts';
 import { observeAt, type ObserveOptions } from '../../../src/sources/file/observe/observe-file.ts';
 import { observePaths, observeRest, type ScanOptions } from '../../../src/sources/file/observe/observe-scan.ts';
 import { type FileStat, NO_FILE } from '../../../src/sources/file/scan/file-system.ts';
@@ -37,11 +37,10 @@ function rowsOf<S>(rows: readonly Row<S, unknown>[], sight: S): number {
 }
 
 test('whatever is seen of a known file, or of a possible copy, one row of the table fits, and every row fits something', () => {
-  for (const sight of sights) expect({ sight, rows: rowsOf(knownFiles, sight) }).toEqual({ sight, rows: 1 });
-  for (const sight of copySights) expect({ sight, rows: rowsOf(copies, sight) }).toEqual({ sight, rows: 1 });
-  for (const { when, seen } of knownFiles)
-    expect({ seen, isMet: sights.some((sight) => fits(when, sight)) }).toEqual({ seen, isMet: true });
-  for (const { when, seen } of copies)
+  for (const sight of sights) expect({ sight, rows: rowsOf(fileRows, sight) }).toEqual({ sight, rows: 1 });
+  for (const sight of copySights) expect({ sight, rows: rowsOf(copyRows, sight) }).toEqual({ sight, rows: 1 });
+  for (const { when, seen } of fileRows) expect({ seen, isMet: sights.some((sight) => fits(when, sight)) }).toEqual({ seen, isMet: true });
+  for (const { when, seen } of copyRows)
     expect({ seen, isMet: copySights.some((sight) => fits(when, sight)) }).toEqual({ seen, isMet: true });
 });
 
@@ -227,8 +226,8 @@ function systemOf(found: readonly FoundFile[], byte: string): ObserveOptions['fi
 
 /** Plays a scan in its rounds; does of what `Apply` does what later decisions depend on. */
 function play({ known = [], found, scan, isOther = false, isOpened = true }: ScanRow): string[] {
-  const holdings = new Holdings(false);
-  for (const file of known) holdings.add(file);
+  const knownFiles = new KnownFiles(false);
+  for (const file of known) knownFiles.add(file);
   const fileSystem = systemOf(found, isOther ? 'y' : 'x');
   const options = {
     fileSystem,
@@ -247,27 +246,27 @@ function play({ known = [], found, scan, isOther = false, isOpened = true }: Sca
         const { file, found: where } = decision.observation;
         file.disk.scan = options.number;
         if (decision.kind === 'continued') {
-          holdings.replaceInode(file, where!.stat);
-          holdings.place(file, 'matched');
+          knownFiles.replaceInode(file, where!.stat);
+          knownFiles.place(file, 'matched');
         }
-        if (decision.kind === 'replaced') holdings.detach(file);
+        if (decision.kind === 'replaced') knownFiles.detach(file);
         changes.push(where && decision.kind !== 'replaced' ? `${decision.kind} ${where.path}` : decision.kind);
       } else if (decision.kind === 'ignored') changes.push(`ignored ${decision.found[0]!.path}`);
       else {
         const { path, stat } = decision.found;
-        holdings.add(knownAt(path, stat.inode, { scan: isOpened ? options.number : 0, fd: isOpened ? 7 : undefined }));
+        knownFiles.add(knownAt(path, stat.inode, { scan: isOpened ? options.number : 0, fd: isOpened ? 7 : undefined }));
         changes.push(`new ${path}`);
       }
     }
   };
-  const { known: inPlace, rest } = observePaths(found, holdings, options);
+  const { known: inPlace, rest } = observePaths(found, knownFiles, options);
   act({ known: inPlace, unknown: [] });
-  for (let observations = observeRest(rest, holdings, options); ; observations = observeRest(rest, holdings, options)) {
+  for (let observations = observeRest(rest, knownFiles, options); ; observations = observeRest(rest, knownFiles, options)) {
     act(observations);
     if (observations.known.length === 0) break;
   }
   // A look at those that could not be opened finds them gone.
-  if (!isOpened) act(observeRest([], holdings, { ...options, fileSystem: systemOf([], '') }));
+  if (!isOpened) act(observeRest([], knownFiles, { ...options, fileSystem: systemOf([], '') }));
   return changes;
 }
 
@@ -313,7 +312,7 @@ test('descriptors tell between two scans what was deleted, and whose unfinished 
 
 test('docs/tailing.md shows the same table', () => {
   const scanned = scans.map(({ changes, ...row }) => ({ ...row, change: changes.map((each) => each.split(' ')[0]).join(', ') || '–' }));
-  const rows = [...knownFiles, ...scanned, ...copies, ...saved].map(({ seen, change, isRead }) => `| ${seen} | ${change} | ${isRead} |`);
+  const rows = [...fileRows, ...scanned, ...copyRows, ...saved].map(({ seen, change, isRead }) => `| ${seen} | ${change} | ${isRead} |`);
   const docs = readFileSync(new URL('../../../docs/tailing.md', import.meta.url), 'utf8').split('\n');
   const begin = docs.indexOf('| what a scan sees | it is | what is read |');
   expect(begin).toBeGreaterThan(0);

@@ -8,7 +8,7 @@ import { addSums, subtractSums } from '../../../core/sums.ts';
 import { contentSum } from '../../../kernel/content-sum.ts';
 import { ContentSum } from '../known/content-sum.ts';
 import { hasFingerprint, isAtGap } from '../known/content.ts';
-import type { Holdings } from '../known/holdings.ts';
+import type { KnownFiles } from '../known/known-files.ts';
 import type { Stream } from '../known/stream.ts';
 
 /** What is known of a stream. */
@@ -23,12 +23,12 @@ export interface ReadContent {
 }
 
 export class KnownContent {
-  readonly #holdings: Holdings;
+  readonly #knownFiles: KnownFiles;
   /** By stream, also of files that are gone; the oldest is evicted first. */
   readonly #files = new Map<string, Known>();
 
-  constructor(holdings: Holdings) {
-    this.#holdings = holdings;
+  constructor(knownFiles: KnownFiles) {
+    this.#knownFiles = knownFiles;
   }
 
   /** Records what earlier processes read. */
@@ -42,7 +42,7 @@ export class KnownContent {
 
   /** Records what is followed now. */
   note(): void {
-    for (const file of this.#holdings.files) if (file.stream.id !== undefined) this.#files.set(file.stream.id, file.stream);
+    for (const file of this.#knownFiles.files) if (file.stream.id !== undefined) this.#files.set(file.stream.id, file.stream);
     for (const [stream, file] of this.#files) {
       if (this.#files.size <= MAX_KNOWN_CONTENTS) return;
       if (!this.isFollowed(file)) this.#files.delete(stream);
@@ -51,7 +51,7 @@ export class KnownContent {
 
   /** True while the file is followed: what it holds is read from there. */
   isFollowed({ id }: Known): boolean {
-    return id !== undefined && this.#holdings.byStream(id) !== undefined;
+    return id !== undefined && this.#knownFiles.byStream(id) !== undefined;
   }
 
   /**

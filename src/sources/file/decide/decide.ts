@@ -8,7 +8,7 @@ import type { SavedStream } from '../known/stream.ts';
 import { endsInNuls, isBehind, isGone, lagOf, type TrackedFile } from '../known/tracked-file.ts';
 import type { FileStat } from '../scan/file-system.ts';
 import type { FoundFile } from '../scan/finder.ts';
-import { copies, type CopySight, knownFiles, type Row, type Sight } from './table.ts';
+import { copyRows, type CopySight, fileRows, type Row, type Sight } from './table.ts';
 
 /** What was observed of one known file. */
 export interface Observation {
@@ -68,11 +68,11 @@ export function decide({ known, unknown }: Observations): Decision[] {
 }
 
 export function decideFile(sight: Sight): KnownChange {
-  return rowOf(knownFiles, sight).change;
+  return rowOf(fileRows, sight).change;
 }
 
 export function decideCopy(sight: CopySight): NewChange {
-  return rowOf(copies, sight).change;
+  return rowOf(copyRows, sight).change;
 }
 
 /** `isReached`: a pattern leads to where the file was first, or is now. */

@@ -5,14 +5,14 @@ import { countLost, type Losing, type Rescue } from '../../../core/source.ts';
 import type { StreamStore } from '../../../core/stream.ts';
 import { LOWER_BOUND, type Notices } from '../scan/notices.ts';
 import type { OpenFiles } from './open-files.ts';
-import type { Holdings } from './holdings.ts';
+import type { KnownFiles } from './known-files.ts';
 import { endsInNuls, isDetached, isBehind, isGone, isRotated, lagOf, type TrackedFile } from './tracked-file.ts';
 
 export interface MaintenanceOptions extends Losing {
   readonly streams: StreamStore;
   readonly clock: Clock;
   readonly notices: Notices;
-  readonly holdings: Holdings;
+  readonly knownFiles: KnownFiles;
   readonly descriptors: OpenFiles;
   readonly rescue: Rescue | undefined;
   /** Unread bytes of deleted files that may be held open while the disk buffer is full. */
@@ -63,9 +63,9 @@ export class Maintenance {
 
   /** Gives up the files that were deleted first where neither the disk buffer nor the budget has room for all. */
   keepBudget(): void {
-    const { holdings, rescue, maxDeletedBytes } = this.#options;
+    const { knownFiles, rescue, maxDeletedBytes } = this.#options;
     if (!rescue?.isFull) return;
-    const held = [...holdings.gone].filter((file) => file.disk.fd !== undefined).sort((a, b) => a.disk.leftAtMs - b.disk.leftAtMs);
+    const held = [...knownFiles.gone].filter((file) => file.disk.fd !== undefined).sort((a, b) => a.disk.leftAtMs - b.disk.leftAtMs);
     let bytes = held.reduce((sum, file) => sum + lagOf(file), 0);
     for (const file of held) {
       if (bytes <= maxDeletedBytes) return;
@@ -80,7 +80,7 @@ export class Maintenance {
   #passNuls(file: TrackedFile, stillMs: number): void {
     if (stillMs < (file.disk.place === 'deleted' ? LOOK_EVERY_MS : KEEP_OPEN_MS)) return;
     file.nulsFinalAt = file.size;
-    this.#options.holdings.enqueue(file);
+    this.#options.knownFiles.enqueue(file);
   }
 
   /** Nobody finishes the line of a file that was rotated or deleted. */
@@ -90,10 +90,10 @@ export class Maintenance {
 
   /** Has an unfinished line, or lines that wait for more of their event, sent. Until then its file stays open: a delete would take it along. */
   #sendPartial(file: TrackedFile, stillMs: number): void {
-    const { partialTimeoutMs, groupTimeoutMs, holdings } = this.#options;
+    const { partialTimeoutMs, groupTimeoutMs, knownFiles } = this.#options;
     if (file.stream.hasOpenEvent && stillMs >= groupTimeoutMs) {
       file.linesFinalAt = file.stream.endIn(file.size);
-      holdings.enqueue(file);
+      knownFiles.enqueue(file);
     }
     const waitMs = file.stream.hasOpenEvent ? Math.max(partialTimeoutMs, groupTimeoutMs) : partialTimeoutMs;
     const isOver = this.#isOver(file);
@@ -102,7 +102,7 @@ export class Maintenance {
     if (stillMs < Math.min(waitMs, mostMs)) return;
     file.finalAt = file.stream.endIn(file.size);
     if (isOver) file.nulsFinalAt = file.size;
-    holdings.enqueue(file);
+    knownFiles.enqueue(file);
   }
 
   /** The stream's content is in no file, and no copy was found. */
@@ -147,7 +147,7 @@ export class Maintenance {
 
   #remove(file: TrackedFile): void {
     this.#options.descriptors.close(file);
-    this.#options.holdings.remove(file);
+    this.#options.knownFiles.remove(file);
     if (file.stream.id !== undefined) this.expire(file.stream.id);
   }
 }

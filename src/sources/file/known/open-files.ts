@@ -8,7 +8,7 @@ import { codeOf, messageOf } from '../../../core/errors.ts';
 import { FORGET_AFTER_MS, MAX_OPEN_FILES, MAX_OPEN_RETRY_MS, MIN_OPEN_FILES, OPEN_FILES_GROW_MS } from '../limits.ts';
 import { type FileSystem, isSameFile } from '../scan/file-system.ts';
 import { closeQuietly } from '../scan/peek.ts';
-import type { Holdings } from './holdings.ts';
+import type { KnownFiles } from './known-files.ts';
 import type { Notices } from '../scan/notices.ts';
 import { isGone, type TrackedFile } from './tracked-file.ts';
 
@@ -16,7 +16,7 @@ export interface OpenFilesOptions {
   readonly fileSystem: FileSystem;
   readonly clock: Clock;
   readonly notices: Notices;
-  readonly holdings: Pick<Holdings, 'noteRealPath'>;
+  readonly knownFiles: Pick<KnownFiles, 'noteRealPath'>;
 }
 
 const FIRST_RETRY_MS = 1000;
@@ -51,7 +51,7 @@ export class OpenFiles {
 
   /** Makes sure the file is open. False when it cannot be used now; it is tried again. */
   open(file: TrackedFile): boolean {
-    const { fileSystem, clock, holdings } = this.#options;
+    const { fileSystem, clock, knownFiles } = this.#options;
     if (file.disk.failure && file.disk.failure.retryAtMs > clock.monotonic()) return false;
     if (file.disk.fd !== undefined && !file.disk.failure?.isStale) return true;
     if (isGone(file)) return file.disk.fd !== undefined;
@@ -76,7 +76,7 @@ export class OpenFiles {
     }
     this.close(file);
     file.disk.fd = fd;
-    holdings.noteRealPath(file, realPath);
+    knownFiles.noteRealPath(file, realPath);
     this.#files.add(file);
     return true;
   }

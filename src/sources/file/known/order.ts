@@ -10,7 +10,7 @@ import type { Grouping } from '../../../parsers/text/grouping.ts';
 import { findBom } from '../../framing/byte-window.ts';
 import type { LineShaping } from '../../framing/line-shaping.ts';
 import type { FileSystem } from '../scan/file-system.ts';
-import type { Holdings } from './holdings.ts';
+import type { KnownFiles } from './known-files.ts';
 import { readHead } from '../scan/peek.ts';
 import { datedName, rotatedFrom } from '../scan/rotated-names.ts';
 import { isDetached, isGone, lagOf, type TrackedFile } from './tracked-file.ts';
@@ -18,7 +18,7 @@ import { isDetached, isGone, lagOf, type TrackedFile } from './tracked-file.ts';
 export interface OrderOptions {
   readonly fileSystem: FileSystem;
   readonly clock: Clock;
-  readonly holdings: Holdings;
+  readonly knownFiles: KnownFiles;
   readonly shaping: LineShaping;
 }
 
@@ -45,9 +45,9 @@ export class Order {
   /** Links the added files to those that they continue: after a scan, when all are known. */
   link(): void {
     if (this.#fresh.size === 0) return;
-    const { holdings } = this.#options;
-    for (const file of this.#fresh) if (!holdings.files.has(file)) this.#fresh.delete(file);
-    for (const [path, file] of this.#last) if (!holdings.files.has(file)) this.#last.delete(path);
+    const { knownFiles } = this.#options;
+    for (const file of this.#fresh) if (!knownFiles.files.has(file)) this.#fresh.delete(file);
+    for (const [path, file] of this.#last) if (!knownFiles.files.has(file)) this.#last.delete(path);
     for (const [series, { path }] of this.#dated) if (!this.#last.has(path)) this.#dated.delete(series);
     for (const [path, files] of [...this.#generations()].sort(([a], [b]) => (a < b ? -1 : 1))) {
       const isThere = (file: TrackedFile): boolean => file.disk.path === path && !isGone(file);
@@ -64,7 +64,7 @@ export class Order {
       if (there) row.splice(behind === -1 ? row.length : behind, 0, there);
       for (const file of files) {
         this.#fresh.delete(file);
-        if (file.size > 0) holdings.enqueue(file);
+        if (file.size > 0) knownFiles.enqueue(file);
       }
       // Files of which none was known are merely alike by name.
       let before = this.#last.get(path) ?? this.#lastDated(path, row[0]);
@@ -117,14 +117,14 @@ export class Order {
     }
     let first = before;
     while (first.before) first = first.before;
-    this.#options.holdings.enqueue(first);
+    this.#options.knownFiles.enqueue(first);
     return true;
   }
 
   /** The file waits for no other one any more. */
   release(file: TrackedFile): void {
     this.#detach(file);
-    this.#options.holdings.enqueue(file);
+    this.#options.knownFiles.enqueue(file);
   }
 
   #detach(file: TrackedFile): void {
@@ -136,7 +136,7 @@ export class Order {
     const isUnread = lagOf(before) > 0 || before.before !== undefined;
     // So long after the last line of the one before, its event was over. A copy's birth time tells nothing about its first line.
     const isLate = !isCopied && before.disk.seenMtimeMs > 0 && file.bornMs - before.disk.seenMtimeMs > this.#options.shaping.groupTimeoutMs;
-    const isTaken = before.after !== undefined && this.#options.holdings.files.has(before.after);
+    const isTaken = before.after !== undefined && this.#options.knownFiles.files.has(before.after);
     if (!isUnread || isLate || isTaken || file.before || file.stream.offset > file.stream.startAt) return;
     before.after = file;
     file.before = before;
@@ -144,8 +144,8 @@ export class Order {
 
   /** Nothing more comes of the file before, or not soon enough. */
   #isOver(file: TrackedFile, before: TrackedFile): boolean {
-    const { holdings, clock } = this.#options;
-    if (!holdings.files.has(before) || before.disk.failure !== undefined) return true;
+    const { knownFiles, clock } = this.#options;
+    if (!knownFiles.files.has(before) || before.disk.failure !== undefined) return true;
     // What was deleted must not wait for what waits for the sinks.
     if (file.disk.place === 'deleted' && before.disk.place !== 'deleted') return true;
     if (isDetached(before) && clock.monotonic() - before.disk.leftAtMs >= KEEP_OPEN_MS) return true;

@@ -55,7 +55,7 @@ export class Apply {
   /** Goes on with the stream of an earlier process. Nothing is given up while its content cannot be compared: the first turn does so. */
   resume({ kind, record, found }: SavedFile): void {
     const { generations, shapeOf } = this.#options;
-    const { holdings, readBefore, identities, now } = generations;
+    const { knownFiles, readBefore, identities, now } = generations;
     const isLost = kind === 'gone' || kind === 'replaced';
     const { path, stat } = isLost ? { path: record.path, stat: { ...NO_FILE, size: record.resumeAt } } : (found ?? lastSightOf(record));
     const place = isLost ? 'detached' : found ? generations.placeOf(path) : 'away';
@@ -68,7 +68,7 @@ export class Apply {
     const isFilled = isLost && found !== undefined && isEmpty(file.stream) && found.stat.size >= (record.seenSize ?? 0);
     noteSize(file, Math.max(record.resumeAt, isFilled ? 0 : (record.seenSize ?? 0)));
     if (kind === 'left out') {
-      holdings.leftOut.add(file);
+      knownFiles.leftOut.add(file);
       return;
     }
     if (isLost && record.identity && record.resumeAt > 0) readBefore.set(inodeKey(record.identity), record.resumeAt);
@@ -84,7 +84,7 @@ export class Apply {
     const { file, disk, found, place, held, trouble } = observation;
     const { generations } = this.#options;
     // What another stream has by now is observed again.
-    if (file.disk !== disk || isDetached(file) || !generations.holdings.files.has(file)) return;
+    if (file.disk !== disk || isDetached(file) || !generations.knownFiles.files.has(file)) return;
     if (trouble !== undefined) generations.descriptors.fail(file, trouble);
     if (kind !== 'continued' && kind !== 'undecided') disk.lastChange = kind;
     switch (kind) {
@@ -111,7 +111,7 @@ export class Apply {
   #follow(found: FoundFile): void {
     const { generations, left, notices } = this.#options;
     // Acting on an earlier decision may have taken it up.
-    if (generations.holdings.in(found.stat)) return;
+    if (generations.knownFiles.in(found.stat)) return;
     // The first scan logs how many there are.
     const isExpected = generations.scan === 1 || left.has(found.path);
     if (isExpected) notices.event('debug', { path: found.path, size: found.stat.size }, 'new file');
@@ -149,7 +149,7 @@ export class Apply {
     const current = generations.current(file);
     // While it is closed, it may hold other content; the reader's turn compares it.
     if (current.disk.fd === undefined && stat.size > current.size) current.size = stat.size;
-    generations.holdings.enqueue(current);
+    generations.knownFiles.enqueue(current);
     if (stat.size > 0 && (current.stream.id === undefined || current.stream.nuls.gapTo > 0)) this.#nameAndLetGo(current);
   }
 

@@ -44,11 +44,11 @@ export class Copies {
 
   /** True, and the file waits, when it may be a copy of a file that is known. It is open, and has bytes and no stream. */
   suspect(file: TrackedFile): boolean {
-    const { holdings } = this.#options;
+    const { knownFiles } = this.#options;
     const isEarly = this.#isScanning && (file.disk.place === 'aside' || rotatedFrom(file.disk.path) !== undefined);
     const truncated = this.#gather(file, true, isEarly);
     for (const each of truncated) this.#compareWith(each);
-    return file.isUndecided || holdings.in(file.disk) !== file;
+    return file.isUndecided || knownFiles.in(file.disk) !== file;
   }
 
   /** Looks for copies of detached streams. `decide` goes on: a copy may have the inode of a file that this scan has not missed yet. */
@@ -98,7 +98,7 @@ export class Copies {
   /** Stops following a file without a stream that is not there any more. */
   remove(file: TrackedFile): void {
     this.#forget(file);
-    this.#options.holdings.remove(file);
+    this.#options.knownFiles.remove(file);
   }
 
   /** It is known what the file is. */
@@ -118,19 +118,19 @@ export class Copies {
 
   /** Collects all that the file may be a copy of, before anything is decided. Returns the streams that turned out to be truncated. */
   #gatherInto(entry: Undecided, file: TrackedFile): readonly TrackedFile[] {
-    const { holdings, once } = this.#options;
+    const { knownFiles, once } = this.#options;
     entry.isIncomplete = true;
     const truncated: TrackedFile[] = [];
     const nameStart = parentOf(file.disk.path).length + 2;
     try {
       for (let end = file.disk.path.length - 1; end >= nameStart; end -= 1) {
-        const original = holdings.leadingTo(file.disk.path.slice(0, end));
+        const original = knownFiles.leadingTo(file.disk.path.slice(0, end));
         if (original?.stream.id === undefined || entry.compared.has(original)) continue;
         if (!basesOf(original).some((base) => extendsName(file.disk.path, base))) continue;
         if (this.matcher.mayHold(original, file) && !once) this.#compare(file, original);
         else if (isDetached(original)) truncated.push(original);
       }
-      for (const each of [...this.#detached.keys(), ...holdings.gone])
+      for (const each of [...this.#detached.keys(), ...knownFiles.gone])
         if (each.stream.id !== undefined && basesOf(each).some((base) => extendsName(file.disk.path, base))) this.#compare(file, each);
     } finally {
       entry.isIncomplete = false;

@@ -3,7 +3,7 @@ import { HEAD_BYTES, TAIL_BYTES } from '../../../core/limits.ts';
 import { tailOf } from '../../../core/tail.ts';
 import type { NewChange } from '../known/change.ts';
 import { compare, CopyComparison, fingerprintOfText, hasFingerprint, type Verdict } from '../known/content.ts';
-import type { Holdings } from '../known/holdings.ts';
+import type { KnownFiles } from '../known/known-files.ts';
 import type { OpenFiles } from '../known/open-files.ts';
 import { isDetached, isGone, isUnread, type TrackedFile } from '../known/tracked-file.ts';
 import { COPY_CHECK_BYTES, DECIDE_COPY_MS } from '../limits.ts';
@@ -17,7 +17,7 @@ import { checkHolder } from '../observe/observe-file.ts';
 export interface CopyMatcherOptions {
   readonly fileSystem: FileSystem;
   readonly descriptors: OpenFiles;
-  readonly holdings: Holdings;
+  readonly knownFiles: KnownFiles;
   /** Compares the file with its stream: if it was truncated, that is detached, and its copy sought, when this returns. */
   verify(file: TrackedFile): void;
   /** The file was truncated: its stream is detached, and its copy sought, when this returns. */
@@ -56,11 +56,11 @@ export class CopyMatcher {
 
   /** True where a file beside it begins like the generation, which is still in its file, and has as much as was seen of that. */
   mayHaveCopy(generation: TrackedFile): boolean {
-    const { fileSystem, holdings } = this.#options;
+    const { fileSystem, knownFiles } = this.#options;
     const names = new FolderNames(fileSystem);
     const beside = basesOf(generation).flatMap((base) => names.extending(base));
     return beside.some((found) => {
-      const known = holdings.in(found.stat);
+      const known = knownFiles.in(found.stat);
       const isNamed = known?.stream.id !== undefined && checkHolder(known, found, fileSystem).content !== 'different';
       if (found.stat.size < generation.stream.endIn(generation.sureSize) || isNamed) return false;
       const { identity } = generation.stream;
@@ -135,11 +135,11 @@ export class CopyMatcher {
 
   /** True where a file of which nothing is known is where the generation was first, and begins as the candidate does. Throws system errors. */
   #isUnknownAlike(file: TrackedFile, generation: TrackedFile): boolean {
-    const { fileSystem, holdings } = this.#options;
+    const { fileSystem, knownFiles } = this.#options;
     return basesOf(generation).some((base) => {
       if (!extendsName(file.disk.path, base)) return false;
       const stat = fileSystem.stat(base);
-      if (stat?.kind !== 'file' || stat.size === 0 || holdings.in(stat)?.stream.id !== undefined) return false;
+      if (stat?.kind !== 'file' || stat.size === 0 || knownFiles.in(stat)?.stream.id !== undefined) return false;
       const length = Math.min(stat.size, HEAD_BYTES);
       const head = withOpenIfReadable(fileSystem, base, (fd) => readHead(fileSystem, fd, length));
       return head?.equals(readHead(fileSystem, file.disk.fd!, length)) === true;

@@ -11,7 +11,7 @@ import type { FileStat, FileSystem } from '../scan/file-system.ts';
 import type { StreamIdentities } from '../known/stream-identities.ts';
 import { LOWER_BOUND, type Notices } from '../scan/notices.ts';
 import type { OpenFiles } from '../known/open-files.ts';
-import type { Holdings } from '../known/holdings.ts';
+import type { KnownFiles } from '../known/known-files.ts';
 import { readBefore } from '../scan/peek.ts';
 import type { FirstPlace } from '../scan/rotated-names.ts';
 import { isDetached, isGone, type TrackedFile } from '../known/tracked-file.ts';
@@ -26,7 +26,7 @@ export interface CopyEnd {
 export interface CopyOutcomesOptions extends Losing {
   readonly fileSystem: FileSystem;
   readonly notices: Notices;
-  readonly holdings: Holdings;
+  readonly knownFiles: KnownFiles;
   readonly descriptors: OpenFiles;
   readonly identities: StreamIdentities;
   /** No glob matches the path, and rotation may have made it of the other one. */
@@ -43,7 +43,7 @@ export class CopyOutcomes {
 
   /** The stream is read on in its copy. Seen bytes that the copy lacks are lost, unless they were read. */
   moveInto(generation: TrackedFile, copy: TrackedFile, stat: FileStat, end?: CopyEnd): void {
-    const { notices, holdings, descriptors, identities } = this.#options;
+    const { notices, knownFiles, descriptors, identities } = this.#options;
     const { offset, inHand } = generation.stream;
     const lostBytes = isDetached(generation)
       ? Math.max(0, generation.stream.endIn(generation.size) - Math.max(stat.size, offset + inHand))
@@ -52,8 +52,8 @@ export class CopyOutcomes {
     const fields = { path: generation.disk.path, copy: copy.disk.path, offset, size: stat.size, lostBytes };
     notices.event(lostBytes > 0 ? 'warn' : 'info', fields, `file was copied and truncated, reading on in its copy${LOWER_BOUND}`);
     descriptors.close(generation);
-    holdings.takeOver(generation, copy);
-    holdings.remove(copy);
+    knownFiles.takeOver(generation, copy);
+    knownFiles.remove(copy);
     descriptors.handOver(copy, generation);
     generation.disk.lastChange = 'copied';
     generation.size = generation.sureSize = stat.size;
@@ -64,7 +64,7 @@ export class CopyOutcomes {
     if (end || isGone(generation)) identities.noteDeleted(generation);
     else identities.noteFound(generation);
     identities.save(generation);
-    holdings.enqueue(generation);
+    knownFiles.enqueue(generation);
   }
 
   /** Nothing of the file is to be read. A stream of its own says so, also after a restart. */
@@ -80,7 +80,7 @@ export class CopyOutcomes {
 
   /** The file is no copy: it is read from its beginning if it is one of the source's, or left to the next scan. */
   takeUp(file: TrackedFile, generation: TrackedFile, wasFollowed: boolean): void {
-    const { holdings, descriptors, isRotatedFrom, isMatched } = this.#options;
+    const { knownFiles, descriptors, isRotatedFrom, isMatched } = this.#options;
     const isBornSince = file.bornMs > generation.stream.createdMs - BIRTH_SLACK_MS;
     // Before a scan came to it, the file that it is a copy of may not be known either.
     const isSeen = file.disk.place === 'matched' && file.disk.seenSize >= 0;
@@ -88,12 +88,12 @@ export class CopyOutcomes {
     const isLast = isGone(file) && file.disk.fd !== undefined && isMatched(file.disk.path);
     if (wasFollowed || isSeen || isLast || (isBornSince && isRotatedFrom(file.disk.path, generation.stream))) return this.#follow(file);
     descriptors.close(file);
-    holdings.remove(file);
+    knownFiles.remove(file);
   }
 
   #follow(file: TrackedFile): void {
-    const { holdings, descriptors, identities } = this.#options;
-    holdings.enqueue(file);
+    const { knownFiles, descriptors, identities } = this.#options;
+    knownFiles.enqueue(file);
     if (file.disk.fd === undefined) return;
     try {
       // It was truncated since.

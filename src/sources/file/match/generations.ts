@@ -15,7 +15,7 @@ import { StreamIdentities } from '../known/stream-identities.ts';
 import { LOWER_BOUND } from '../scan/notices.ts';
 import { OpenFiles } from '../known/open-files.ts';
 import { countLost } from '../../../core/source.ts';
-import { Holdings } from '../known/holdings.ts';
+import { KnownFiles } from '../known/known-files.ts';
 import { isUntouched } from '../known/content.ts';
 import { InPlaceChanges, READ_AGAIN } from '../known/in-place.ts';
 import { goOn } from './go-on.ts';
@@ -25,7 +25,7 @@ import { Order } from '../known/order.ts';
 import type { Place } from '../known/file-on-disk.ts';
 import { isDetached, isGone, newTrackedFile, type TrackedFile } from '../known/tracked-file.ts';
 
-export interface GenerationsOptions extends Omit<MaintenanceOptions, 'holdings' | 'descriptors' | 'groupTimeoutMs'> {
+export interface GenerationsOptions extends Omit<MaintenanceOptions, 'knownFiles' | 'descriptors' | 'groupTimeoutMs'> {
   /** The source's id. */
   readonly source: string;
   readonly fileSystem: FileSystem;
@@ -39,7 +39,7 @@ export interface GenerationsOptions extends Omit<MaintenanceOptions, 'holdings' 
 }
 
 export class Generations {
-  readonly holdings: Holdings;
+  readonly knownFiles: KnownFiles;
   /** The open descriptors of the files. */
   readonly descriptors: OpenFiles;
   /** Their streams. */
@@ -59,20 +59,20 @@ export class Generations {
   constructor(options: GenerationsOptions) {
     this.#options = options;
     this.fileSystem = options.fileSystem;
-    const holdings = (this.holdings = new Holdings(options.rescue !== undefined));
-    this.descriptors = new OpenFiles({ ...options, holdings });
-    this.order = new Order({ ...options, holdings });
+    const knownFiles = (this.knownFiles = new KnownFiles(options.rescue !== undefined));
+    this.descriptors = new OpenFiles({ ...options, knownFiles });
+    this.order = new Order({ ...options, knownFiles });
     const { groupTimeoutMs } = options.shaping;
-    this.maintenance = new Maintenance({ ...options, groupTimeoutMs, holdings, descriptors: this.descriptors });
+    this.maintenance = new Maintenance({ ...options, groupTimeoutMs, knownFiles, descriptors: this.descriptors });
     const gaps = (this.gaps = new NulGaps(options));
     this.identities = new StreamIdentities({ ...options, gaps });
     this.#inPlace = new InPlaceChanges(options);
     const { identities, descriptors } = this;
     const isRotatedFrom = (path: string, of: FirstPlace): boolean => this.isRotatedFrom(path, of);
-    const outcomes = new CopyOutcomes({ ...options, holdings, descriptors, identities, isRotatedFrom });
+    const outcomes = new CopyOutcomes({ ...options, knownFiles, descriptors, identities, isRotatedFrom });
     this.copies = new Copies({
       ...options,
-      holdings,
+      knownFiles,
       descriptors,
       outcomes,
       track: (path, stat, generation) => this.trackAside(path, stat, generation.stream),
@@ -89,7 +89,7 @@ export class Generations {
 
   /** Follows the file from now on. */
   add(file: TrackedFile): void {
-    this.holdings.add(file);
+    this.knownFiles.add(file);
     this.order.add(file);
   }
 
@@ -145,7 +145,7 @@ export class Generations {
     next.stream.nuls.isAfterTruncation = file.size > 0 && !isFilled;
     if (isFilled || change.isThere) file.size = file.stream.position;
     next.stream.readFromMs = change.readFromMs;
-    this.holdings.takeOver(next, file);
+    this.knownFiles.takeOver(next, file);
     this.order.add(next);
     this.descriptors.handOver(file, next);
     next.disk.seenSize = stat.size;
@@ -154,13 +154,13 @@ export class Generations {
     next.disk.changedAtMs = file.disk.leftAtMs = this.now;
     // Truncated again, it may have a copy already, which needs a stream to be compared with.
     if (next.size > 0 && rotatedFrom(next.disk.path) === undefined) this.name(next);
-    if (file.stream.id === undefined) this.holdings.remove(file);
+    if (file.stream.id === undefined) this.knownFiles.remove(file);
     else this.copies.seek([file]);
     // What was read of it, and not delivered, is in no file that was found yet.
     if (isDetached(file)) this.identities.noteDeleted(file);
     // What is there now may be known for a copy already.
-    const current = this.holdings.in(next.disk) ?? next;
-    this.holdings.enqueue(current);
+    const current = this.knownFiles.in(next.disk) ?? next;
+    this.knownFiles.enqueue(current);
     return current;
   }
 
@@ -168,13 +168,13 @@ export class Generations {
   followInode(file: TrackedFile, stat: FileStat): void {
     if (isSameFile(file.disk, stat) || file.isBusy) return;
     this.descriptors.close(file);
-    this.holdings.replaceInode(file, stat);
+    this.knownFiles.replaceInode(file, stat);
     this.identities.save(file);
   }
 
   /** The known file that has this inode, unless the inode was given to another one; `unsure` while its content cannot be read. */
   holderOf(found: FoundFile): TrackedFile | 'unsure' | undefined {
-    const file = this.holdings.in(found.stat);
+    const file = this.knownFiles.in(found.stat);
     if (!file) return undefined;
     const { content, trouble } = checkHolder(file, found, this.fileSystem);
     if (trouble !== undefined) this.descriptors.fail(file, trouble);
@@ -182,13 +182,13 @@ export class Generations {
     if (content === 'same') return file;
     this.detach(file);
     // It may have been taken up where a copy was looked for.
-    return this.holdings.in(found.stat);
+    return this.knownFiles.in(found.stat);
   }
 
   /** Detaches a file whose inode was given to another one; `takeUp` follows that before a copy is looked for. */
   detach(file: TrackedFile, takeUp: () => void = () => {}): void {
     file.disk.lastChange = 'replaced';
-    this.holdings.detach(file);
+    this.knownFiles.detach(file);
     file.disk.leftAtMs = this.now;
     takeUp();
     if (file.stream.id === undefined) return this.copies.remove(file);
@@ -253,7 +253,7 @@ export class Generations {
   /** The file is somewhere else now. While no name of it is known, its bytes are spooled. */
   place(file: TrackedFile, place: Place, path = file.disk.path): void {
     const wasGone = isGone(file);
-    this.holdings.place(file, place, path);
+    this.knownFiles.place(file, place, path);
     if (isGone(file)) this.identities.noteDeleted(file);
     else if (wasGone) this.identities.noteFound(file);
   }

@@ -1,7 +1,7 @@
 /** Begins a stream in the middle of a file, behind what another stream read of it. */
 import type { Tail } from '../../../core/block.ts';
 import type { FileStat } from '../scan/file-system.ts';
-import type { Holdings } from '../known/holdings.ts';
+import type { KnownFiles } from '../known/known-files.ts';
 import type { KeptStretch } from '../known/kept-content.ts';
 import type { Maintenance } from '../known/maintenance.ts';
 import type { OpenFiles } from '../known/open-files.ts';
@@ -9,7 +9,7 @@ import type { StreamIdentities } from '../known/stream-identities.ts';
 import { newTrackedFile, type TrackedFile } from '../known/tracked-file.ts';
 
 export interface GoOnOptions {
-  readonly holdings: Holdings;
+  readonly knownFiles: KnownFiles;
   readonly descriptors: OpenFiles;
   readonly identities: StreamIdentities;
   readonly maintenance: Maintenance;
@@ -29,7 +29,7 @@ export interface Beginning {
  * it was, and goes to the disk buffer. Throws system errors.
  */
 export function goOn(options: GoOnOptions, file: TrackedFile, stat: FileStat, { kept, tail }: Beginning): TrackedFile {
-  const { holdings, descriptors, identities, maintenance, now, scan } = options;
+  const { knownFiles, descriptors, identities, maintenance, now, scan } = options;
   const next = newTrackedFile(file.stream.firstPath, stat, file.stream.shape, now, scan);
   const { beginsInLine: _, endsInLine: __, headers: ___, ...identity } = file.stream.identity;
   Object.assign(next.stream, { identity, realPath: file.stream.realPath });
@@ -37,9 +37,9 @@ export function goOn(options: GoOnOptions, file: TrackedFile, stat: FileStat, { 
   next.stream.readFromMs = file.stream.readFromMs;
   identities.noteDeleted(file);
   identities.noteRead(file);
-  holdings.takeOver(next, file);
+  knownFiles.takeOver(next, file);
   descriptors.handOver(file, next);
-  holdings.remove(file);
+  knownFiles.remove(file);
   maintenance.expire(file.stream.id!);
   identities.mint(next, kept);
   return next;

@@ -29,7 +29,7 @@ export interface RestoredCounts {
 /** Takes up every record, and every file that rotation made of a record's file since. */
 export async function restore(stored: readonly StreamRecord[], options: RestoreOptions): Promise<RestoredCounts> {
   const { tracker, generations, fileSystem, isReached } = options;
-  const { copies, holdings } = generations;
+  const { copies, knownFiles } = generations;
   const saved = new SavedFiles(options);
   const names = new FolderNames(fileSystem);
   const records = stored.map((record) => saved.shorten(withRealPath(record, names)));
@@ -37,22 +37,22 @@ export async function restore(stored: readonly StreamRecord[], options: RestoreO
   // The newest first: an older generation of the same inode can only be what is left of it.
   for (const record of records.toReversed()) {
     const found = saved.locate(record);
-    const sight = saved.sightOf(record, found, (file) => holdings.in(file) !== undefined);
+    const sight = saved.sightOf(record, found, (file) => knownFiles.in(file) !== undefined);
     const kind = decideSaved(sight, isReached(record.path) || (found !== undefined && isReached(found.path)));
     const change = { kind, record, found };
     tracker.apply.resume(change);
     if (kind === 'replaced') replaced.push(change);
   }
-  const detached = [...holdings.files].filter(isDetached);
-  const [away, leftOut] = [holdings.gone.size, holdings.leftOut.size];
-  const recognized = holdings.files.size - detached.length - away;
+  const detached = [...knownFiles.files].filter(isDetached);
+  const [away, leftOut] = [knownFiles.gone.size, knownFiles.leftOut.size];
+  const recognized = knownFiles.files.size - detached.length - away;
   copies.seek(detached, names);
   while (copies.decide()) await setImmediate();
   // Truncated, or created under a free inode, and rotated away: it is read unless a stream has it by now.
   for (const { record, found } of replaced) tracker.apply.takeRotated(found!, firstPlaceOf(record));
   // Streams are made later than their files, and others may have been made in between.
   const lastBorn = new Map<string, number>();
-  for (const file of holdings.files) {
+  for (const file of knownFiles.files) {
     const { firstPath } = file.stream;
     if (isRotated(file) && !isDetached(file) && file.bornMs > 0)
       lastBorn.set(firstPath, Math.max(file.bornMs, lastBorn.get(firstPath) ?? 0));
@@ -61,7 +61,7 @@ export async function restore(stored: readonly StreamRecord[], options: RestoreO
   for (const [path, record] of made)
     tracker.expectAt(firstPlaceOf(record), Math.min(record.createdMs, lastBorn.get(path) ?? Infinity), names);
   // A file that is younger than its stream is a copy: what was written to its original since may have been rotated away.
-  for (const file of [...holdings.files]) {
+  for (const file of [...knownFiles.files]) {
     if (isRotated(file) && file.bornMs > file.stream.createdMs - BIRTH_SLACK_MS)
       tracker.takeBeside(file.stream, names, ({ stat }) => stat.mtimeMs >= file.bornMs);
   }

@@ -42,21 +42,14 @@ export class SavedFiles {
     isTaken: (file: Pick<FileStat | FileIdentity, 'device' | 'inode'>) => boolean,
   ): Sight {
     const { identity, path } = record;
-    const lastPath = identity?.path ?? path;
+    const mayBeAway = there === undefined && identity !== undefined && !isTaken(identity);
     const lastRealPath = identity?.path ?? identity?.realPath ?? path;
-    const compareContent = (): Sight['content'] => (isTaken(there!.stat) ? 'different' : this.#compare(record, there!));
-    const isAway = (): boolean =>
-      identity !== undefined && !isTaken(identity) && isMountAway(this.#options.fileSystem, lastRealPath, identity.device);
     return {
-      path: there?.path === lastPath ? 'itself' : 'something else',
+      path: there?.path === (identity?.path ?? path) ? 'itself' : 'something else',
       descriptor: 'closed',
       isElsewhere: there !== undefined,
-      get content() {
-        return compareContent();
-      },
-      get isMountAway() {
-        return isAway();
-      },
+      content: there === undefined ? 'unknown' : isTaken(there.stat) ? 'different' : this.#compare(record, there),
+      isMountAway: mayBeAway && isMountAway(this.#options.fileSystem, lastRealPath, identity.device),
     };
   }
 

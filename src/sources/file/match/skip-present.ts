@@ -17,9 +17,9 @@ export interface SkipOptions {
 
 /** A file that cannot be read now is read from its beginning later: its present end is not known. */
 export function skipPresent(found: ReadonlyMap<string, FoundFile>, { generations, maxEventBytes, encoding }: SkipOptions): void {
-  const { descriptors, fileSystem, holdings } = generations;
+  const { descriptors, fileSystem, knownFiles } = generations;
   for (const each of [...found.values()].sort((a, b) => (a.path < b.path ? -1 : 1))) {
-    if (holdings.in(each.stat)) continue;
+    if (knownFiles.in(each.stat)) continue;
     const file = generations.track(each);
     if (!descriptors.open(file)) continue;
     try {

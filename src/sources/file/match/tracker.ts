@@ -34,17 +34,17 @@ export class Tracker {
 
   /** Matches what a scan found to what is known: everywhere, or in one folder alone. Other work gets its turn now and then. */
   async scan(found: ReadonlyMap<string, FoundFile>, pause: () => Promise<void> = () => Promise.resolve(), folder?: string): Promise<void> {
-    const { holdings, copies, fileSystem, now } = this.#generations;
+    const { knownFiles, copies, fileSystem, now } = this.#generations;
     const number = (this.#generations.scan += 1);
     copies.beginScan();
     const isIgnored = (stat: FileStat): boolean => this.apply.isIgnored(stat);
     const scan = { fileSystem, nowMs: now, folders: new Map(), number, folder, stableInodes: this.#options.stableInodes, isIgnored };
-    const { known, rest } = observePaths(found.values(), holdings, scan);
+    const { known, rest } = observePaths(found.values(), knownFiles, scan);
     this.#actOn(known);
     const left = new Set(rest);
     // What a round decided may tell the next one more: a file that lost its inode leaves that to another one.
     for (let round = 1; round <= MAX_ROUNDS; round += 1) {
-      const observations = observeRest(left, holdings, scan);
+      const observations = observeRest(left, knownFiles, scan);
       const decisions = decide(observations);
       for (const [n, decision] of decisions.entries()) {
         if (n > 0 && n % SCAN_SLICE_FILES === 0 && decision.kind === 'new') await pause();
@@ -57,7 +57,7 @@ export class Tracker {
       for (const { kind, observation } of decisions as readonly KnownDecision[]) if (kind === 'continued') left.delete(observation.found!);
     }
     this.#findBornBetween(folder);
-    this.#finish(() => holdings.filesIn(folder));
+    this.#finish(() => knownFiles.filesIn(folder));
   }
 
   /** What is decided and kept after every look, of these files. */
@@ -73,7 +73,7 @@ export class Tracker {
 
   /** Of new files: those that were gone or renamed before they could be opened. A copy can still be told from what was cut off in this scan. */
   #lookAfter(decisions: readonly Decision[], options: ObserveOptions): void {
-    const files = decisions.flatMap((each) => (each.kind === 'new' ? (this.#generations.holdings.at(each.found.path) ?? []) : []));
+    const files = decisions.flatMap((each) => (each.kind === 'new' ? (this.#generations.knownFiles.at(each.found.path) ?? []) : []));
     const lost = files.filter(({ disk, stream }) => disk.fd === undefined && stream.id === undefined && !disk.failure);
     this.#actOn(lost.map((file) => observe(file, options)));
   }
@@ -84,13 +84,14 @@ export class Tracker {
 
   /** Looks at files that are said to have changed. False where a path leads to another file than is known there: its folder is to be scanned. */
   lookAt(paths: Iterable<string>): boolean {
-    const { holdings } = this.#generations;
+    const { knownFiles } = this.#generations;
     this.#generations.scan += 1;
     const files: TrackedFile[] = [];
     let isKnown = true;
     for (const path of paths) {
       const file =
-        holdings.at(path) ?? [...holdings.inFolder(parentOf(path))].find((each) => each.disk.path === path && each.disk.place === 'aside');
+        knownFiles.at(path) ??
+        [...knownFiles.inFolder(parentOf(path))].find((each) => each.disk.path === path && each.disk.place === 'aside');
       const stat = file && statIfAt(this.#options.fileSystem, path, file.disk);
       if (!file) isKnown &&= this.#generations.placeOf(path) !== 'matched';
       else if (!stat || isReplaced(file, stat)) isKnown = false;
@@ -115,7 +116,7 @@ export class Tracker {
     const search = (place: FirstPlace, nextBornMs: number): boolean =>
       (folder === undefined || parentOf(place.firstPath) === folder) &&
       this.takeBeside(place, names, (found, of) => mayBeLeft(found, of, nextBornMs));
-    this.#left.search(search, (path) => this.#generations.holdings.at(path) !== undefined);
+    this.#left.search(search, (path) => this.#generations.knownFiles.at(path) !== undefined);
   }
 
   /** Takes up files that rotation made of what was first at a place, and that no glob matches. False when a folder cannot be read now. */
@@ -137,9 +138,9 @@ export class Tracker {
    * up, descriptors that are not needed any more.
    */
   look(): void {
-    const { holdings, descriptors, fileSystem, now } = this.#generations;
+    const { knownFiles, descriptors, fileSystem, now } = this.#generations;
     const files: TrackedFile[] = [];
-    for (const file of new Set([...descriptors.files, ...holdings.gone])) {
+    for (const file of new Set([...descriptors.files, ...knownFiles.gone])) {
       const { held, trouble } = lookAtDescriptor(file, fileSystem, now);
       if (trouble !== undefined) descriptors.fail(file, trouble);
       if (!held) continue;
@@ -152,8 +153,8 @@ export class Tracker {
 
   /** True while something must be looked at between two scans. */
   get needsLooks(): boolean {
-    const { descriptors, holdings, copies } = this.#generations;
-    return descriptors.files.size + holdings.gone.size > 0 || copies.isBusy;
+    const { descriptors, knownFiles, copies } = this.#generations;
+    return descriptors.files.size + knownFiles.gone.size > 0 || copies.isBusy;
   }
 }
 

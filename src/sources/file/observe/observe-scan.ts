@@ -1,6 +1,6 @@
 /** Joins what a scan found with the files that are known: gathers an observation of each that was not acted on yet in this scan. */
 import type { Observation, Observations, UnknownFile } from '../decide/decide.ts';
-import type { Holdings } from '../known/holdings.ts';
+import type { KnownFiles } from '../known/known-files.ts';
 import { isDetached } from '../known/tracked-file.ts';
 import { type FileStat, isSameFile } from '../scan/file-system.ts';
 import type { FoundFile } from '../scan/finder.ts';
@@ -19,7 +19,7 @@ export interface ScanOptions extends ObserveOptions {
 /** What a scan found that is known at its path, and all that must be looked at further. */
 export function observePaths(
   found: Iterable<FoundFile>,
-  known: Holdings,
+  known: KnownFiles,
   { stableInodes, fileSystem }: ScanOptions,
 ): { readonly known: Observation[]; readonly rest: FoundFile[] } {
   const seen: Observation[] = [];
@@ -36,7 +36,7 @@ export function observePaths(
 }
 
 /** The known files that the scan did not see yet, by what it found elsewhere or else by a look at each; and what it found and nobody knows. */
-export function observeRest(found: Iterable<FoundFile>, known: Holdings, options: ScanOptions): Observations {
+export function observeRest(found: Iterable<FoundFile>, known: KnownFiles, options: ScanOptions): Observations {
   const seen = new Map<unknown, Observation>();
   const unknown: UnknownFile[] = [];
   const away = new Map([...known.gone].filter(({ disk }) => disk.place === 'away').map((file) => [file.disk.path, file]));

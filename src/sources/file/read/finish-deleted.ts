@@ -15,9 +15,9 @@ export interface FinishOptions extends Losing {
 
 /** Files that continue an event of another one come after it. What the lane does not take any more is counted as lost. */
 export async function finishDeleted(options: FinishOptions, reader: Reader): Promise<void> {
-  const { holdings, copies } = options.generations;
+  const { knownFiles, copies } = options.generations;
   while (copies.decide()) await setImmediate();
-  const gone = [...holdings.gone].sort((a, b) => placeInRow(a) - placeInRow(b));
+  const gone = [...knownFiles.gone].sort((a, b) => placeInRow(a) - placeInRow(b));
   for (const file of gone) if (file.disk.fd !== undefined && lagOf(file) > 0 && !isCopySoFar(file)) await finish(file, options, reader);
 }
 

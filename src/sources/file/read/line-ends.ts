@@ -9,7 +9,7 @@ import type { LineShaping } from '../../framing/line-shaping.ts';
 import { type FileStat, type FileSystem, isSameFile } from '../scan/file-system.ts';
 import { closeQuietly, readBefore, readHead } from '../scan/peek.ts';
 import { familyOf } from '../scan/rotated-names.ts';
-import type { Holdings } from '../known/holdings.ts';
+import type { KnownFiles } from '../known/known-files.ts';
 import { restAt, type TextPlace } from './in-line.ts';
 import { headersWith } from './last-header.ts';
 import { isDetached, lagOf, type TrackedFile } from '../known/tracked-file.ts';
@@ -26,7 +26,7 @@ export interface EndedFile {
 export interface LineEndsOptions {
   readonly fileSystem: FileSystem;
   readonly streams: StreamStore;
-  readonly holdings: Holdings;
+  readonly knownFiles: KnownFiles;
   readonly shaping: LineShaping;
   readonly compressed: () => Iterable<EndedFile>;
 }
@@ -68,15 +68,15 @@ export class LineEnds {
   /** Whether a file of this family, last written then, goes on with a line of another one. */
   goesOn(self: object, family: string, mtimeMs: number): boolean {
     if (!this.#isAsked) return false;
-    const { holdings, compressed } = this.#options;
-    if (holdings.takeLeftInLine(family)) return true;
+    const { knownFiles, compressed } = this.#options;
+    if (knownFiles.takeLeftInLine(family)) return true;
     const before: { mtimeMs: number; readonly endsInLine: () => boolean | undefined }[] = [];
     const note = (at: number, endsInLine: () => boolean | undefined): void => {
       if (at > mtimeMs || at < (before[0]?.mtimeMs ?? at)) return;
       if (at > (before[0]?.mtimeMs ?? at)) before.length = 0;
       before.push({ mtimeMs: at, endsInLine });
     };
-    for (const other of holdings.inFamily(family)) {
+    for (const other of knownFiles.inFamily(family)) {
       if (other === self || !(other.size > 0 || other.stream.offset > 0)) continue;
       note(this.#mtimeOf(other) ?? mtimeMs, () => this.#endsInLine(other));
     }

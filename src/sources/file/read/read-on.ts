@@ -118,7 +118,7 @@ interface ReadPart {
 
 /** Reads the file from its beginning until the event is over, or the file is. Undefined when it cannot be, or is of another kind. */
 async function readPart({ lines, fileSystem, generations }: ReadOnOptions, file: TrackedFile): Promise<ReadPart | undefined> {
-  if (!generations.holdings.files.has(file) || isDetached(file) || !generations.descriptors.open(file)) return undefined;
+  if (!generations.knownFiles.files.has(file) || isDetached(file) || !generations.descriptors.open(file)) return undefined;
   const { disk, stream } = file;
   const { fd } = disk;
   try {
@@ -196,5 +196,5 @@ export function followers(file: TrackedFile): TrackedFile[] {
 /** The lane does not take what it is offered of a file that was given up meanwhile: nobody else counts it. */
 export function loseInHand(options: Losing & Pick<ReadOnOptions, 'generations'>, file: TrackedFile): void {
   const { offset, inHand } = file.stream;
-  if (!options.generations.holdings.files.has(file)) countLost(options, file.stream, inHand, offset + inHand, 'not_taken');
+  if (!options.generations.knownFiles.files.has(file)) countLost(options, file.stream, inHand, offset + inHand, 'not_taken');
 }

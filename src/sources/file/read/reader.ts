@@ -71,7 +71,7 @@ export class Reader {
         if (ready) {
           current = ready;
           current.isBusy = isReading = true;
-          if (await this.#read(current)) this.#options.generations.holdings.enqueue(current);
+          if (await this.#read(current)) this.#options.generations.knownFiles.enqueue(current);
         }
         this.#options.generations.descriptors.recover(current);
       } catch (error) {
@@ -120,7 +120,7 @@ export class Reader {
     const search = generations.gaps.pass(current);
     if (search !== 'over') {
       generations.noteCut(current, current.stream.readTo);
-      if (search === 'more' && isBehind(current)) generations.holdings.enqueue(current);
+      if (search === 'more' && isBehind(current)) generations.knownFiles.enqueue(current);
       else if (search === 'more' && current.size <= Math.max(current.finalAt, current.nulsFinalAt)) generations.gaps.drop(current);
       return undefined;
     }

@@ -11,7 +11,7 @@ import { offerGroups } from './groups.ts';
 import { LaneRefusal, offerBlock } from './offer.ts';
 import { giveJoined, markOf } from './read-on.ts';
 import { readsOf } from './reads-of.ts';
-import type { Holdings } from '../known/holdings.ts';
+import type { KnownFiles } from '../known/known-files.ts';
 import { readHead } from '../scan/peek.ts';
 import { readPart, resetInLine } from './split-line.ts';
 import type { TrackedFile } from '../known/tracked-file.ts';
@@ -24,7 +24,7 @@ import { passNuls } from './nul-holes.ts';
 export interface SpanReaderOptions {
   readonly lines: Lines;
   readonly fileSystem: FileSystem;
-  readonly holdings: Holdings;
+  readonly knownFiles: KnownFiles;
   /** Of the lines' users. */
   readonly turns: Turns;
 }
@@ -65,8 +65,8 @@ export class SpanReader {
 
   /** False when the span's file is gone, or has nothing of it, or less than it should. `end`: of what it has of the span. */
   async #withFile(span: Span, use: (file: TrackedFile, fd: number, end: number) => Promise<boolean>): Promise<boolean> {
-    const { fileSystem, holdings } = this.#options;
-    const file = holdings.byStream(span.stream);
+    const { fileSystem, knownFiles } = this.#options;
+    const file = knownFiles.byStream(span.stream);
     if (!file) return false;
     const end = span.to <= file.stream.takenTo ? Math.min(span.to, file.stream.offset) : span.to;
     if (end <= span.from) return false;
@@ -125,8 +125,8 @@ export class SpanReader {
 
   /** The span's bytes as they are in the file now; undefined when they are gone or too many. Does not touch the lines. */
   async readSpan(span: Pick<Span, 'stream' | 'from' | 'to'>): Promise<Buffer | undefined> {
-    const { fileSystem, holdings } = this.#options;
-    const file = holdings.byStream(span.stream);
+    const { fileSystem, knownFiles } = this.#options;
+    const file = knownFiles.byStream(span.stream);
     if (!file || span.to - span.from > MAX_SPAN_BYTES) return undefined;
     const bytes = Buffer.alloc(span.to - span.from);
     let fd: number | undefined;

@@ -3,7 +3,7 @@ import { LINKS } from '../events.ts';
 import { type Fault, method } from './fault.ts';
 
 type CopyMatcher = typeof import('../../../../../src/sources/file/match/copy-matcher.ts');
-type Holdings = (typeof import('../../../../../src/sources/file/known/holdings.ts'))['Holdings'];
+type KnownFiles = (typeof import('../../../../../src/sources/file/known/known-files.ts'))['KnownFiles'];
 type RotatedNames = typeof import('../../../../../src/sources/file/scan/rotated-names.ts');
 type SavedFiles = (typeof import('../../../../../src/sources/file/match/saved-files.ts'))['SavedFiles'];
 
@@ -52,7 +52,7 @@ export const linkFaults: readonly Fault[] = [
     include: LINKS,
     schedule: 'copy of a target whose link was removed was read as a file of its own, and its original counted as lost',
     hooks: {
-      'sources/file/known/holdings.ts#Holdings': (Real: Holdings): Holdings =>
+      'sources/file/known/known-files.ts#KnownFiles': (Real: KnownFiles): KnownFiles =>
         method(Real, 'leadingTo', (_, leadingTo, path) => {
           const file = leadingTo(path);
           return file?.disk.place === 'aside' ? undefined : file;

@@ -12,7 +12,7 @@ import { isDetached, isGone, lagOf, type TrackedFile } from './tracked-file.ts';
 
 const NONE: ReadonlySet<TrackedFile> = new Set();
 
-export class Holdings {
+export class KnownFiles {
   readonly files = new Set<TrackedFile>();
   /** Files that may have something to read, in the order of their turns. */
   readonly queue = new Set<TrackedFile>();
