@@ -2,7 +2,8 @@
  * A lane that records what a source hands over, and can be told to hold it, to fail, or to wait for more. It checks for
  * the source that the window stays untouched until `accept` resolves, and that offsets of a stream are contiguous.
  */
-import type { Block, EventShape, Lane, Region } from '../../src/core/block.ts';
+import { groupsIn } from '../../src/batcher/block-events.ts';
+import type { Block, EventShape, Lane, Region, SpanGroups } from '../../src/core/block.ts';
 import { StoppedError } from '../../src/core/errors.ts';
 
 export interface AcceptedBlock {
@@ -15,6 +16,7 @@ export interface AcceptedBlock {
   readonly single: Block['single'];
   readonly header: string | undefined;
   readonly continued: Block['continued'];
+  readonly groups: SpanGroups | undefined;
   /** Without their newlines; a CR stays. */
   readonly lines: readonly Buffer[];
   /** The same, but lines that are joined to one event are one. */
@@ -72,6 +74,7 @@ export class LaneDouble implements Lane {
 
   async accept(block: Block): Promise<void> {
     const bytes = Buffer.from(block.window.bytes.subarray(block.start, block.end));
+    const groups = groupsIn(block, block.start, block.end);
     this.waiting += 1;
     this.#changed();
     while (this.#held) await new Promise<void>((resolve) => this.#wakers.push(resolve));
@@ -105,6 +108,7 @@ export class LaneDouble implements Lane {
       single,
       header,
       continued,
+      groups,
       lines,
       events,
       own: block.made ? Buffer.from(block.made.from) : bytes,

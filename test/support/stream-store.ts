@@ -1,6 +1,6 @@
 /** A StreamStore in memory: commits what a lane accepted, so that a test can restart a source where a database would let it. */
 import { randomBytes } from 'node:crypto';
-import type { Tail } from '../../src/core/block.ts';
+import type { Behind, Tail } from '../../src/core/block.ts';
 import { addSums, type ContentPoint } from '../../src/core/sums.ts';
 import type { CompressedEnd, FileIdentity, Loss, StreamRecord, StreamStore } from '../../src/core/stream.ts';
 
@@ -66,7 +66,7 @@ export class MemoryStreamStore implements StreamStore {
   }
 
   /** What a committed span does: reading goes on at `to` after a restart. */
-  commit(stream: string, to: number, tail: Tail, sum: number): void {
+  commit(stream: string, to: number, tail: Tail, sum: number, behind?: Behind): void {
     const record = this.records.get(stream);
     if (!record) throw new Error(`commit of a stream that was never minted: ${stream}`);
     const { resumeAt, contentSum = 0, contentPoints = [] } = record;
@@ -76,6 +76,7 @@ export class MemoryStreamStore implements StreamStore {
       tail,
       contentSum: addSums(contentSum, sum),
       contentPoints: [...contentPoints, { at: resumeAt, sum: contentSum }],
+      behind,
     });
   }
 }

@@ -110,6 +110,14 @@ export class Lines extends LineWindow {
   /** After `reset` to the beginning of a span that is read again. */
   replay(_groups: SpanGroups, _to: number, _reads: readonly ReadTime[], _behind: Behind): void {}
 
+  /** Whose lines wait, and up to where they were read, until `reset`. */
+  kept: { readonly stream: object; readonly to: number } | undefined;
+
+  /** The last bytes that were read, where lines are joined by keys. */
+  lastRead(): Buffer {
+    return Buffer.alloc(0);
+  }
+
   /** Of the lines that wait, where they are joined by keys. */
   get heldReads(): HeldReads | undefined {
     return undefined;
@@ -142,7 +150,7 @@ export class Lines extends LineWindow {
 
   /** `before`: the known bytes just before `offset`; `head`: the stream's first `headBytes`. */
   override reset(offset: number, before: Buffer, head: Buffer, rest: RestState = false): void {
-    this.#rest = undefined;
+    this.#rest = this.kept = undefined;
     super.reset(offset, before, head, rest);
     const parser = this.#parser;
     if (offset === 0) parser?.restart?.();

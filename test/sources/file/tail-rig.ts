@@ -237,6 +237,7 @@ export class TailRig {
         block.offset + block.length,
         block.single?.tail ?? tailOf(bytes),
         block.single?.sum ?? contentSum(bytes, block.offset),
+        block.groups?.after,
       );
       for (const { stream, to, tail, sum } of block.continued ?? []) this.streams.commit(stream, to, tail, sum);
     }

@@ -4,7 +4,7 @@ import { contentSum } from '../../../kernel/content-sum.ts';
 import type { Lines } from '../../framing/lines.ts';
 import type { Stream } from '../known/stream.ts';
 import type { FileSystem } from '../scan/file-system.ts';
-import { readHead } from '../scan/peek.ts';
+import { readBefore, readHead } from '../scan/peek.ts';
 import { offerBlock } from './offer.ts';
 import { resetInLine } from './split-line.ts';
 
@@ -15,6 +15,20 @@ export function goOnInGroups(lines: Lines, fileSystem: Pick<FileSystem, 'peek'>,
   groups.isSure = true;
   const cuts = groups.cuts.filter((cut) => cut > offset);
   lines.goOn({ behind: groups.behind, held: held && held.to >= offset ? held : { reads: [], to: offset }, cuts });
+}
+
+/** Has the file's next turn go on with the lines that wait: parsing them again each time would cost more than they do. */
+export function keepLines(lines: Lines, stream: Stream, to: number): void {
+  if (lines.heldReads && lines.hasOpenEvent && !lines.isSkipping) lines.kept = { stream, to };
+}
+
+/** Where to read on, if the lines still hold what waits of the file, and that is what the file holds. Throws system errors. */
+export function readOnTo(lines: Lines, fileSystem: FileSystem, fd: number, stream: Stream): number | undefined {
+  const { kept } = lines;
+  lines.kept = undefined;
+  if (kept?.stream !== stream || lines.offset !== stream.offset || lines.offset + lines.pendingBytes !== kept.to) return undefined;
+  const last = lines.lastRead();
+  return readBefore(fileSystem, fd, kept.to, last.length).equals(last) ? kept.to : undefined;
 }
 
 /** Offers the events of a span as they were. Their lines may stand behind the span; where these changed, its state differs from the saved one. */

@@ -27,7 +27,7 @@ import { LaneRefusal, offerBlock } from './offer.ts';
 import { goOn } from '../match/go-on.ts';
 import { nothingBefore } from '../known/kept-content.ts';
 import type { LineEnds } from './line-ends.ts';
-import { goOnInGroups } from './groups.ts';
+import { goOnInGroups, keepLines, readOnTo } from './groups.ts';
 import { judgeNuls, type NulsAhead, passNuls } from './nul-holes.ts';
 import { followers, loseInHand, offerJoined, readOn } from './read-on.ts';
 import { readBefore, readHead } from '../scan/peek.ts';
@@ -130,9 +130,10 @@ export class Reader {
   async #read(file: TrackedFile): Promise<boolean> {
     const { lines, fileSystem, generations, lineEnds } = this.#options;
     const begin = file.stream.offset;
-    const suspended = stillSuspended(fileSystem, file);
-    const isLate = await this.#resume(file, suspended);
-    let position = begin + (suspended?.length ?? 0);
+    const kept = readOnTo(lines, fileSystem, file.disk.fd!, file.stream);
+    const suspended = kept === undefined ? stillSuspended(fileSystem, file) : undefined;
+    const isLate = kept === undefined && (await this.#resume(file, suspended));
+    let position = kept ?? begin + (suspended?.length ?? 0);
     const nulsBefore = file.stream.nuls.last;
     const stopAt = position + TURN_BYTES;
     let isAtEnd = false;
@@ -201,6 +202,7 @@ export class Reader {
     file.stream.hasOpenEvent = lines.hasOpenEvent;
     file.stream.suspended = lines.suspend();
     file.stream.groups.held = lines.heldReads;
+    keepLines(lines, file.stream, position);
     file.stream.readTo = isAtEnd ? end : file.stream.offset;
     noteSize(file, end);
     if (isAtEnd && end < file.size && !endedInNuls(file, end, nulsBefore)) generations.noteCut(file, end, nulsBefore);

@@ -118,9 +118,15 @@ export class GroupedLines extends Lines {
     return { reads: this.#reads.slice(Math.max(0, first)), to: Math.max(to, this.#readTo) };
   }
 
+  override lastRead(): Buffer {
+    const held = this.#held.view(this.#held.from, this.#held.to);
+    return Buffer.concat([this.#before, held.subarray(-TAIL_BYTES), this.waiting.subarray(-TAIL_BYTES)]).subarray(-TAIL_BYTES);
+  }
+
   override giveNuls(length: number): WindowBlock {
     const block = super.giveNuls(length);
     this.#blockReadAtMs = super.readAtMs;
+    this.#before = super.recent();
     this.#held.restart(block.offset + length);
     return block;
   }
