@@ -4,13 +4,14 @@ const base = ['core', 'json', 'config', 'kernel', 'telemetry', 'state'];
 
 /** From a file to a checked configuration, by the tables that the registries bring; what these tables are made of is `config` itself. */
 const loading = ['config/load', 'config/tables', 'config/rules'];
-const mayLoad = ['core', 'config', 'sinks', ...loading];
+const mayLoad = ['core', 'config', 'sinks', 'sources', ...loading];
 
 /** Which rooms a room may import, besides itself. A folder that is named here is a room of its own. */
 export const rooms: Readonly<Record<string, readonly string[]>> = {
   core: [],
   json: ['core'],
-  config: ['core'],
+  // The model has the sources of the registry.
+  config: ['core', 'sources'],
   ...Object.fromEntries(loading.map((folder) => [folder, mayLoad])),
   kernel: ['core'],
   // Serves the built pages; the pages themselves run in browsers and take types alone, but for `runsInBrowsers`.

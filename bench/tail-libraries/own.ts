@@ -40,6 +40,7 @@ export function followWithTailrace(include: (file: string) => string): Follow {
         fields: {},
         onOversize: 'truncate',
         multiline: undefined,
+        group: undefined,
         charset: 'utf-8',
         csv: { delimiter: ',', columns: undefined },
         regex: undefined,

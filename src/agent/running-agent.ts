@@ -16,7 +16,7 @@ import { keepDeadLetters } from './keep-dead-letters.ts';
 import { answerCommand } from './control/commands.ts';
 import { type ControlRequest, type ControlServer, startControl } from './control/control.ts';
 import { Builder } from './build/builder.ts';
-import { isRereadable } from './build/create-source.ts';
+import { sourceTypeOf } from '../sources/registry.ts';
 import { observeSink, observeSources } from './control/observe.ts';
 import { pageSourceOf } from './control/page-source.ts';
 import { Replay, type ReplayResult } from './control/replay.ts';
@@ -261,7 +261,7 @@ export class RunningAgent implements Agent {
 
   #startReading(pipeline: SourcePipeline): void {
     const read = async (): Promise<void> => {
-      if (isRereadable(pipeline.config)) await this.#restored;
+      if (sourceTypeOf(pipeline.config).isRereadable) await this.#restored;
       if (!this.#report && this.#components.sources.get(pipeline.config.id) === pipeline) await pipeline.source.run();
     };
     this.#note(read());

@@ -70,7 +70,6 @@ export interface RefusedPath {
 
 export interface Source {
   readonly id: string;
-  readonly kind: 'file' | 'stdin' | 'syslog';
   readonly stats: SourceStats;
   /** Binds sockets, recognises files. Throws `TailraceError` when the source cannot work at all. */
   open(): Promise<void>;

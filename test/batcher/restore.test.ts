@@ -23,7 +23,6 @@ const MAX_BYTES = 4096;
 function sourceOf(id: string, files: Map<string, Buffer>, as: EventShape = shape, header?: string): Source {
   return {
     id,
-    kind: 'file',
     stats: newStats(),
     open: () => Promise.resolve(),
     run: () => Promise.resolve(),

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { loadConfig, readConfig } from '../../src/config/load/load.ts';
-import type { Secret } from '../../src/config/model.ts';
+import type { Secret } from '../../src/config/values.ts';
 import { readSecret } from '../../src/config/connect/secrets.ts';
 import { messageOf, TailraceError } from '../../src/core/errors.ts';
 import { makeTree } from '../support/temp-tree.ts';

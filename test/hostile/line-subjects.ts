@@ -2,7 +2,7 @@
 import { CHARSETS } from '../../src/config/fields/charsets.ts';
 import { namedTypes } from '../../src/config/fields/kinds-formats.ts';
 import { PRESET_NAMES } from '../../src/config/presets/preset.ts';
-import { lineFields } from '../../src/config/tables/schema-lines.ts';
+import { lineFields } from '../../src/sources/common/line-fields.ts';
 import { createMaker } from '../sources/made.ts';
 import { quotedJson, type Subject } from './subject.ts';
 

@@ -44,7 +44,9 @@ test('check and the start name the sources and a file that both would read', asy
     }),
   );
   const message = 'the sources `app` and `b` read the same files, such as /var/log/new.log: their lines are sent twice';
-  expect(describeSharedFiles(config)).toEqual([{ source: 'b', message, fix: 'add what one of them reads to `exclude` of the other' }]);
+  expect(await describeSharedFiles(config)).toEqual([
+    { source: 'b', message, fix: 'add what one of them reads to `exclude` of the other' },
+  ]);
   const { warnings } = await checkMachine(config, (path) => ({ file: path, line: 1, column: 1 }));
   expect(warnings.filter((each) => each.message === message)).toHaveLength(1);
 });

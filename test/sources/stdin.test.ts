@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { PassThrough } from 'node:stream';
 import { crc32 } from 'node:zlib';
 import { expect, test } from 'vitest';
-import type { StdinSourceConfig } from '../../src/config/model.ts';
+import type { LineConfig } from '../../src/config/model.ts';
 import type { SourceStats } from '../../src/core/source.ts';
 import { createStdinSource } from '../../src/sources/stdin/stdin.ts';
 import { loadShaping } from '../../src/sources/framing/line-shaping.ts';
@@ -17,16 +17,15 @@ import { until } from '../support/until.ts';
 import { createTestContext } from './source-context.ts';
 import { contentSum } from '../../src/kernel/content-sum.ts';
 
-const config: StdinSourceConfig = {
+const config: LineConfig = {
   ...plainLineConfig,
-  type: 'stdin',
   id: 'pipe',
   fields: { team: 'core' },
   maxEventBytes: 100,
   format: 'text',
 };
 
-async function start(changes: Partial<StdinSourceConfig> = {}, clock: Clock = systemClock) {
+async function start(changes: Partial<LineConfig> = {}, clock: Clock = systemClock) {
   const context = createTestContext({ clock });
   const input = new PassThrough();
   const source = createStdinSource({ ...config, ...changes }, context, { input, shaping: await loadShaping({ ...config, ...changes }) });

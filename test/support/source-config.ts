@@ -7,6 +7,7 @@ export const plainLineConfig = {
   maxEventBytes: 1024 * 1024,
   onOversize: 'truncate',
   multiline: undefined,
+  group: undefined,
   charset: 'utf-8',
   csv: { delimiter: ',', columns: undefined },
   regex: undefined,

@@ -7,7 +7,7 @@ import { DeletedFiles } from '../../batcher/keep/deleted-files.ts';
 import type { SourceConfig } from '../../config/model.ts';
 import type { Source, SourceStats } from '../../core/source.ts';
 import type { State } from '../../state/database/store.ts';
-import { isRereadable } from './create-source.ts';
+import { sourceTypeOf } from '../../sources/registry.ts';
 import { heldBatches, type SinkPipeline } from './sink-pipeline.ts';
 
 export interface SourcePipeline {
@@ -71,7 +71,7 @@ export class Components {
   /** Forgets connections and runs of earlier processes: what they sent is in the disk buffer. */
   forgetFormerRuns(state: Pick<State, 'streams'>): void {
     for (const { config } of this.sources.values()) {
-      if (isRereadable(config)) continue;
+      if (sourceTypeOf(config).isRereadable) continue;
       for (const { id } of state.streams.list(config.id)) state.streams.forget(id);
     }
   }

@@ -1,8 +1,7 @@
 /** How much of the kernel's memory a configuration needs: it is sized once, at the start. */
-import type { Config, SourceConfig } from '../../config/model.ts';
+import type { Config } from '../../config/model.ts';
 import { codeOf } from '../../core/errors.ts';
-import { READ_CHUNK_BYTES } from '../../sources/framing/limits.ts';
-import { SYSLOG_KERNEL_BYTES, SYSLOG_PARTS_BYTES } from '../../sources/syslog/limits.ts';
+import { sourceTypeOf } from '../../sources/registry.ts';
 import { createKernel, type Kernel } from '../../kernel/kernel.ts';
 import { memoryOf } from './sink-pipeline.ts';
 
@@ -23,27 +22,11 @@ export function createExpandableKernel(bytes: number): Kernel {
 
 /** Each source's window, each sink's slots with the reserve, one slot to restore into. Address space, not memory, until it is used. */
 export function kernelBytesOf(config: Config): number {
-  const windows = config.sources.reduce((sum, source) => sum + windowBytesOf(source), 0);
+  const windows = config.sources.reduce((sum, source) => sum + sourceTypeOf(source).windowBytes(source), 0);
   const slots = config.sinks.reduce((sum, sink) => sum + (memoryOf(sink).slots + 1) * (memoryOf(sink).slotBytes + 1024), 0);
   // A reload may bring the first transform.
   const shaping = SHAPING_SCRATCH_BYTES + 1024;
   return windows + slots + shaping + scratchBytesOf(config) + 1024 * 1024;
-}
-
-/**
- * A window to read into, and one to make events in that are not the lines as they are read: twice, as deleted files are read
- * beside the others, and a third time for compressed files.
- */
-function windowBytesOf(source: SourceConfig): number {
-  const { type, maxEventBytes } = source;
-  const readers = type === 'file' && source.readCompressed ? 3 : 2;
-  // Events of groups are made apart from their lines.
-  const grouped = type !== 'syslog' && source.group ? READ_CHUNK_BYTES + 2 * maxEventBytes : 0;
-  return (
-    readers * (2 * READ_CHUNK_BYTES + 3 * maxEventBytes + grouped) +
-    1024 * 1024 +
-    (type === 'syslog' ? SYSLOG_KERNEL_BYTES + 2 * SYSLOG_PARTS_BYTES : 0)
-  );
 }
 
 /** The largest batch of any sink, to restore into. */

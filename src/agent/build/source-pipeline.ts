@@ -10,10 +10,10 @@ import type { Region } from '../../core/block.ts';
 import type { Clock } from '../../core/time/clock.ts';
 import type { Log } from '../../core/log.ts';
 import type { Shaper } from '../../core/shaping.ts';
-import type { PrivateFiles, SourceStats } from '../../core/source.ts';
+import type { PrivateFiles, Source, SourceContext, SourceStats } from '../../core/source.ts';
 import type { Kernel } from '../../kernel/kernel.ts';
 import type { State } from '../../state/database/store.ts';
-import { createSource, isRereadable } from './create-source.ts';
+import { sourceTypeOf } from '../../sources/registry.ts';
 import type { Components, SourcePipeline } from './components.ts';
 import type { Shapers } from './shapers.ts';
 import { createStreamView } from './stream-view.ts';
@@ -35,7 +35,7 @@ export interface SourcePipelineOptions {
   readonly routed?: { readonly datasets: DatasetRegistry; baseOf(source: SourceConfig, sink: SinkConfig): string | undefined } | undefined;
   readonly privateFiles?: PrivateFiles;
   /** Makes the source itself; a test may put another file system under it. */
-  readonly create?: typeof createSource;
+  readonly create?: (config: SourceConfig, context: SourceContext, kernel: Kernel) => Promise<Source>;
 }
 
 /** Makes the source; nothing is open yet. Throws `TailraceError` when it cannot be made. */
@@ -51,7 +51,7 @@ export async function createSourcePipeline({
   shapers,
   routed,
   privateFiles,
-  create = createSource,
+  create = (...made) => sourceTypeOf(config).create(...made),
 }: SourcePipelineOptions): Promise<SourcePipeline> {
   // Events are numbered in the order of acceptance, so rescued and replayed events have accounting of their own.
   const accounting = former?.accounting ?? components.formerAccounting.get(config.id) ?? new Accounting(config.id);
@@ -81,7 +81,7 @@ export async function createSourcePipeline({
         return same ?? routeTo(sink, dataset, batcher, shaper);
       });
   const committedTo = (sink: string, stream: string) => state.streams.markOf(stream, sink)?.committedTo;
-  const canReread = isRereadable(config);
+  const canReread = sourceTypeOf(config).isRereadable;
   const lane = new SourceLane({
     accounting,
     routes: routes(),

@@ -4,7 +4,7 @@
  */
 import type { Problem } from '../../config/config-error.ts';
 import type { ReadConfig } from '../../config/load/load.ts';
-import type { Config, FileSourceConfig } from '../../config/model.ts';
+import type { Config, LineConfig } from '../../config/model.ts';
 import { nearest } from '../../config/nearest.ts';
 import { quote } from '../../config/quote.ts';
 import type { JsonValue } from '../../core/block.ts';
@@ -42,7 +42,7 @@ export class FieldChecks {
   readonly #tallies = new Map<string, Tally>();
 
   /** `events`: the first ones of the source, before their transforms. */
-  async add(config: Config, source: FileSourceConfig, events: readonly EventObject[]): Promise<void> {
+  async add(config: Config, source: LineConfig, events: readonly EventObject[]): Promise<void> {
     const parsed = events.filter((event) => !Object.hasOwn(event, 'parse_error'));
     const pathPatterns = await Promise.all(source.pathFields.map(compilePathPattern));
     const given = new Set([...AGENT_FIELDS, ...Object.keys(source.fields), ...pathPatterns.flatMap((pattern) => pattern.names)]);

@@ -12,7 +12,7 @@ import { messageOf } from '../../core/errors.ts';
 import { SOURCE_STOP_GRACE_MS } from '../limits.ts';
 import type { Log } from '../../core/log.ts';
 import type { State } from '../../state/database/store.ts';
-import { isRereadable } from '../build/create-source.ts';
+import { sourceTypeOf } from '../../sources/registry.ts';
 import type { Components, SourcePipeline } from '../build/components.ts';
 import type { SinkPipeline } from '../build/sink-pipeline.ts';
 
@@ -68,7 +68,7 @@ export async function reconfigure(options: ReconfigureOptions): Promise<void> {
 function sourcesToReopen({ before, after, changes, state }: ReconfigureOptions): string[] {
   const hadInput = (sink: string, source: string): boolean => before.sinks.find(({ id }) => id === sink)?.inputs.includes(source) ?? false;
   return after.sources
-    .filter((source) => isRereadable(source) && changes.sources.untouched.includes(source.id))
+    .filter((source) => sourceTypeOf(source).isRereadable && changes.sources.untouched.includes(source.id))
     .filter(({ id }) => after.sinks.some((sink) => sink.inputs.includes(id) && !hadInput(sink.id, id) && state.knowsSink(id, sink.id)))
     .map(({ id }) => id);
 }
@@ -141,7 +141,7 @@ async function closeSource({ components, log, clock, stopping }: ReconfigureOpti
   );
   let isStopped = false;
   const startedMs = clock.monotonic();
-  const graceMs = isRereadable(pipeline.config) ? 0 : SOURCE_STOP_GRACE_MS;
+  const graceMs = sourceTypeOf(pipeline.config).isRereadable ? 0 : SOURCE_STOP_GRACE_MS;
   while (!isStopped && clock.monotonic() - startedMs < 2 * SOURCE_STOP_GRACE_MS) {
     if (stopping.aborted || clock.monotonic() - startedMs >= graceMs)
       for (const sink of components.sinks.values())

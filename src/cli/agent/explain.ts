@@ -3,10 +3,10 @@ import { resolve } from 'node:path';
 import { askAgent } from '../../agent/control/control.ts';
 import { explainAlone } from '../../agent/control/explain-alone.ts';
 import type { Delay } from '../../agent/control/observe.ts';
-import { fileSources } from '../../config/model.ts';
 import { printable } from '../../config/quote.ts';
 import { TailraceError } from '../../core/errors.ts';
-import type { FileExplanation } from '../../sources/file/explanation.ts';
+import type { FileExplanation } from '../../sources/common/explanation.ts';
+import { sourceTypeOf } from '../../sources/registry.ts';
 import { createLog } from '../../telemetry/log.ts';
 import { say } from '../output/say.ts';
 import { type ConfigArguments, configOf } from './config-arguments.ts';
@@ -16,12 +16,12 @@ type Explained = FileExplanation & Delay & { readonly source: string };
 /** Resolves with 0 when some source reads the file, or will, else 1. Throws `TailraceError`. */
 export async function explain(given: string, args: ConfigArguments): Promise<number> {
   const config = configOf(args);
-  if (fileSources(config).length === 0)
+  if (!config.sources.some((source) => sourceTypeOf(source).files))
     throw new TailraceError('E_NO_FILES', 'the configuration has no source that reads files', { fix: 'add a source with type: file' });
   const path = resolve(given);
   const answer = await askAgent(config.dataDir, { command: 'explain', args: [path] });
   if (!answer && !args.json) say(`no agent runs on "${config.dataDir}": this is what one that starts will do`);
-  const explained = answer ? (answer.result as Explained[]) : explainAlone(config, path, await createLog({ level: 'warn' }));
+  const explained = answer ? (answer.result as Explained[]) : await explainAlone(config, path, await createLog({ level: 'warn' }));
   process.stdout.write(
     args.json ? explained.map((each) => `${JSON.stringify(each)}\n`).join('') : printableText([path, ...explained.flatMap(toLines)]),
   );

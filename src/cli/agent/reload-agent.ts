@@ -10,6 +10,7 @@ import { compareConfigs, type ConfigChanges } from '../../config/compare.ts';
 import { ConfigError, formatProblem, type Problem } from '../../config/config-error.ts';
 import type { Config } from '../../config/model.ts';
 import { codeOf, messageOf, TailraceError } from '../../core/errors.ts';
+import { sourceTypeOf } from '../../sources/registry.ts';
 import { explainStop } from './explain-stop.ts';
 import type { Signals } from './signals.ts';
 
@@ -60,10 +61,10 @@ async function takeChanges(now: InForce, { common, signals }: ReloadOptions): Pr
   const restart = await now.agent.whyRestart(next, changes, signals.stopping);
   if (signals.stopping.aborted) return { now, report: STOPPED };
   const { untouched } = changes.sources;
-  const pipes = [...now.config.sources, ...next.sources].filter(({ type }) => type === 'stdin');
+  const pipes = [...now.config.sources, ...next.sources].filter((source) => sourceTypeOf(source).onlyInput !== undefined);
   const pipe = pipes.find(({ id }) => restart !== undefined || !untouched.includes(id));
   if (pipe) {
-    const error = `source "${pipe.id}": standard input cannot be handed over to a changed configuration`;
+    const error = `source "${pipe.id}": ${sourceTypeOf(pipe).onlyInput} cannot be handed over to a changed configuration`;
     const fix = 'restart the agent instead';
     log.error({ source: pipe.id, fix }, `${error}; the one before stays in force`);
     return { now, report: { ok: false, error, fix } };

@@ -25,7 +25,7 @@ export async function run(args: ArgumentsOf<'run'>): Promise<number> {
   const log = await createLog({ level: args.logLevel ?? config.telemetry.logLevel });
   const short = describeShortMemory();
   if (short) log.warn({ fix: short.fix }, short.message);
-  for (const { source, message, fix } of describeSharedFiles(config)) log.warn({ source, fix }, message);
+  for (const { source, message, fix } of await describeSharedFiles(config)) log.warn({ source, fix }, message);
   const once = args.once ?? false;
   const requests = new ReloadRequests();
   const signals = listenForSignals(() => void requests.ask());

@@ -1,15 +1,15 @@
 /** Where the file of each stream is now, and how far it goes. Checks names, sizes and first bytes. */
 import { readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { Config, FileSourceConfig } from '../../config/model.ts';
+import type { Config, SourceConfig } from '../../config/model.ts';
 import type { PrivateFiles } from '../../core/source.ts';
 import { systemClock } from '../../core/time/clock.ts';
 import { ListedPrivateFiles } from '../../sources/file/scan/private-files.ts';
 import { hasFingerprint } from '../../sources/file/known/content.ts';
 import { readHead, withOpenIfReadable } from '../../sources/file/scan/peek.ts';
 import { type FileStat, inodeKey, nodeFileSystem } from '../../sources/file/scan/file-system.ts';
-import { findFiles } from '../../sources/file/scan/find-files.ts';
 import { isCompressedName } from '../../sources/file/scan/rotated-names.ts';
+import { sourceTypeOf } from '../../sources/registry.ts';
 import type { FileIdentity } from '../../core/stream.ts';
 import type { AuditedStream } from '../../state/database/audit-rows.ts';
 import type { Extent } from './ranges.ts';
@@ -34,8 +34,8 @@ export class Locator {
   }
 
   /** Every file that the source reads or will, by path. */
-  async find(source: FileSourceConfig): Promise<Place[]> {
-    const found = [...(await findFiles(source, this.#privateFiles)).found.values()];
+  async find(source: SourceConfig): Promise<Place[]> {
+    const found = [...((await sourceTypeOf(source).files?.find(source, this.#privateFiles))?.found.values() ?? [])];
     for (const place of found) this.#matched.set(inodeKey(place.stat), place);
     return found;
   }

@@ -1,11 +1,11 @@
 /** The audit as one record: for each stream, sink and dataset what became of its bytes. Joins the state, the disk buffers, the dead letters and the files. */
 import { join } from 'node:path';
 import { ownersOf } from '../../agent/build/owners.ts';
-import { type Config, fileSources, type SinkConfig, type SourceConfig } from '../../config/model.ts';
+import type { Config, SinkConfig, SourceConfig } from '../../config/model.ts';
 import { baseOf, datasetOf, sinkOf } from '../../core/owner.ts';
 import { inodeKey } from '../../sources/file/scan/file-system.ts';
-import { isCompressedName } from '../../sources/file/scan/rotated-names.ts';
 import { type AuditedStream, readAuditRows } from '../../state/database/audit-rows.ts';
+import { sourceTypeOf } from '../../sources/registry.ts';
 import { readSpoolHeaders } from '../../state/spool/read-headers.ts';
 import { type AuditedLetters, collectLetters, NO_LETTERS } from './letters.ts';
 import { collectLosses, type Unplaced, unplacedOf, withLosses } from './losses.ts';
@@ -97,9 +97,10 @@ export async function makeReport(config: Config, isRunning: boolean): Promise<Re
   const found: Found = { config, letters, losses, locator, isRunning, spooled: new Set(spool.headers.map(({ key }) => key)) };
   const known = new Set(rows.flatMap(({ identity }) => (identity ? [inodeKey(identity)] : [])));
   const unread: StreamAudit[] = [];
-  for (const source of fileSources(config)) {
+  for (const source of config.sources) {
+    const { files } = sourceTypeOf(source);
     for (const { path, stat } of await locator.find(source)) {
-      if (known.has(inodeKey(stat)) || (isCompressedName(path) && !source.readCompressed)) continue;
+      if (known.has(inodeKey(stat)) || (await files?.leavesOut(source, path)) === true) continue;
       unread.push({ source: source.id, file: path, now_at: path, sinks: [], unread_bytes: stat.size });
     }
   }

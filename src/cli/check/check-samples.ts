@@ -8,16 +8,16 @@ import { unknownZonesIn } from '../../agent/preview/unknown-zones.ts';
 import { FieldChecks } from '../../agent/preview/field-checks.ts';
 import type { Problem } from '../../config/config-error.ts';
 import type { ReadConfig } from '../../config/load/load.ts';
-import { type Config, fileSources, type FileSourceConfig } from '../../config/model.ts';
+import type { Config, LineConfig, SourceConfig } from '../../config/model.ts';
 import { quote } from '../../config/quote.ts';
 import type { JsonValue } from '../../core/block.ts';
 import { silentLog } from '../../core/log.ts';
 import { systemClock } from '../../core/time/clock.ts';
 import type { FileSystem } from '../../sources/file/scan/file-system.ts';
-import { findFiles } from '../../sources/file/scan/find-files.ts';
 import { readHead, withOpenIfReadable } from '../../sources/file/scan/peek.ts';
 import { ListedPrivateFiles } from '../../sources/file/scan/private-files.ts';
 import { isGzipOrZstdName } from '../../sources/file/scan/rotated-names.ts';
+import { readsLines, sourceTypeOf } from '../../sources/registry.ts';
 import type { CaseChecks } from './check-cases.ts';
 import type { Locate } from './check-machine.ts';
 
@@ -37,7 +37,8 @@ export async function checkSamples(config: Config, read: Pick<ReadConfig, 'locat
   const warnings: Problem[] = [];
   const fields = new FieldChecks();
   const locate: Locate = (path) => read.locate(path);
-  for (const source of fileSources(config)) {
+  for (const source of config.sources) {
+    if (!readsLines(source)) continue;
     const events = await checkSource(config, source, locate, fields, warnings);
     for (const sink of config.sinks) if (sink.inputs.includes(source.id)) cases.add(config, source, sink, events, read);
   }
@@ -47,12 +48,14 @@ export async function checkSamples(config: Config, read: Pick<ReadConfig, 'locat
 /** Returns the first events, before their transforms. */
 async function checkSource(
   config: Config,
-  source: FileSourceConfig,
+  source: SourceConfig & LineConfig,
   locate: Locate,
   fields: FieldChecks,
   warnings: Problem[],
 ): Promise<readonly Record<string, JsonValue>[]> {
-  const { found: all, fileSystem } = await findFiles(source, new ListedPrivateFiles(() => config, systemClock));
+  const files = await sourceTypeOf(source).files?.find(source, new ListedPrivateFiles(() => config, systemClock));
+  if (!files) return [];
+  const { found: all, fileSystem } = files;
   const found = [...all.keys()].filter((path) => !isGzipOrZstdName(path)).slice(0, MAX_FILES);
   const hides = [source, config, ...config.sinks].some(({ transform }) => transform !== undefined);
   const faults = new Map<Fault, Found>();
@@ -79,7 +82,7 @@ async function checkSource(
 }
 
 /** Names the zones in front of which times are not taken. */
-function warnOfZones({ id, time }: FileSourceConfig, events: readonly Record<string, JsonValue>[], locate: Locate): Problem[] {
+function warnOfZones({ id, time }: LineConfig, events: readonly Record<string, JsonValue>[], locate: Locate): Problem[] {
   if (!('timezone' in time)) return [];
   const names = new Set(events.flatMap((event) => [...unknownZonesIn(event, time.timezone)]));
   if (names.size === 0) return [];
@@ -101,7 +104,7 @@ function firstLines(fileSystem: FileSystem, path: string): Buffer {
 }
 
 /** The key to fix; its source where none is written. */
-function placeOf({ transform, sinks }: Config, { id, transform: own, formats }: FileSourceConfig, fault: Fault): string {
+function placeOf({ transform, sinks }: Config, { id, transform: own, formats }: LineConfig, fault: Fault): string {
   if (fault === 'time') return `sources.${id}.time`;
   if (fault === 'format') return `sources.${id}.${formats.length > 0 ? 'formats' : 'format'}`;
   return (own ?? transform ?? sinks.find((sink) => sink.transform)?.transform)?.path ?? `sources.${id}`;

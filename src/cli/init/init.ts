@@ -5,9 +5,10 @@ import { loadConfigText } from '../../config/load/load.ts';
 import type { Config } from '../../config/model.ts';
 import { printableLines } from '../../config/quote.ts';
 import { codeOf, messageOf, TailraceError, UsageError } from '../../core/errors.ts';
+import type { Proposal, SourceType } from '../../sources/common/source-type.ts';
+import { SOURCE_TYPES } from '../../sources/registry.ts';
 import { flush, write } from '../client/output/print.ts';
 import { plural, say } from '../output/say.ts';
-import { hasOnlyJournal, JOURNAL_STEPS, JOURNAL_TEXT } from './journal.ts';
 import { type Candidates, listCandidates } from './list-candidates.ts';
 import { type Plan, plan, type PlannedSource } from './plan.ts';
 import { examplesOf, Questions, skippedText, sourceObject, sourceText } from './show.ts';
@@ -22,7 +23,8 @@ interface Described {
 /** The parts of the configuration. */
 interface Answers {
   readonly described: readonly Described[];
-  readonly hasJournal: boolean;
+  /** Sources that are no files. */
+  readonly proposed: readonly Proposal[];
   readonly to: Destination;
 }
 
@@ -39,18 +41,18 @@ export async function init(paths: readonly string[], args: ArgumentsOf<'init'>):
   const planned = await plan(found);
   // Report wrong options before asking anything.
   const described = await describe(planned, configOf(planned.sources, defaults), found.open);
-  const hasJournal = hasOnlyJournal(paths, found.files);
-  if (described.length === 0 && !hasJournal) return sayNothing(planned, found, args);
-  const offered: Answers = { described, hasJournal, to: defaults };
+  const proposed = Object.values(SOURCE_TYPES).flatMap((type: SourceType) => type.propose?.(paths, found.files) ?? []);
+  if (described.length === 0 && proposed.length === 0) return sayNothing(planned, found, args);
+  const offered: Answers = { described, proposed, to: defaults };
   const answers = args.yes === true ? offered : await ask(offered, planned, found, args);
   const chosen = answers.described.map(({ source }) => source);
-  if (chosen.length === 0 && !answers.hasJournal) throw new TailraceError('E_INIT', 'no source was chosen: nothing was written');
-  const text = configText(chosen, answers.to, answers.hasJournal);
+  if (chosen.length === 0 && answers.proposed.length === 0) throw new TailraceError('E_INIT', 'no source was chosen: nothing was written');
+  const text = configText(chosen, answers.to, answers.proposed);
   loadConfigText(text, process.env);
   writeNew(file, text);
   if (args.json === true) await write(`${JSON.stringify(reportOf(file, answers, planned, found))}\n`);
   else {
-    const texts = [...described.map(({ source, examples }) => sourceText(source, examples)), ...(hasJournal ? [JOURNAL_TEXT] : [])];
+    const texts = [...described.map(({ source, examples }) => sourceText(source, examples)), ...proposed.map((each) => each.text)];
     if (args.yes === true) await write(`${texts.join('\n')}${skippedText(planned, found)}`);
     await write(printableLines(nextSteps(file, chosen.length, answers)));
   }
@@ -68,7 +70,7 @@ function destinationOf({ url, dataset, tokenFile }: ArgumentsOf<'init'>, file: s
 }
 
 function configOf(sources: readonly PlannedSource[], to: Destination): Config | undefined {
-  return sources.length === 0 ? undefined : loadConfigText(configText(sources, to, false), process.env);
+  return sources.length === 0 ? undefined : loadConfigText(configText(sources, to), process.env);
 }
 
 async function describe({ sources }: Plan, config: Config | undefined, open: Candidates['open']): Promise<Described[]> {
@@ -78,7 +80,7 @@ async function describe({ sources }: Plan, config: Config | undefined, open: Can
 }
 
 async function sayNothing(planned: Plan, found: Candidates, { json }: ArgumentsOf<'init'>): Promise<number> {
-  if (json === true) await write(`${JSON.stringify(reportOf(undefined, { described: [], hasJournal: false }, planned, found))}\n`);
+  if (json === true) await write(`${JSON.stringify(reportOf(undefined, { described: [], proposed: [] }, planned, found))}\n`);
   else await write(skippedText(planned, found));
   await flush();
   say(
@@ -102,17 +104,19 @@ async function ask(offered: Answers, planned: Plan, found: Candidates, { url, da
       takesAll = answer === 'all';
       if (answer !== 'no') chosen.push(each);
     }
-    if (offered.hasJournal) await write(`\n${JOURNAL_TEXT}`);
-    const hasJournal =
-      offered.hasJournal && (takesAll || (await questions.choose('Ship it? [Y]es, [n]o, [q]uit: ', ['yes', 'no'])) === 'yes');
+    const proposed: Proposal[] = [];
+    for (const each of offered.proposed) {
+      await write(`\n${each.text}`);
+      if (takesAll || (await questions.choose('Ship it? [Y]es, [n]o, [q]uit: ', ['yes', 'no'])) === 'yes') proposed.push(each);
+    }
     await write(`\n${skippedText(planned, found)}`);
-    if (chosen.length === 0 && !hasJournal) return { described: [], hasJournal, to: defaults };
+    if (chosen.length === 0 && proposed.length === 0) return { described: [], proposed, to: defaults };
     const to = {
       ...defaults,
       url: url ?? (await questions.ask(`Address of the service [${defaults.url}]: `, defaults.url)),
       dataset: dataset ?? (await questions.ask(`Dataset [${defaults.dataset}]: `, defaults.dataset)),
     };
-    return { described: chosen, hasJournal, to };
+    return { described: chosen, proposed, to };
   } finally {
     questions.close();
   }
@@ -139,29 +143,29 @@ function alreadyThere(file: string): UsageError {
 
 function reportOf(
   file: string | undefined,
-  { described, hasJournal }: Omit<Answers, 'to'>,
+  { described, proposed }: Omit<Answers, 'to'>,
   { skipped, unlike }: Plan,
   found: Candidates,
 ): object {
   return {
     ...(file === undefined ? {} : { file }),
     sources: described.map(({ source, examples }) => sourceObject(source, examples)),
-    ...(hasJournal ? { journal: { source: 'journal', steps: JOURNAL_STEPS } } : {}),
+    ...Object.fromEntries(proposed.map(({ id, steps }) => [id, { source: id, steps }])),
     skipped: [...found.skipped, ...skipped].map(({ path, reason, fix }) => ({ path, reason, fix })),
     rotated: found.rotated,
     unlike,
   };
 }
 
-function nextSteps(file: string, files: number, { hasJournal, to: { tokenFile } }: Answers): string {
+function nextSteps(file: string, files: number, { proposed, to: { tokenFile } }: Answers): string {
+  const byRoot = proposed.flatMap(({ steps }) => steps);
   const config = file === 'tailrace.yaml' ? '' : ` --config ${file}`;
   const steps = [
     ...(tokenFile === undefined ? ['export TAILRACE_TOKEN=…     # the ingest token of your service'] : []),
     `tailrace check${config}`,
-    // Only systemd can open the journal's socket.
-    ...(hasJournal
-      ? ['', '# as root, with this configuration in /etc/tailrace/tailrace.yaml:', ...JOURNAL_STEPS]
+    ...(byRoot.length > 0
+      ? ['', '# as root, with this configuration in /etc/tailrace/tailrace.yaml:', ...byRoot]
       : [`tailrace run${config}`]),
   ];
-  return `\nwrote ${file} with ${plural(files + (hasJournal ? 1 : 0), 'source')}. Next:\n${steps.map((step) => `${step === '' ? '' : `  ${step}`}\n`).join('')}`;
+  return `\nwrote ${file} with ${plural(files + proposed.length, 'source')}. Next:\n${steps.map((step) => `${step === '' ? '' : `  ${step}`}\n`).join('')}`;
 }

@@ -18,7 +18,7 @@ const SHOWN_SKIPPED = 20;
 /** The first events of the source as they would be sent, NDJSON. */
 export async function examplesOf(config: Config, { id, samples }: PlannedSource, open: Open): Promise<string[]> {
   const source = config.sources.find((each) => each.id === id);
-  if (source?.type !== 'file') return [];
+  if (!source) return [];
   const events: string[] = [];
   const record = ({ sent }: { readonly sent: readonly string[] }): void => void events.push(...sent);
   const previewer = await Previewer.create({ config, source, sink: config.sinks[0]!, log: silentLog, record });

@@ -1,6 +1,6 @@
 /** The configuration of planned sources as commented YAML: the reason stands beside each choice. Pure. */
+import type { Proposal } from '../../sources/common/source-type.ts';
 import { version } from '../../core/version.ts';
-import { JOURNAL_SOURCE } from './journal.ts';
 import type { PlannedSource } from './plan.ts';
 
 export interface Destination {
@@ -14,7 +14,7 @@ export interface Destination {
 const COMMENT_COLUMN = 44;
 const HUGE_BYTES = 1024 ** 3;
 
-export function configText(sources: readonly PlannedSource[], to: Destination, hasJournal: boolean): string {
+export function configText(sources: readonly PlannedSource[], to: Destination, proposed: readonly Proposal[] = []): string {
   return [
     `# Written by \`tailrace init\` ${version}, from the first lines of the files. \`tailrace check\` says whether it would run,`,
     '# `tailrace preview --source ID FILE` shows what becomes of lines. All keys: docs/configuration.md.',
@@ -22,7 +22,7 @@ export function configText(sources: readonly PlannedSource[], to: Destination, h
     '',
     'sources:',
     ...sources.flatMap(sourceLines),
-    ...(hasJournal ? JOURNAL_SOURCE : []),
+    ...proposed.flatMap(({ entry }) => entry),
     '',
     'sinks:',
     '  store:',

@@ -1,6 +1,6 @@
 /** Counts for `preview --stats`: how many lines each format and time took, failed on or dropped. */
 import type { StepCounts } from '../../agent/preview/step-counts.ts';
-import { readsLines } from '../../config/model.ts';
+import { readsLines } from '../../sources/registry.ts';
 import { quote } from '../../config/quote.ts';
 import { plural } from '../output/say.ts';
 import type { PreviewCounts, PreviewedEvent } from '../../agent/preview/previewer.ts';

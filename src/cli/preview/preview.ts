@@ -2,7 +2,7 @@
 import { Previewer, type PreviewedEvent } from '../../agent/preview/previewer.ts';
 import type { CaseNames } from '../../agent/preview/case-names.ts';
 import type { StepCounts } from '../../agent/preview/step-counts.ts';
-import type { TransformConfig, Config } from '../../config/model.ts';
+import type { Config, SourceConfig, TransformConfig } from '../../config/model.ts';
 import type { JsonValue } from '../../core/block.ts';
 import { TailraceError, UsageError, codeOf } from '../../core/errors.ts';
 import { systemClock } from '../../core/time/clock.ts';
@@ -20,7 +20,7 @@ import { resolve } from 'node:path';
 import { loadRunnable } from '../../agent/build/check-transforms.ts';
 import { findConfig } from '../../config/load/find.ts';
 import { suggest } from '../../config/nearest.ts';
-import { compileInclude } from '../../sources/file/scan/glob.ts';
+import { sourceTypeOf } from '../../sources/registry.ts';
 
 /** Resolves with 0; with 1 where an input could not be read to its end. Throws `TailraceError`. */
 export async function preview(files: readonly string[], args: ArgumentsOf<'preview'>): Promise<number> {
@@ -117,7 +117,7 @@ interface Wanted {
 /** Throws `ConfigError`, and `UsageError` where the source is not clear. */
 async function choosePreview(wanted: Wanted, files: readonly string[]): Promise<PreviewTarget> {
   const config = await readConfigOf(wanted);
-  const source = wanted.source === undefined ? guessSource(config, files) : findById('source', config.sources, wanted.source);
+  const source = wanted.source === undefined ? await guessSource(config, files) : findById('source', config.sources, wanted.source);
   const fed = config.sinks.filter(({ inputs }) => inputs.includes(source.id));
   const sink = wanted.sink === undefined ? (fed[0] ?? config.sinks[0]!) : findById('sink', config.sinks, wanted.sink);
   return { config, source, sink };
@@ -134,14 +134,14 @@ async function readConfigOf({ config, source, sink, preset }: Wanted): Promise<C
 }
 
 /** The only one, or the only one whose files these are. */
-function guessSource({ sources }: Config, files: readonly string[]): Config['sources'][number] {
+async function guessSource({ sources }: Config, files: readonly string[]): Promise<SourceConfig> {
   const paths = files.map((file) => resolve(file));
-  const matches = sources.filter(
-    (source) =>
-      source.type === 'file' &&
-      paths.length > 0 &&
-      paths.every((path) => source.include.some((pattern) => compileInclude(pattern).matches(path))),
-  );
+  const matches: SourceConfig[] = [];
+  for (const source of sources) {
+    let leads = paths.length > 0;
+    for (const path of paths) leads &&= (await sourceTypeOf(source).files?.matches(source, path)) ?? false;
+    if (leads) matches.push(source);
+  }
   const [only, ...others] = matches.length > 0 ? matches : sources;
   if (only && others.length === 0) return only;
   throw new UsageError('E_PREVIEW', 'it is not clear which source the lines are for', {

@@ -1,7 +1,9 @@
 /** The files that a configuration names and that hold secrets. */
 import { resolve } from 'node:path';
+import { sourceTypeOf } from '../../sources/registry.ts';
 import type { SecretFile } from '../findings.ts';
-import type { Config, TransformConfig } from '../model.ts';
+import type { Config } from '../model.ts';
+import type { TransformConfig } from '../values.ts';
 
 const KEY_OF_HASH = /\bsecret_file\s*\(\s*@?(?:"([^"]*)"|'([^']*)')/g;
 
@@ -12,9 +14,7 @@ export function secretFilesOf({ sources, sinks, transform }: Config, env: NodeJS
     secretFiles.map(({ path, what }) => ({ path, what: `${what} of sink "${id}"` })),
   );
   const sourceFiles = sources.flatMap((source) =>
-    source.type === 'syslog' && source.tls.key !== undefined
-      ? [{ path: source.tls.key, what: `the tls.key of source "${source.id}"` }]
-      : [],
+    (sourceTypeOf(source).secretFiles?.(source) ?? []).map(({ path, what }) => ({ path, what: `${what} of source "${source.id}"` })),
   );
   const hashKeys = [transform, ...sources.map((source) => source.transform), ...sinks.map((sink) => sink.transform)].flatMap(keysOfHash);
   const all = credentials === '' ? [] : [{ path: credentials, what: 'one of systemd’s credentials' }];

@@ -1,7 +1,7 @@
 /** Reads a token where it is used, so that a file that changes takes effect. Promises: no message ever holds the secret. */
 import { TailraceError } from '../../core/errors.ts';
 import { MAX_KNOWN_SECRETS, MAX_SECRET_BYTES } from '../limits.ts';
-import type { Secret } from '../model.ts';
+import type { Secret } from '../values.ts';
 import { readSmallFile, stampOf } from './small-file.ts';
 
 /**

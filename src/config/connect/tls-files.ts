@@ -3,7 +3,7 @@ import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { messageOf, TailraceError } from '../../core/errors.ts';
 import { MAX_TLS_FILE_BYTES } from '../limits.ts';
 import type { Finding } from '../findings.ts';
-import type { TlsFiles } from '../model.ts';
+import type { TlsFiles } from '../values.ts';
 import { readSmallFile, stampOf } from './small-file.ts';
 
 /** PEM bytes. */

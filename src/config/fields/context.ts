@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { isAbsolute, resolve } from 'node:path';
 import type { JsonValue } from '../../core/block.ts';
-import type { TransformConfig } from '../model.ts';
+import type { TransformConfig } from '../values.ts';
 import type { Environment } from '../yaml/expand.ts';
 
 export interface Context {

@@ -2,8 +2,15 @@
 import { asMap, type Kind } from './field.ts';
 import { choice, list } from './kinds.ts';
 import { pattern } from './kinds-lines.ts';
-import type { FormatChoice, LineConfig } from '../model.ts';
 import { quote } from '../quote.ts';
+
+export interface FormatChoice {
+  readonly format: 'text' | 'json' | 'logfmt' | 'combined' | 'regex';
+  /** Of `regex`. */
+  readonly regex?: string;
+}
+
+type NamedTypes = Readonly<Record<string, 'int' | 'float' | 'bool' | 'datetime' | 'json' | 'text' | 'escaped'>>;
 
 const formatWord = choice(['text', 'json', 'logfmt', 'combined']);
 const NAMED_GROUP = /\(\?P?<[A-Za-z_]/;
@@ -37,12 +44,12 @@ export const formatList = list(formatChoice, { filled: true, example: "[combined
 
 const typeWord = choice(['int', 'float', 'bool', 'datetime', 'json', 'text', 'escaped']);
 
-export const namedTypes: Kind<LineConfig['types']> = {
+export const namedTypes: Kind<NamedTypes> = {
   type: 'mapping of names to `int`, `float`, `bool`, `datetime`, `json`, `text` or `escaped`',
   schema: { type: ['object', 'null'], additionalProperties: typeWord.schema },
   read: (node, key, reading) => {
     const entries = asMap(node, key.name, reading.report)?.entries ?? [];
-    const types: [string, LineConfig['types'][string]][] = [];
+    const types: [string, NamedTypes[string]][] = [];
     for (const { key: name, value } of entries) {
       const type = typeWord.read(value, { path: `${key.path}.${name}`, name: quote(name) }, reading);
       if (type !== undefined) types.push([name, type]);

@@ -3,7 +3,7 @@ import { MAX_TRANSFORM_CHARACTERS } from '../limits.ts';
 import type { YamlNode } from '../yaml/document.ts';
 import { field, type Key, type Kind, readTable, type Reading, type Table } from './field.ts';
 import { anyText, choice } from './kinds.ts';
-import type { TransformConfig } from '../model.ts';
+import type { TransformConfig } from '../values.ts';
 
 const EXAMPLE = 'write a pipeline, such as `where level != "debug"`, or `{script: ./shape.ts}`';
 

@@ -14,18 +14,17 @@ import { finish, readTable } from '../fields/field.ts';
 import type { Reading } from '../fields/field.ts';
 import { judgeConfig, reportWrongLevel } from './wrong-level.ts';
 import { includeFiles } from './include-files.ts';
-import { type Config, readsLines, type TransformConfig } from '../model.ts';
+import type { Config, TransformConfig } from '../model.ts';
 import { expandPresets, NO_PRESETS, type OwnPresets } from '../presets/preset.ts';
 import { type IncludeOptions, writableProblem } from './included-file.ts';
 import { presetTestsOf, readOwnPresets } from './own-presets.ts';
 import { printable } from '../quote.ts';
 import { readTextFile } from './read-text.ts';
 import { writtenOf } from './written.ts';
+import { checkLines } from '../../sources/common/check-lines.ts';
 import { checkRelations } from '../rules/relations.ts';
-import { checkLines } from '../rules/relations-lines.ts';
-import { checkZone } from '../fields/check-zone.ts';
 import type { PathReport } from '../fields/path-report.ts';
-import { agentTable, type SourceDraft } from '../tables/schema.ts';
+import { agentTable } from '../tables/schema.ts';
 import { textPlaces } from '../yaml/text-places.ts';
 
 /** Reads and checks a configuration. Throws `ConfigError` with all problems; `file` may be relative. */
@@ -149,12 +148,7 @@ class Loader {
     this.#dataDir = dataDirOf(agent.data_dir, this.#reading.env, dirname(resolve(this.#file)));
     this.#transforms = transformsIn(agent, dirname(resolve(this.#file)));
     checkRelations(agent, this.#pathReport(), this.#reading.env);
-    for (const { name, path, draft } of rows) checkLines({ type: 'file', id: name, path, draft }, this.#pathReport());
-    for (const source of agent.sources?.components ?? []) {
-      this.#warnOfFormat(source);
-      if (readsLines(source) && typeof source.draft.time === 'object')
-        checkZone(`${source.path}.time.format`, source.draft.time.format, this.#pathReport());
-    }
+    for (const row of rows) checkLines(row, this.#pathReport());
     if (this.#problems.length > 0) return undefined;
     const { hash } = this.#texts;
     const folderOf = (path: string): string => dirname(resolve(this.#texts.partAt(this.#place(path).keyAt).file));
@@ -186,16 +180,6 @@ class Loader {
     else if (typeof node.value === 'string' && /^\$[A-Za-z_]\w*(?:$|\/)/.test(node.value)) {
       const fix = 'write `${NAME}` with braces, or `$$` where the dollar itself is meant';
       this.#warn(node.at, 'a `$` without braces is not a variable: the text is used as it is', fix);
-    }
-  }
-
-  #warnOfFormat(source: SourceDraft): void {
-    if (!readsLines(source)) return;
-    const { path, draft } = source;
-    for (const key of ['csv', 'regex'] as const) {
-      const place = this.#places.get(`${path}.${key}`);
-      if (place === undefined || draft.format === undefined || draft.format === key || (key === 'csv' && draft.format === 'w3c')) continue;
-      this.#warn(place.keyAt, `\`${key}\` has no effect with \`format: ${draft.format}\``, `write \`format: ${key}\``);
     }
   }
 

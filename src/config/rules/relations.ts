@@ -2,6 +2,7 @@
  * The rules that hold between keys: inputs and ids, ports, limits that depend on each other. They see drafts, so that
  * their problems are reported together with those of single keys; values that could not be read are not judged again.
  */
+import { sourceTypeOf } from '../../sources/registry.ts';
 import type { JsonValue } from '../../core/block.ts';
 import { MAX_FIELDS_BYTES } from '../limits.ts';
 import { MAX_FIELDS } from '../../core/limits.ts';
@@ -11,7 +12,6 @@ import type { Draft } from '../fields/field.ts';
 import { suggestKey } from '../nearest.ts';
 import type { PathReport } from '../fields/path-report.ts';
 import { quote } from '../quote.ts';
-import { checkLines } from './relations-lines.ts';
 import { checkListeners } from './relations-listen.ts';
 import { sinkTypeOf } from '../../sinks/registry.ts';
 import type { SinkDraft, SourceDraft, agentTable } from '../tables/schema.ts';
@@ -23,9 +23,9 @@ export function checkRelations(agent: Draft<typeof agentTable>, at: PathReport, 
     checkRouting(sources, sinks, at);
   }
   for (const sink of sinks?.components ?? []) sinkTypeOf(sink).checkKeys?.(sink.draft, sink.path, at, env);
-  for (const source of sources?.components ?? []) checkLines(source, at);
+  for (const source of sources?.components ?? []) sourceTypeOf(source).checkKeys?.(source, at);
   if (sources && sinks) checkTests(agent, sources, sinks, at);
-  checkStdin(sources?.components ?? [], at);
+  checkOnlyInputs(sources?.components ?? [], at);
   checkListeners(agent, sources?.components ?? [], at);
   checkFields(agent, sources?.components ?? [], at);
 }
@@ -66,27 +66,23 @@ function checkRouting(sources: Section<SourceDraft>, sinks: Section<SinkDraft>, 
   }
 }
 
-function checkStdin(sources: readonly SourceDraft[], at: PathReport): void {
-  const [first, ...more] = sources.filter(({ type }) => type === 'stdin');
-  for (const { path } of more)
-    at.atKey(path, `there is a second stdin source beside \`${quote(first?.id)}\``, 'keep one: standard input can be read once');
+function checkOnlyInputs(sources: readonly SourceDraft[], at: PathReport): void {
+  const first = new Map<string, string>();
+  for (const { type, id, path } of sources) {
+    const input = sourceTypeOf({ type }).onlyInput;
+    if (input === undefined) continue;
+    const other = first.get(input);
+    if (other === undefined) first.set(input, id);
+    else at.atKey(path, `there is a second ${type} source beside \`${quote(other)}\``, `keep one: ${input} can be read once`);
+  }
 }
-
-/** Formats that the kernel makes events of. */
-const PLAIN_FORMATS: ReadonlySet<string> = new Set(['auto', 'text', 'json']);
 
 function checkFields(agent: Draft<typeof agentTable>, sources: readonly SourceDraft[], at: PathReport): void {
   const shared = agent.fields ?? {};
   if (tellTooMany(shared, 'fields', '', at)) return;
   for (const { type, path, draft } of sources) {
     const fields: Record<string, JsonValue> = { ...shared, ...draft.fields };
-    const hasParser =
-      type !== 'syslog' &&
-      (draft.formats !== undefined || draft.parse_json === true || (draft.format !== undefined && !PLAIN_FORMATS.has(draft.format)));
-    // There `host` and `file` are added in the same way.
-    if (type === 'file')
-      for (const [, name = ''] of (draft.path_fields ?? []).join(' ').matchAll(/\(\?P?<([A-Za-z_]\w*)>/g)) fields[name] ??= '';
-    if (hasParser) Object.assign(fields, { host: fields['host'] ?? '', file: fields['file'] ?? '' });
+    for (const name of sourceTypeOf({ type }).addedFields?.(draft) ?? []) fields[name] ??= '';
     tellTooMany(fields, `${path}.fields`, ", the agent's included,", at);
   }
 }

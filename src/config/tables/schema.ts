@@ -3,6 +3,8 @@
  * is all there is: parsing, unknown-key errors, defaults, config.example.yaml, docs/configuration.md's tables and
  * docs/config.schema.json come from it (scripts/generate.ts writes the files).
  */
+import { sharedFields } from '../../sources/common/source-fields.ts';
+import { SOURCE_TYPES, type SourceTypeName } from '../../sources/registry.ts';
 import { type Components, section } from '../fields/components.ts';
 import { anyText, choice, duration, flag, size } from '../fields/kinds.ts';
 import { globOrList, hostPortOrNone, staticFields } from '../fields/kinds-special.ts';
@@ -12,7 +14,6 @@ import type { Table } from '../fields/field.ts';
 import { sinkTypes } from '../../sinks/registry.ts';
 import type { commonSinkFields } from '../../sinks/common/sink-type.ts';
 import { presetTestList, testList } from './schema-tests.ts';
-import { fileTable, stdinTable, syslogTable } from './schema-sources.ts';
 
 const telemetryTable = {
   listen: field(hostPortOrNone, {
@@ -32,9 +33,10 @@ const telemetryTable = {
 } satisfies Table;
 
 /** Of presets: the keys of a source of files, but which files these are. */
-const { type: _type, include: _include, exclude: _exclude, ...presetKeys } = fileTable;
+const { include: _include, exclude: _exclude, ...presetKeys } = SOURCE_TYPES.file.fields;
 export const presetTable = {
   ...presetKeys,
+  ...sharedFields,
   tests: field(presetTestList, {
     default: '[]',
     example: "[{input: ['…'], expect: [{message: '…'}]}]",
@@ -42,12 +44,21 @@ export const presetTable = {
   }),
 } satisfies Table;
 
-export const sourceTables = { file: fileTable, stdin: stdinTable, syslog: syslogTable };
+type SourceTables = {
+  readonly [K in SourceTypeName]: ReturnType<typeof typeRow> & (typeof SOURCE_TYPES)[K]['fields'] & typeof sharedFields;
+};
+export const sourceTables = Object.fromEntries(
+  Object.entries(SOURCE_TYPES).map(([name, { doc, fields }]) => [name, { ...typeRow(name, doc), ...fields, ...sharedFields }]),
+) as SourceTables;
 export const sinkTables: Readonly<Record<string, Table & typeof commonSinkFields>> = Object.fromEntries(
   Object.entries(sinkTypes).map(([name, { fields }]) => [name, fields]),
 );
 export type SourceDraft = Components<typeof sourceTables>;
 export type SinkDraft = Components<typeof sinkTables>;
+
+function typeRow(name: string, doc: string) {
+  return { type: field(choice([name]), { required: true, example: name, doc }) } satisfies Table;
+}
 
 const deadLetterTable = {
   max_bytes: field(size('1KiB', '16384GiB'), { default: '1GiB', doc: 'of refused events that are kept' }),

@@ -3,7 +3,8 @@ import { parseProxy, proxyVariableFor } from '../../config/connect/proxy.ts';
 import { type Context, credentialPath } from '../../config/fields/context.ts';
 import type { Values } from '../../config/fields/field.ts';
 import { batchOf } from '../../config/common/sink-fields.ts';
-import type { Secret, SinkConfig } from '../../config/model.ts';
+import type { SinkConfig } from '../../config/model.ts';
+import type { Secret } from '../../config/values.ts';
 import type { Environment } from '../../config/yaml/expand.ts';
 import type { ingestFields } from './fields.ts';
 

@@ -4,7 +4,7 @@
  * around the agent (names, certificates, routes) takes effect; requests under way end on the old ones.
  */
 import type { SecureContext } from 'node:tls';
-import type { TlsFiles } from '../../config/model.ts';
+import type { TlsFiles } from '../../config/values.ts';
 import { readTlsFiles, systemAuthorities, tlsStampOf } from '../../config/connect/tls-files.ts';
 import type { Clock } from '../../core/time/clock.ts';
 import { messageOf, TailraceError } from '../../core/errors.ts';

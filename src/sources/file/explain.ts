@@ -11,7 +11,7 @@ import { DECIDE_COPY_MS, MAX_EXPLAINED_RELATIVES } from './limits.ts';
 import type { CompressedEnd, StreamRecord, StreamStore } from '../../core/stream.ts';
 import { type FileStat, type FileSystem, inodeKey, isSameFile, pathIn } from './scan/file-system.ts';
 import { type Finder, parentOf } from './scan/finder.ts';
-import type { FileExplanation, RelatedFile } from './explanation.ts';
+import type { FileExplanation, RelatedFile } from '../common/explanation.ts';
 import { hasFingerprint } from './known/content.ts';
 import type { KnownFiles } from './known/known-files.ts';
 import { mayHaveHadPath } from './match/left-paths.ts';

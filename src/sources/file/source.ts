@@ -15,7 +15,7 @@ import type { Lines } from '../framing/lines.ts';
 import { CompressedFiles } from './compressed/compressed-files.ts';
 import { CompressedReader, takeCompressed } from './compressed/compressed-reader.ts';
 import { Explainer } from './explain.ts';
-import type { FileExplanation } from './explanation.ts';
+import type { FileExplanation } from '../common/explanation.ts';
 import { type FileSystem, nodeFileSystem } from './scan/file-system.ts';
 import { Finder } from './scan/finder.ts';
 import { fixedPartsOf } from './scan/glob.ts';
@@ -147,7 +147,6 @@ export function createFileSource(
 
   return {
     id: config.id,
-    kind: 'file',
     stats: liveStats(counters, knownFiles),
     open,
     async run() {

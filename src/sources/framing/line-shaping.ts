@@ -1,5 +1,5 @@
 /** How a source's bytes become events, from its configuration: encoding, joining, parsing. Loads the modules for it. */
-import type { LineConfig, MultilineConfig, TimeConfig } from '../../config/model.ts';
+import type { LineConfig, MultilineConfig, TimeConfig } from '../common/line-fields.ts';
 import type { EventShape, EventTimes, JsonValue } from '../../core/block.ts';
 import { MAX_CSV_HEADER_BYTES } from '../../parsers/limits.ts';
 import { JOIN_TIMEOUT_MS, MAX_JOINED_LINES } from './limits.ts';

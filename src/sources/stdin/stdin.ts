@@ -4,7 +4,7 @@
  * included; nothing is read while the lane waits; `run` ends with the input, once all of it was accepted.
  */
 import type { Readable } from 'node:stream';
-import type { LineConfig } from '../../config/model.ts';
+import type { LineConfig } from '../common/line-fields.ts';
 import type { EventShape } from '../../core/block.ts';
 import { codeOf, messageOf, StoppedError } from '../../core/errors.ts';
 import { countLost, newStats, type Source, type SourceContext } from '../../core/source.ts';
@@ -118,7 +118,6 @@ export function createStdinSource(
 
   return {
     id: config.id,
-    kind: 'stdin',
     stats,
     async open() {
       beginStream();

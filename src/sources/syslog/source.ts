@@ -3,7 +3,8 @@
  * received becomes an event, parsed or not; the lane's backpressure slows senders (for UDP, the system drops datagrams that its buffer
  * does not hold); one hostile sender costs the others nothing.
  */
-import type { ListenAddress, SyslogSourceConfig, SystemdAddress } from '../../config/model.ts';
+import type { ListenAddress, SystemdAddress } from '../../config/fields/kinds-listen.ts';
+import type { SyslogSourceConfig } from '../../config/model.ts';
 import type { Region } from '../../core/block.ts';
 import { TailraceError, codeOf, messageOf } from '../../core/errors.ts';
 import { LogLimit } from '../../core/log.ts';
@@ -200,7 +201,6 @@ export function createSyslogSource(
 
   return {
     id,
-    kind: 'syslog',
     stats,
     addresses: () => listeners.map(({ address }) => address),
     async open() {

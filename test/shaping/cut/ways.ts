@@ -1,9 +1,8 @@
 /** What becomes of one input by each of several pipelines: sources, parsers and kernel are the real ones, and run once. */
 import { Readable } from 'node:stream';
-import { MessageReader } from '../../../src/agent/preview/message-reader.ts';
 import { shapeChunk } from '../../../src/batcher/fill/shape-chunk.ts';
 import { loadConfigText } from '../../../src/config/load/load.ts';
-import { readsLines } from '../../../src/config/model.ts';
+import { readsLines, sourceTypeOf } from '../../../src/sources/registry.ts';
 import type { Block, Lane, Region } from '../../../src/core/block.ts';
 import { silentLog } from '../../../src/core/log.ts';
 import { NO_STREAMS } from '../../../src/core/stream.ts';
@@ -88,7 +87,10 @@ sinks: {store: {type: ingest, url: "http://127.0.0.1:9", token: x, dataset: logs
     const reader = createStdinSource(app, context, { shaping: await loadShaping(app), input: readable });
     await reader.open();
     await reader.run();
-  } else if (app.type === 'syslog') await new MessageReader({ source: app, kernel, lane, reserve }).read(readable);
+  } else {
+    const reader = await sourceTypeOf(app).preview?.(app, { kernel, lane, log: silentLog, restart: () => reserve });
+    await reader?.read(readable);
+  }
   release();
   return [...fates];
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { spawn, spawnSync } from 'node:child_process';
 import type { TLSSocket } from 'node:tls';
 import { beforeAll, describe, expect, onTestFinished, test as base } from 'vitest';
-import type { TlsFiles } from '../../../src/config/model.ts';
+import type { TlsFiles } from '../../../src/config/values.ts';
 import { readTlsFiles } from '../../../src/config/connect/tls-files.ts';
 import { type Clock, systemClock } from '../../../src/core/time/clock.ts';
 import { messageOf } from '../../../src/core/errors.ts';

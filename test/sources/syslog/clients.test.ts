@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import type { InternetAddress, ListenAddress } from '../../../src/config/model.ts';
+import type { InternetAddress, ListenAddress } from '../../../src/config/fields/kinds-listen.ts';
 import { nativeLibrary } from '../../../src/sources/native/library.ts';
 import { type Certificate, hasOpenssl, makeAuthority, makeCertificate } from '../../support/certificates.ts';
 import { findProgram } from '../../support/installed.ts';

@@ -5,7 +5,7 @@ import { copyFileSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import type { InternetAddress } from '../../../src/config/model.ts';
+import type { InternetAddress } from '../../../src/config/fields/kinds-listen.ts';
 import { configOf } from '../../config/reading.ts';
 import { hasOpenssl, makeAuthority, makeCertificate } from '../../support/certificates.ts';
 import { findProgram } from '../../support/installed.ts';

@@ -1,6 +1,7 @@
 /** A running syslog source on a kernel of its own, whose events a lane records. */
 import { afterEach } from 'vitest';
-import type { InternetAddress, SyslogSourceConfig } from '../../../src/config/model.ts';
+import type { InternetAddress } from '../../../src/config/fields/kinds-listen.ts';
+import type { SyslogSourceConfig } from '../../../src/config/model.ts';
 import { createKernel } from '../../../src/kernel/kernel.ts';
 import { nativeLibrary, type NativeLibrary } from '../../../src/sources/native/library.ts';
 import { createSyslogSource, type SyslogSource } from '../../../src/sources/syslog/source.ts';

@@ -1,13 +1,12 @@
 /** Finds and opens files as a source of the configuration does, for commands that only read. */
-import type { FileSourceConfig } from '../../../config/model.ts';
 import { type Log, silentLog } from '../../../core/log.ts';
 import type { PrivateFiles, RefusedPath } from '../../../core/source.ts';
 import { systemClock } from '../../../core/time/clock.ts';
 import { type FileSystem, nodeFileSystem } from './file-system.ts';
-import { Finder, type FoundFile } from './finder.ts';
+import { Finder, type FinderOptions, type FoundFile } from './finder.ts';
 import { fixedPartsOf } from './glob.ts';
 import { guard } from './guarded.ts';
-import { Links } from './links.ts';
+import { Links, type LinksOptions } from './links.ts';
 import { Notices } from './notices.ts';
 import { Refusals } from './refusals.ts';
 
@@ -21,7 +20,7 @@ export interface FoundFiles {
 
 /** The matches of these patterns of the source, by default of all; trouble with folders goes to `log`. */
 export async function findFiles(
-  source: Pick<FileSourceConfig, 'include' | 'exclude' | 'followLinks'>,
+  source: Pick<FinderOptions, 'include' | 'exclude'> & Pick<LinksOptions, 'followLinks'>,
   privateFiles: PrivateFiles | undefined,
   log: Log = silentLog,
   include = source.include,

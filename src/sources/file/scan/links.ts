@@ -2,7 +2,6 @@
  * Which symbolic links are followed. Those in the fixed part of a pattern are the configuration's own; one that a wildcard matched may have been
  * made by whoever may write there, to have read what he may not. Every link on the way counts, also those in the path of a link's target.
  */
-import type { FileSourceConfig } from '../../../config/model.ts';
 import type { RefusedPath } from '../../../core/source.ts';
 import type { Clock } from '../../../core/time/clock.ts';
 import { codeOf } from '../../../core/errors.ts';
@@ -10,7 +9,11 @@ import { LINK_VERDICT_MS } from '../limits.ts';
 import { type FileStat, type FileSystem, isSameFile } from './file-system.ts';
 import type { Trace } from './trace-links.ts';
 
-export interface LinksOptions extends Pick<FileSourceConfig, 'followLinks'> {
+/** Of links that a wildcard matched; `safe`: those that root, the agent's user or the owner of the target made. */
+export type FollowLinks = boolean | 'safe';
+
+export interface LinksOptions {
+  readonly followLinks: FollowLinks;
   /** Paths that the configuration names: the links in them are its own. */
   readonly fixed: readonly string[];
   readonly fileSystem: FileSystem;
@@ -22,7 +25,7 @@ export interface LinksOptions extends Pick<FileSourceConfig, 'followLinks'> {
 type FileId = Pick<FileStat, 'device' | 'inode'>;
 
 /** The first link that may not be followed, by its own path; undefined for none. Pure. */
-export function judgeTrace({ links }: Trace, follow: FileSourceConfig['followLinks'], user: number | undefined): RefusedPath | undefined {
+export function judgeTrace({ links }: Trace, follow: FollowLinks, user: number | undefined): RefusedPath | undefined {
   if (follow === true || user === undefined) return undefined;
   if (follow === false && links[0]) {
     const fix = 'set follow_links: safe, or name the link in a pattern without wildcards';

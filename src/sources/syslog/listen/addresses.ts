@@ -1,6 +1,6 @@
 /** Addresses in words: of listeners as configured, of peers, and in errors. */
 import { isIPv6 } from 'node:net';
-import type { ListenAddress } from '../../../config/model.ts';
+import type { ListenAddress } from '../../../config/fields/kinds-listen.ts';
 import { TailraceError, codeOf, messageOf } from '../../../core/errors.ts';
 
 /** What listens. */

@@ -1,6 +1,6 @@
 /** Native datagram sockets: polled descriptors, read by `Datagrams`. */
 import { fstatSync } from 'node:fs';
-import type { InternetAddress, ListenAddress, UnixAddress } from '../../../config/model.ts';
+import type { InternetAddress, ListenAddress, UnixAddress } from '../../../config/fields/kinds-listen.ts';
 import { TailraceError } from '../../../core/errors.ts';
 import type { NativeLibrary } from '../../native/library.ts';
 import { createPoll } from '../../native/poll.ts';

@@ -1,7 +1,7 @@
 /** Stream sockets that listen, through `net`. Promises: an address that cannot be listened on is `E_LISTEN`. */
 import { once } from 'node:events';
 import { connect, createServer, type ListenOptions, type Server, type Socket } from 'node:net';
-import type { InternetAddress, ListenAddress, UnixAddress } from '../../../config/model.ts';
+import type { InternetAddress, ListenAddress, UnixAddress } from '../../../config/fields/kinds-listen.ts';
 import { listenError, type Listener } from './addresses.ts';
 import { freePath, ownPath } from './unix-path.ts';
 

@@ -1,7 +1,7 @@
 /** UDP through `dgram`, where native reads are unavailable: each datagram costs a call, and reading cannot be paused. */
 import { createSocket } from 'node:dgram';
 import { isIPv6 } from 'node:net';
-import type { InternetAddress } from '../../../config/model.ts';
+import type { InternetAddress } from '../../../config/fields/kinds-listen.ts';
 import { formatPeer, listenError, type Listener } from './addresses.ts';
 
 /** `receiveBufferBytes` is what the system granted. `onError` gets errors after the start. */

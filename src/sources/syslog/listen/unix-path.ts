@@ -4,7 +4,7 @@
  */
 import { chmodSync, existsSync, lstatSync, unlinkSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { UnixAddress } from '../../../config/model.ts';
+import type { UnixAddress } from '../../../config/fields/kinds-listen.ts';
 import { codeOf, TailraceError } from '../../../core/errors.ts';
 import { formatListen } from './addresses.ts';
 

@@ -2,7 +2,7 @@
  * The datagram sockets of a source, read natively where possible, else through Node. Promises: logs a socket whose receive
  * buffer is small; counts each datagram that it cannot take.
  */
-import type { InternetAddress, ListenAddress, UnixAddress } from '../../../config/model.ts';
+import type { InternetAddress, ListenAddress, UnixAddress } from '../../../config/fields/kinds-listen.ts';
 import { codeOf, messageOf } from '../../../core/errors.ts';
 import { SYSLOG_DATAGRAMS_BYTES, SYSLOG_DATAGRAM_BYTES, UDP_RECEIVE_BUFFER_BYTES } from '../limits.ts';
 import type { Cursor } from '../intake/collector.ts';

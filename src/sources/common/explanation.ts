@@ -1,4 +1,4 @@
-/** What a file source says of a path. */
+/** What a source of files says of a path. */
 
 /** A file that has, or had, to do with the one that is asked for: what rotation made of it, or it of. */
 export interface RelatedFile {

@@ -1,12 +1,11 @@
-/** The fields of sources that read lines: how those become events. */
-import { field, group } from '../fields/field.ts';
-import type { Table } from '../fields/field.ts';
-import { anyText, choice, flag, duration, integer, list, size } from '../fields/kinds.ts';
-import { charset, delimiter, pattern, presetName } from '../fields/kinds-lines.ts';
-import { columnName, timezone } from '../fields/kinds-special.ts';
-import { wordOrGroup } from '../fields/kinds.ts';
-import { timeFormat } from '../fields/kinds-time.ts';
-import { formatList, namedTypes } from '../fields/kinds-formats.ts';
+/** The keys of sources that read lines: how those become events. */
+import { field, group, type Table, type Values } from '../../config/fields/field.ts';
+import { anyText, choice, duration, flag, integer, list, size, wordOrGroup } from '../../config/fields/kinds.ts';
+import { charset, delimiter, pattern, presetName } from '../../config/fields/kinds-lines.ts';
+import { columnName, timezone } from '../../config/fields/kinds-special.ts';
+import { timeFormat } from '../../config/fields/kinds-time.ts';
+import { formatList, namedTypes } from '../../config/fields/kinds-formats.ts';
+import { type CommonSourceConfig, hostZone } from './source-fields.ts';
 
 const format = field(choice(['auto', 'text', 'json', 'logfmt', 'cri', 'docker', 'combined', 'auditd', 'csv', 'w3c', 'regex']), {
   default: 'auto',
@@ -16,7 +15,7 @@ export const onOversize = field(choice(['truncate', 'split', 'dead_letter']), {
   default: 'truncate',
   doc: 'what happens to a longer one: cut, with truncated and original_bytes; sent in parts, with part and part_last; or its beginning kept as a dead letter',
 });
-export const multilineTable = {
+const multilineTable = {
   start: field(pattern, { example: "'^\\d{4}-'", doc: 'a line that matches begins an event; this or `continue`' }),
   continue: field(pattern, { example: "'^\\s'", doc: 'a line that matches belongs to the event before it' }),
   before: field(pattern, { example: "'^# Time:'", doc: 'a line in front of that of `start` which belongs to the same event' }),
@@ -28,7 +27,7 @@ export const multilineTable = {
     doc: 'of one event; the next line begins another',
   }),
 } satisfies Table;
-export const groupTable = {
+const groupTable = {
   by: field(pattern, {
     required: true,
     example: "'audit\\([\\d.:]+\\)'",
@@ -50,7 +49,7 @@ const csvTable = {
     doc: 'for `format: csv`: the names of the values, where the first record does not tell them; for `w3c`: those before the first header',
   }),
 } satisfies Table;
-export const timeTable = {
+const timeTable = {
   field: field(anyText, {
     example: 'req.time',
     doc: 'where the time is: a key of JSON (a dot for each level), a named group, a CSV column; one that cannot be read gives a time_error',
@@ -98,4 +97,50 @@ export const lineFields = {
     default: 'utf-8',
     doc: 'how the bytes are encoded; a byte order mark decides over it; what is invalid becomes U+FFFD',
   }),
-};
+} satisfies Table;
+
+type LineValues = Values<typeof lineFields>;
+export type LineConfig = CommonSourceConfig & ReturnType<typeof deriveLines<LineValues>>;
+
+/** What the configuration has of these keys: exactly one pattern of `multiline` is given (check-lines). */
+export function deriveLines<V extends LineValues>({ preset: _preset, csv, formats, multiline, time, ...values }: V) {
+  return {
+    ...values,
+    csv: csv ?? PLAIN_CSV,
+    formats: formats ?? [],
+    multiline: multiline && multilineOf(multiline),
+    time: timeOf(time),
+    /** A transform follows: text that it may hide must not stand in `time_error`. */
+    isShaped: false,
+    /** Regular expressions whose named groups, matched against the path, are fields. */
+    pathFields: [] as readonly string[],
+  };
+}
+
+type CsvValues = NonNullable<LineValues['csv']>;
+/** It has no more keys, as it is part of the digest of events. */
+const PLAIN_CSV: Omit<CsvValues, 'optional'> & Partial<CsvValues> = { delimiter: ',', columns: undefined };
+
+export type MultilineConfig = ReturnType<typeof multilineOf>;
+
+/** `kind`: whether the pattern tells the lines that begin an event, or those that go on with it. */
+function multilineOf({ start, continue: more, before, maxBytes = Infinity, ...others }: Values<typeof multilineTable>) {
+  const kind: 'start' | 'continue' = start === undefined ? 'continue' : 'start';
+  return { ...others, kind, pattern: start ?? more ?? '', ...(before === undefined ? {} : { before }), maxBytes };
+}
+
+/**
+ * `read`: the time of the read. `auto`: what the kernel finds. `given`: a field, and its format, which is `auto`, `unix…` or a Go
+ * layout; without a field that of the default's keys and of the beginning of text. `timezone`: IANA name; of times that name none.
+ */
+export type TimeConfig =
+  /** `kept`: a `_time` of the format's own stays as it is written, for the service. */
+  | { readonly kind: 'read' | 'kept' }
+  | { readonly kind: 'auto'; readonly timezone: string }
+  | { readonly kind: 'given'; readonly field: string | undefined; readonly format: string; readonly timezone: string };
+
+function timeOf(time: LineValues['time']): TimeConfig {
+  if (time === 'read') return { kind: 'read' };
+  const { field, format, timezone = hostZone() } = time === 'auto' ? { field: undefined, format: 'auto' } : time;
+  return field === undefined && format === 'auto' ? { kind: 'auto', timezone } : { kind: 'given', field, format, timezone };
+}

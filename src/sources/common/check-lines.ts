@@ -1,8 +1,34 @@
 /** The rules between the keys that say how lines become events. */
-import { readsLines } from '../model.ts';
-import type { PathReport } from '../fields/path-report.ts';
-import type { SourceDraft } from '../tables/schema.ts';
-import { formatSize } from '../fields/units.ts';
+import type { Draft } from '../../config/fields/field.ts';
+import type { PathReport } from '../../config/fields/path-report.ts';
+import { formatSize } from '../../config/fields/units.ts';
+import { checkZone } from '../../config/fields/check-zone.ts';
+import type { lineFields } from './line-fields.ts';
+import type { maxEventBytes } from './source-fields.ts';
+import type { SourceDraft } from './source-type.ts';
+
+type LineTable = typeof lineFields & { readonly max_event_bytes: typeof maxEventBytes };
+type LineDraft = SourceDraft<LineTable>;
+
+/** The rules, and what has no effect. */
+export function checkLineSource(source: LineDraft, at: PathReport): void {
+  checkLines(source, at);
+  const { path, draft } = source;
+  for (const key of ['csv', 'regex'] as const) {
+    if (!at.has(`${path}.${key}`) || draft.format === undefined || draft.format === key || (key === 'csv' && draft.format === 'w3c'))
+      continue;
+    at.warnAtKey(`${path}.${key}`, `\`${key}\` has no effect with \`format: ${draft.format}\``, `write \`format: ${key}\``);
+  }
+  if (typeof draft.time === 'object') checkZone(`${path}.time.format`, draft.time.format, at);
+}
+
+/** Formats that the kernel makes events of. */
+const PLAIN_FORMATS: ReadonlySet<string> = new Set(['auto', 'text', 'json']);
+
+/** What events of a parser get beside their own fields. */
+export function parserFields({ format = 'auto', formats, parse_json }: Draft<LineTable>): readonly string[] {
+  return formats !== undefined || parse_json === true || !PLAIN_FORMATS.has(format) ? ['host', 'file'] : [];
+}
 
 /** No value of an event has a name. */
 function isPlain({ format, formats, parse_json }: { format?: string; formats?: unknown; parse_json?: boolean }): boolean {
@@ -12,18 +38,15 @@ function isPlain({ format, formats, parse_json }: { format?: string; formats?: u
 /** Formats whose events are several lines, or whose lines mean something by their place. */
 const UNGROUPED: ReadonlySet<string | undefined> = new Set(['csv', 'w3c', 'cri', 'docker']);
 
-function checkGroup(source: SourceDraft, at: PathReport): void {
-  const { path } = source;
-  if (!at.has(`${path}.group`) || !readsLines(source)) return;
+function checkGroup({ path, draft }: LineDraft, at: PathReport): void {
+  if (!at.has(`${path}.group`)) return;
   const refuse = (other: string): void => at.atKey(`${path}.group`, `\`group\` cannot be used with ${other}`, 'remove one of them');
   if (at.has(`${path}.multiline`)) refuse('`multiline`');
-  if (UNGROUPED.has(source.draft.format)) refuse(`\`format: ${source.draft.format}\``);
+  if (UNGROUPED.has(draft.format)) refuse(`\`format: ${draft.format}\``);
 }
 
 /** Keys that belong to one format, and the pattern of joined lines. */
-export function checkLines(source: SourceDraft, at: PathReport): void {
-  if (!readsLines(source)) return;
-  const { path, draft } = source;
+export function checkLines({ path, draft }: LineDraft, at: PathReport): void {
   const { format, multiline } = draft;
   if (at.has(`${path}.formats`)) {
     if (at.has(`${path}.format`)) at.atKey(`${path}.formats`, '`format` and `formats` are both given', 'keep one of them');
@@ -41,7 +64,7 @@ export function checkLines(source: SourceDraft, at: PathReport): void {
       `\`types\` has no effect with \`format: ${format}\``,
       'name a format whose values have names, such as `json`, `regex` or `logfmt`',
     );
-  checkGroup(source, at);
+  checkGroup({ path, draft }, at);
   if (!at.has(`${path}.multiline`) || multiline === undefined) return;
   const [hasStart, hasContinue] = [at.has(`${path}.multiline.start`), at.has(`${path}.multiline.continue`)];
   if (hasStart === hasContinue) {

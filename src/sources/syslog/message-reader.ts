@@ -4,52 +4,45 @@
  */
 import type { Readable } from 'node:stream';
 import type { SyslogSourceConfig } from '../../config/model.ts';
-import type { Lane, Region } from '../../core/block.ts';
 import { systemClock } from '../../core/time/clock.ts';
 import { newStats, type SourceStats } from '../../core/source.ts';
-import type { Kernel } from '../../kernel/kernel.ts';
-import type { Cursor } from '../../sources/syslog/intake/collector.ts';
-import { createIntake, type OpenIntake } from '../../sources/syslog/intake/create-intake.ts';
-import type { Frame } from '../../sources/syslog/message/frame.ts';
-import { Framer } from '../../sources/syslog/receive/framing.ts';
-import { formatPeer } from '../../sources/syslog/listen/addresses.ts';
-import { suffixOf } from '../../sources/syslog/message/sender.ts';
+import type { PreviewReader, PreviewTools } from '../common/source-type.ts';
+import type { Cursor } from './intake/collector.ts';
+import { createIntake, type OpenIntake } from './intake/create-intake.ts';
+import type { Frame } from './message/frame.ts';
+import { Framer } from './receive/framing.ts';
+import { formatPeer } from './listen/addresses.ts';
+import { suffixOf } from './message/sender.ts';
 
-export interface MessageReaderOptions {
-  readonly source: SyslogSourceConfig;
-  readonly kernel: Kernel;
-  readonly lane: Lane;
-  readonly reserve: (bytes: number) => Region;
-}
-
-export class MessageReader {
-  readonly stats: SourceStats = newStats();
+export class MessageReader implements PreviewReader {
+  readonly stats: readonly SourceStats[];
   readonly #source: SyslogSourceConfig;
   readonly #intake: OpenIntake;
   #current: Buffer = Buffer.alloc(0);
   /** Stands still while a message is on its way. */
   #nowMs = 0;
 
-  constructor({ source, kernel, lane, reserve }: MessageReaderOptions) {
+  constructor(source: SyslogSourceConfig, { kernel, lane, restart }: PreviewTools) {
     this.#source = source;
-    const { stats } = this;
+    const stats = newStats();
+    this.stats = [stats];
     this.#intake = createIntake(source, {
       lane,
       clock: { ...systemClock, now: () => this.#nowMs },
       kernel,
       stats,
-      reserve,
+      reserve: restart(),
       lost() {},
       freed() {},
     });
   }
 
   /** The message whose event is being handed over. */
-  get message(): string {
+  textOf(): string {
     return this.#intake.decode(this.#current);
   }
 
-  async read(input: Readable): Promise<void> {
+  async read(input: Readable = process.stdin): Promise<void> {
     await this.#intake.loadCharset();
     const { maxEventBytes, onOversize } = this.#source;
     const framer = new Framer(maxEventBytes, onOversize === 'split');

@@ -1,0 +1,33 @@
+/** The keys that sources have in common, and the forms that these take. */
+import { field, type Table, type Values } from '../../config/fields/field.ts';
+import { size } from '../../config/fields/kinds.ts';
+import { datasetName, staticFields } from '../../config/fields/kinds-special.ts';
+import { transform } from '../../config/fields/kinds-transform.ts';
+
+/** Each table has it, in its own place. */
+export const maxEventBytes = field(size('1KiB', '10MiB'), {
+  default: '1MiB',
+  doc: 'a longer line or message is cut there and marked; the service takes 1 MiB a string',
+});
+
+/** Each table ends in these. */
+export const sharedFields = {
+  transform: field(transform, {
+    example: '{script: ./shape.ts}',
+    doc: 'shapes the events of this source: docs/transform.md',
+  }),
+  fields: field(staticFields, {
+    default: '{}',
+    example: '{service: app}',
+    doc: 'added to every event of this source; wins over the same field of the agent',
+  }),
+  dataset: field(datasetName, { example: 'app-logs', doc: "overrides the sink's dataset" }),
+} satisfies Table;
+
+/** What every source's configuration has. `fields`: the agent's and the source's own, the source's winning. */
+export type CommonSourceConfig = Omit<Values<typeof sharedFields>, 'transform'> &
+  Partial<Pick<Values<typeof sharedFields>, 'transform'>> & { readonly id: string; readonly maxEventBytes: number };
+
+export function hostZone(): string {
+  return new Intl.DateTimeFormat().resolvedOptions().timeZone;
+}

@@ -1,0 +1,22 @@
+/** What a source would do with a path, without running it: nothing is read, and nothing is written. */
+import { hostname } from 'node:os';
+import type { FileSourceConfig } from '../../config/model.ts';
+import { systemClock } from '../../core/time/clock.ts';
+import type { SourceContext } from '../../core/source.ts';
+import type { FileExplanation } from '../common/explanation.ts';
+import { createFileSource } from './source.ts';
+
+export function explainAlone(
+  config: FileSourceConfig,
+  path: string,
+  known: Pick<SourceContext, 'streams' | 'privateFiles' | 'log'>,
+): FileExplanation {
+  const lane = { accept: never };
+  const reserve = (bytes: number) => ({ at: 0, bytes: Buffer.alloc(bytes) });
+  const source = createFileSource(config, { ...known, lane, clock: systemClock, hostname: hostname(), reserve, once: false });
+  return source.explain(path);
+}
+
+function never(): never {
+  throw new Error('nothing is read where only an explanation was asked for');
+}
