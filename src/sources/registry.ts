@@ -26,6 +26,6 @@ export function sourceTypeOf({ type }: { readonly type: SourceTypeName }): Sourc
 }
 
 /** True for a source whose bytes are lines, which formats and `multiline` make events of. */
-export function readsLines(source: SourceConfig): source is SourceConfig & LineConfig {
+export function readsLines(source: SourceConfig): source is Extract<SourceConfig, LineConfig> {
   return SOURCE_TYPES[source.type].readsLines;
 }

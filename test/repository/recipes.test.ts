@@ -1,49 +1,9 @@
 /** The recipes of CONTRIBUTING.md for a function, an operator and an endpoint, followed in a copy of the tree. */
-import { spawnSync } from 'node:child_process';
-import { cpSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { checkLayers } from '../../scripts/check-layers.ts';
-import { makeTree } from '../support/temp-tree.ts';
-
-const root = join(import.meta.dirname, '../..');
-const COPIED = [
-  'src',
-  'scripts',
-  'test/service/hostile',
-  'test/support',
-  'docs',
-  'presets',
-  'config.example.yaml',
-  'package-lock.json',
-  'package.json',
-  'tsconfig.json',
-];
-/** The back ends with all that they import. */
-const TSCONFIG = JSON.stringify({
-  extends: './tsconfig.json',
-  include: [],
-  files: ['src/service/query/sql/functions.ts', 'src/shaping/rows/functions.ts', 'src/language/operators/table.ts'],
-});
-
-function copyWith(files: Readonly<Record<string, string>>, line: readonly [path: string, added: string]): string {
-  const copy = makeTree({ ...files, 'tsconfig.parts.json': TSCONFIG });
-  for (const path of COPIED) cpSync(join(root, path), join(copy, path), { recursive: true, filter: (from) => !/node_modules|dist/.test(from) });
-  symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
-  const [path, added] = line;
-  const text = readFileSync(join(copy, path), 'utf8');
-  writeFileSync(join(copy, path), text.replace('] as const;', `  ${added},\n] as const;`));
-  return copy;
-} // prettier-ignore
-
-function run(copy: string, ...args: readonly string[]): string {
-  const { stdout, stderr } = spawnSync(process.execPath, args, { cwd: copy, encoding: 'utf8' });
-  return `${stdout}${stderr}`.trim();
-}
-
-const types = (copy: string, project = 'tsconfig.parts.json'): string =>
-  run(copy, join(root, 'node_modules/typescript/bin/tsc'), '--project', project);
-const read = (copy: string, path: string): string => readFileSync(join(copy, path), 'utf8');
+import { copyWith, read, run, types } from './tree-copy.ts';
 
 const TOYS = 'src/language/functions/toys';
 const TOY_FUNCTION = {
