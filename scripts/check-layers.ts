@@ -57,6 +57,7 @@ export function checkLayers(root: string): string[] {
     ),
     ...sources.flatMap((file) => findLargeRecords(file, readText(root, file))),
     ...findClockUsers(root, sources),
+    ...findDiscriminants(root, sources),
     ...findDead(files, imports),
   ];
 }
@@ -97,6 +98,32 @@ function findClockUsers(root: string, sources: readonly string[]): string[] {
     }
   }
   return withoutKnown(root, violations, 'clockUsers', Object.keys(clockUsers));
+}
+
+/** A type of source or sink is what this file stands for. */
+const TYPE_FILE = /^src\/(?:sources|sinks)\/\w+\/(?!source-type|sink-type)(\w+)-type\.ts$/;
+/** `kind` is that of a file on disk or of a secret, too. */
+const asksFor = (types: string): RegExp =>
+  new RegExp(
+    `\\btype\\)? *[!=]== *'(?:${types})'|'(?:${types})' *[!=]== *[\\w.?]*\\btype\\b|` +
+      `(?<!\\b(?:stat|secret|token|config\\.token)\\??\\.)\\bkind\\)? *[!=]== *'(?:${types})'|` +
+      `switch \\([^)\\n]*\\b(?:type|kind)\\) \\{\\s*case '(?:${types})'`,
+    'g',
+  );
+
+/** Questions outside of their rooms which type a source or a sink has: what depends on it belongs into its type. */
+function findDiscriminants(root: string, sources: readonly string[]): string[] {
+  const types = sources.flatMap((file) => TYPE_FILE.exec(file)?.[1] ?? []);
+  if (types.length === 0) return [];
+  return sources
+    .filter((file) => !/^src\/(?:sources|sinks)\//.test(file))
+    .flatMap((file) => {
+      const text = readText(root, file);
+      return [...text.matchAll(asksFor(types.join('|')))].map(
+        ({ 0: asked, index }) =>
+          `${file}:${lineAt(text, index)}: asks for a type of source or sink (${asked.replaceAll(/\s+/g, ' ')}); let the type bring what depends on it, in its *-type.ts`,
+      );
+    });
 }
 
 const RECORD = /^(?:export )?(?:abstract )?(?:class|interface) (\w+)[^\n]*\{\n([\s\S]*?)^\}/gm;

@@ -180,3 +180,24 @@ test('layering lets a type import of node:http and a file that only a test reach
   };
   expect(violationsWith(files)).toEqual([]);
 });
+
+const toyType = { 'src/sinks/toy/toy-type.ts': 'export const toy = {};\n', 'test/toy.ts': "import '../src/sinks/toy/toy-type.ts';\n" };
+
+test.each([
+  "export const start = (sink) => (sink.type === 'toy' ? 1 : limit);",
+  "export const start = ({ type }) => (type !== 'toy' ? 1 : limit);",
+  "export const start = (sink) => ('toy' === sink.type ? 1 : limit);",
+  "export const start = (sink) => (sink.kind === 'toy' ? 1 : limit);",
+  "export const start = (sink) => {\n  switch (sink.type) {\n    case 'toy':\n      return limit;\n  }\n};",
+])('layering finds a question for the type of a sink: %s', (line) => {
+  const agent = `import { limit } from '../core/limits.ts';\n${line}\n`;
+  expect(violationsWith({ ...toyType, 'src/agent/agent.ts': agent })).toEqual([
+    expect.stringMatching(/^src\/agent\/agent\.ts:[23]: asks for a type of source or sink/),
+  ]);
+});
+
+test('layering lets a type ask for itself, and files and secrets have kinds', () => {
+  const own = "export const isToy = (sink) => sink.type === 'toy';\n";
+  const stat = "import { limit } from '../core/limits.ts';\nexport const start = (stat) => (stat.kind === 'toy' ? 1 : limit);\n";
+  expect(violationsWith({ ...toyType, 'src/sinks/toy/toy-type.ts': own, 'src/agent/agent.ts': stat })).toEqual([]);
+});
