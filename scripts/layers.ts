@@ -45,6 +45,7 @@ export const homeOf = (file: string): string => BACK_ENDS.reduce((path, [wanted,
 /** What the pages may import more of than types: pure code, which runs in a browser as it is. */
 export const runsInBrowsers: readonly string[] = [
   'src/core/follow-window.ts',
+  'src/core/time/time-text.ts',
   'src/core/text/event-line.ts',
   'src/telemetry/rates.ts',
   'src/language/',

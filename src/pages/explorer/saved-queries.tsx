@@ -1,4 +1,5 @@
 /** Queries of before, each with its range and columns: those that this browser ran, and those that were starred at the service. */
+import { Alert } from '../parts/alert.tsx';
 import { useEffect, useState } from 'preact/hooks';
 import { formatTime } from '../parts/format.ts';
 import { Menu } from '../parts/menu.tsx';
@@ -93,11 +94,7 @@ function Starred({ api, now, onChoose }: StarredProps) {
           Star it
         </button>
       </form>
-      {problem !== '' && (
-        <p class="note" role="alert">
-          {problem}
-        </p>
-      )}
+      <Alert text={problem} isNote />
       {starred?.length === 0 && <p class="soft">Nobody has starred a query yet.</p>}
       <ul aria-label="Starred queries">
         {starred?.map(({ id, name: title, query: { apl }, metadata: { range, columns } }) => (

@@ -1,4 +1,5 @@
 /** Who is signed in: a token counts when the service has taken it, and no longer than it does. */
+import { Alert } from '../parts/alert.tsx';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { Api, keepToken, keptToken } from './data/api.ts';
 import { readLink, writeLink } from './data/link-state.ts';
@@ -73,11 +74,7 @@ export function SignIn({ session, onSignOut }: { readonly session: Session; read
         use(typed.trim());
       }}
     >
-      {problem !== '' && (
-        <p class="note" role="alert">
-          {problem}
-        </p>
-      )}
+      <Alert text={problem} isNote />
       <label for="token">Token</label>
       <input
         id="token"

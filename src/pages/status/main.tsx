@@ -1,5 +1,5 @@
 /** The status page of an agent: what it reads, where that goes, and what is in the way. */
-import { render } from 'preact';
+import { type ComponentChildren, render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { formatDuration, formatTime } from '../parts/format.ts';
 import { useZone, ZonePicker } from '../parts/zone-picker.tsx';
@@ -60,35 +60,29 @@ function Head({ view: { status, goneSince }, zone }: HeadProps) {
       <span class="wordmark">Tailrace</span>
       {status && (
         <dl class="facts">
-          <div>
-            <dt>version</dt>
-            <dd>{status.version}</dd>
-          </div>
-          <div>
-            <dt>up</dt>
-            <dd>{formatDuration(status.uptimeSeconds * 1000)}</dd>
-          </div>
-          <div>
-            <dt>process</dt>
-            <dd>{status.pid}</dd>
-          </div>
+          <Fact name="version">{status.version}</Fact>
+          <Fact name="up">{formatDuration(status.uptimeSeconds * 1000)}</Fact>
+          <Fact name="process">{status.pid}</Fact>
           <div class="fact-file">
             <dt>configuration</dt>
             <dd title={status.config.file}>{status.config.file}</dd>
           </div>
-          <div>
-            <dt>{goneSince === undefined ? 'as of' : 'last seen'}</dt>
-            <dd>{formatTime(goneSince ?? status.nowMs)}</dd>
-          </div>
-          <div>
-            <dt>times in</dt>
-            <dd>
-              <ZonePicker {...zone} />
-            </dd>
-          </div>
+          <Fact name={goneSince === undefined ? 'as of' : 'last seen'}>{formatTime(goneSince ?? status.nowMs)}</Fact>
+          <Fact name="times in">
+            <ZonePicker {...zone} />
+          </Fact>
         </dl>
       )}
     </header>
+  );
+}
+
+function Fact({ name, children }: { readonly name: string; readonly children: ComponentChildren }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
   );
 }
 

@@ -3,6 +3,7 @@
  * again changes nothing, one that is left out leaves the list. Conditions that were written by hand count; those that are more than a list
  * of values of one field stay as they are.
  */
+import { formatTime } from '../../../core/time/time-text.ts';
 import { planOf, readQuery } from '../../../language/text/query-text.ts';
 import { readExpression } from '../../../language/syntax/expressions.ts';
 import { AplError, attempt } from '../../../language/syntax/apl-error.ts';
@@ -138,18 +139,8 @@ function constantText(expression: Expression): string | undefined {
   if (expression.kind !== 'constant') return undefined;
   const { type, value } = expression.constant;
   if (type === 'string') return JSON.stringify(value);
-  if (type === 'datetime' && typeof value === 'bigint') return `datetime(${JSON.stringify(timeText(value))})`;
+  if (type === 'datetime' && typeof value === 'bigint') return `datetime(${JSON.stringify(formatTime(value))})`;
   return type === 'int' || type === 'real' || type === 'bool' ? String(value) : undefined;
-}
-
-/** As the service prints it: with the decimals that it has. */
-function timeText(ns: bigint): string {
-  const fraction = (((ns % 1_000_000_000n) + 1_000_000_000n) % 1_000_000_000n)
-    .toString()
-    .padStart(9, '0')
-    .replace(/0{1,9}$/, '');
-  const seconds = new Date(Number(ns / 1_000_000n)).toISOString().slice(0, 19);
-  return `${seconds}${fraction === '' ? '' : `.${fraction}`}Z`;
 }
 
 function writeStage(parts: readonly Part[]): string {

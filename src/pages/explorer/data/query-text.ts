@@ -1,5 +1,7 @@
 /** Small changes to a query's text. What they give is checked by the service as any other text. */
 
+import { AplError, attempt } from '../../../language/syntax/apl-error.ts';
+import { tokenAt } from '../../../language/syntax/lexer.ts';
 import { formatCell } from '../../parts/show-text.ts';
 
 /** A dataset or field as a query names it, whatever characters it has. */
@@ -7,26 +9,20 @@ export function quoteName(name: string): string {
   return `['${name.replaceAll('\\', String.raw`\\`).replaceAll("'", String.raw`\'`)}']`;
 }
 
-/** The text's stages: cut at pipes outside of quotes and brackets. */
+/** The text's stages: cut at pipes outside of brackets, as the compiler's own lexer finds them. */
 export function stagesOf(text: string): string[] {
-  const stages = [''];
-  let quote = '';
+  const cuts = [-1];
   let depth = 0;
-  for (let at = 0; at < text.length; at++) {
-    const character = text[at]!;
-    if (quote !== '') {
-      if (character === '\\') stages[stages.length - 1] += text[at++]!;
-      else if (character === quote) quote = '';
-    } else if (character === '"' || character === "'") quote = character;
-    else if ('([{'.includes(character)) depth += 1;
-    else if (')]}'.includes(character)) depth -= 1;
-    else if (character === '|' && depth <= 0) {
-      stages.push('');
-      continue;
-    }
-    stages[stages.length - 1] += text[at] ?? '';
+  for (let at = 0; at < text.length;) {
+    const token = attempt(() => tokenAt(text, at));
+    // In `datetime(…)` stands what is no token.
+    at = token instanceof AplError ? token.at + 1 : token.end;
+    if (token instanceof AplError || token.kind !== 'symbol') continue;
+    if ('([{'.includes(token.text)) depth += 1;
+    else if (')]}'.includes(token.text)) depth -= 1;
+    else if (token.text === '|' && depth <= 0) cuts.push(token.at);
   }
-  return stages.map((stage) => stage.trim());
+  return cuts.map((cut, n) => text.slice(cut + 1, cuts[n + 1]).trim());
 }
 
 const SHAPES_NO_TIME = /^(?:where|filter|extend|parse|search)\b/;

@@ -68,25 +68,21 @@ interface TwoTimesProps extends Pick<RangePickerProps, 'onChange'> {
 }
 
 function TwoTimes({ from, to, onChange }: TwoTimesProps) {
-  const [times, setTimes] = useState([toInput(from), toInput(to)] as const);
+  const [times, setTimes] = useState([toInput(from), toInput(to)]);
   const [start, end] = times.map(parseInZone) as [number, number];
   const take = () => start < end && onChange(`${start}/${end}`);
   return (
     <span class="two-times" onKeyDown={(event) => event.key === 'Enter' && (event.preventDefault(), take())}>
-      <input
-        type="datetime-local"
-        step="1"
-        aria-label="From"
-        value={times[0]}
-        onInput={(event) => setTimes([event.currentTarget.value, times[1]])}
-      />
-      <input
-        type="datetime-local"
-        step="1"
-        aria-label="To"
-        value={times[1]}
-        onInput={(event) => setTimes([times[0], event.currentTarget.value])}
-      />
+      {['From', 'To'].map((name, at) => (
+        <input
+          key={name}
+          type="datetime-local"
+          step="1"
+          aria-label={name}
+          value={times[at]}
+          onInput={(event) => setTimes(times.with(at, event.currentTarget.value))}
+        />
+      ))}
       <button type="button" disabled={!(start < end)} onClick={take}>
         Use these times
       </button>

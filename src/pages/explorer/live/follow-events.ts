@@ -3,6 +3,7 @@
  * found a little after they were stored; so what came too fast is the difference of two counts up to the same time, never a sum of polls.
  */
 import { FollowWindow } from '../../../core/follow-window.ts';
+import { readIsoTime } from '../../../core/time/time-text.ts';
 import { AplError } from '../../../language/syntax/apl-error.ts';
 import { sinceStored, storedBetween } from '../../../language/text/arrivals-text.ts';
 import { formatCell } from '../../parts/show-text.ts';
@@ -116,14 +117,7 @@ function storedAt(fields: TailedEvent['fields']): string {
 }
 
 /** The later of two times as the service prints them, which have as many decimals as they need. */
-function laterOf(a: string, b: string): string {
-  return sortable(a) >= sortable(b) ? a : b;
-}
-
-function sortable(time: string): string {
-  const [seconds = '', fraction = ''] = time.replace('Z', '').split('.');
-  return seconds + fraction.padEnd(9, '0');
-}
+const laterOf = (a: string, b: string): string => ((readIsoTime(a) ?? 0n) >= (readIsoTime(b) ?? 0n) ? a : b);
 
 function narrowed(query: string, seconds: number, began: string): string {
   try {

@@ -1,4 +1,5 @@
 /** Events as the service stores them, newest on top, until one stops it. While one scrolls, opens an event or goes through rows by keys, they stay where they are. */
+import { Alert } from '../../parts/alert.tsx';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { formatCount, formatMany } from '../../parts/format.ts';
 import type { Api } from '../data/api.ts';
@@ -70,12 +71,7 @@ export function LiveTail({ api, query, columns, onLink, onFilter, onStop }: Live
           </button>
         </span>
       </div>
-      {tail.problem !== '' && (
-        <p class="alert" role="alert">
-          {tail.problem}
-          {tail.isOver ? '' : ' Trying again.'}
-        </p>
-      )}
+      <Alert text={tail.problem === '' || tail.isOver ? tail.problem : `${tail.problem} Trying again.`} />
       {rows.count === 0 ? (
         <p class="empty">{tail.isOver ? '' : 'Waiting for events …'}</p>
       ) : (

@@ -1,4 +1,5 @@
 /** The events before and after one of the same file or host, in the order of their time, as an expanded event shows them. */
+import { Alert } from '../../parts/alert.tsx';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { eventLineOf } from '../../../core/text/event-line.ts';
 import { formatTime } from '../../parts/format.ts';
@@ -65,11 +66,7 @@ export function Context({ api, place, event }: ContextProps) {
           Before and after, same {origin}
         </button>
       ))}
-      {problem !== '' && (
-        <p class="note" role="alert">
-          {problem}
-        </p>
-      )}
+      <Alert text={problem} isNote />
       {shown && (
         <ol aria-label={`Events before and after, same ${shown.origin}`}>
           {shown.lines.map(({ time, text, isIt }, index) => (

@@ -47,22 +47,17 @@ export function EventPanel({ event, times, canFilter, onFilter, onClose, childre
               <bdi>{showHidden(name.slice(0, 200))}</bdi>
               {canFilter && canBeCompared(value) && (
                 <span>
-                  <button
-                    type="button"
-                    class="quiet"
-                    aria-label={`filter by this ${name.slice(0, 100)}`}
-                    onClick={() => onFilter({ name, value })}
-                  >
-                    filter
-                  </button>
-                  <button
-                    type="button"
-                    class="quiet"
-                    aria-label={`leave out this ${name.slice(0, 100)}`}
-                    onClick={() => onFilter({ name, value, isLeftOut: true })}
-                  >
-                    leave out
-                  </button>
+                  {(['filter', 'leave out'] as const).map((what) => (
+                    <button
+                      key={what}
+                      type="button"
+                      class="quiet"
+                      aria-label={`${what === 'filter' ? 'filter by' : what} this ${name.slice(0, 100)}`}
+                      onClick={() => onFilter({ name, value, ...(what === 'leave out' && { isLeftOut: true }) })}
+                    >
+                      {what}
+                    </button>
+                  ))}
                 </span>
               )}
             </dt>

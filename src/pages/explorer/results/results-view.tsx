@@ -1,4 +1,5 @@
 /** What a query found: its cost, a chart over time, the rows, and the one that is looked at. */
+import { Alert } from '../../parts/alert.tsx';
 import { useMemo, useState } from 'preact/hooks';
 import type { ChartMark } from '../../parts/chart-series.ts';
 import { formatBytes, formatCount, formatDuration, formatMany, formatMs, formatTime, nameMany } from '../../parts/format.ts';
@@ -31,12 +32,7 @@ export interface ResultsProps {
 
 export function Results({ outcome, api, query, ...rest }: ResultsProps) {
   // What was wrong with another text says nothing of this one.
-  if (outcome.kind === 'failed' && outcome.query === query)
-    return (
-      <p class="alert" role="alert">
-        {outcome.message}
-      </p>
-    );
+  if (outcome.kind === 'failed' && outcome.query === query) return <Alert text={outcome.message} />;
   if (outcome.kind === 'found') return <FoundView key={outcome.number} {...outcome} {...rest} api={api} />;
   if (outcome.kind === 'running')
     return outcome.last ? (
