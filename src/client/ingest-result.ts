@@ -1,4 +1,5 @@
 /** Reads the reply of the ingest endpoint. Pure; the ingest sink uses it, too. */
+import { parseObject } from '../json/numbers.ts';
 import type { NamedFailure } from '../core/sink.ts';
 import { shorten } from './answer.ts';
 
@@ -16,14 +17,8 @@ export interface IngestReply {
 
 /** The reply's counts, or undefined where it is no valid ingest result. */
 export function readIngestResult(body: string): IngestReply | undefined {
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(body);
-  } catch {
-    return undefined;
-  }
-  if (typeof parsed !== 'object' || parsed === null) return undefined;
-  const reply = parsed as Record<string, unknown>;
+  const reply = parseObject(body);
+  if (!reply) return undefined;
   const count = (name: string): number | undefined => {
     const value = reply[name];
     return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;

@@ -37,12 +37,19 @@ export function parseExactly(text: string): JsonValue | undefined {
   }
 }
 
-/** Undefined for anything but a JSON object. */
-export function parseExactObject(text: string): Record<string, JsonValue> | undefined {
-  if (!text.startsWith('{') || !text.endsWith('}')) return undefined;
-  const value = parseExactly(text);
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;
+/** Undefined for anything but a JSON object. `parse` may throw. */
+export function parseObject(text: string, parse: (text: string) => unknown = JSON.parse): Record<string, JsonValue> | undefined {
+  try {
+    const value = parse(text) as JsonValue | undefined;
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
 }
+
+/** The same with exact numbers, for a text without blanks around it. */
+export const parseExactObject = (text: string): Record<string, JsonValue> | undefined =>
+  text.startsWith('{') && text.endsWith('}') ? parseObject(text, parseExactly) : undefined;
 
 /** As `JSON.parse`, but integers beyond 2^53 are what `make` says. Throws a `SyntaxError`. */
 export function parseLongIntegers(text: string, make: (digits: string) => unknown): unknown {

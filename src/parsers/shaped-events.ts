@@ -7,7 +7,7 @@ import { hasObjectLine } from '../core/bytes/object-text.ts';
 import type { GivenTime } from './values/given-time.ts';
 import type { FormatParser, LineParser } from './formats/line-parser.ts';
 import { editJson, rawMembers } from '../json/edit.ts';
-import { isRawNumber, mayRound, parseExactly, parseExactObject } from '../json/numbers.ts';
+import { isRawNumber, mayRound, parseExactly, parseExactObject, parseObject } from '../json/numbers.ts';
 import { type EventFields, type ValueErrors, emptyFields } from './values/fields.ts';
 import { placeOf } from './values/place.ts';
 import { convertTypes, type ReadTime, type ValueType } from './values/typed-values.ts';
@@ -73,16 +73,16 @@ export function createLineParser(format: FormatParser | undefined, steps: ShapeS
   /** A JSON line keeps its bytes, but for what its types and its time say; undefined where it is none. */
   const shapedLine = (text: string, readAtMs: number): string | undefined => {
     // A count of nanoseconds has more digits than a number holds.
-    const event = parseObject(text, readsTimes && mayRound(text) ? parseExactly : parsePlainly);
+    const event = parseLine(text, readsTimes && mayRound(text) ? parseExactly : undefined);
     if (!event) return undefined;
     const changed: (readonly string[])[] = [];
     convert(event, readAtMs, changed);
     const typed = changed.length === 0 ? text : editJson(text, event, changed);
-    const written = step && !Object.hasOwn(event, '_time') ? parseObject(typed, parseExactly) : undefined;
+    const written = step && !Object.hasOwn(event, '_time') ? parseLine(typed, parseExactly) : undefined;
     return step && written ? withAdded(typed, written, timed(written, step, readAtMs)) : typed;
   };
   const shapedObject = (text: string, readAtMs: number): string => {
-    const event = isTaken && parseObject(text, parsePlainly);
+    const event = isTaken && parseLine(text);
     const found = event && messageObject(event);
     const whole = found ? withMembers(text, event, found, isTaken) : text;
     return shapedLine(whole, readAtMs) ?? whole;
@@ -156,16 +156,9 @@ function withAdded(text: string, before: EventFields, after: EventFields): strin
   return `${text.slice(0, end)}${Object.keys(before).length === 0 ? '' : ','}${members}}`;
 }
 
-const parsePlainly = (text: string): JsonValue => JSON.parse(text) as JsonValue;
-
-function parseObject(text: string, parse: (text: string) => JsonValue | undefined): EventFields | undefined {
-  if (!/^[ \t\r]*\{/.test(text)) return undefined;
-  try {
-    return parse(text) as EventFields | undefined;
-  } catch {
-    return undefined;
-  }
-}
+/** Of a line that an object begins. */
+const parseLine = (text: string, parse?: (text: string) => unknown): EventFields | undefined =>
+  /^[ \t\r]*\{/.test(text) ? parseObject(text, parse) : undefined;
 
 /** Places in a message where an object may begin that are tried. */
 const MAX_TRIES = 4;

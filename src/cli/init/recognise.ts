@@ -1,4 +1,5 @@
 /** Recognises a log by its first lines: which preset or format fits, where its time is, which lines belong together. */
+import { parseObject } from '../../json/numbers.ts';
 import { beginningPattern, TIME_FORMS } from '../../core/time/forms.ts';
 import { PRESET_NAMES } from '../../config/presets/preset.ts';
 import { fitPresets, type PresetFit } from './fit-presets.ts';
@@ -69,14 +70,7 @@ interface Preset {
   readonly choice: Choice;
 }
 
-function isObject(text: string): boolean {
-  if (!text.startsWith('{')) return false;
-  try {
-    return typeof JSON.parse(text) === 'object';
-  } catch {
-    return false;
-  }
-}
+const isObject = (text: string): boolean => text.startsWith('{') && parseObject(text) !== undefined;
 
 function jsonAuto(objects: number, lines: number): Choice {
   return { entry: 'format: auto', reason: `${objects} of the first ${lines} lines are JSON objects, which pass through as they are` };

@@ -1,6 +1,5 @@
 /** Docker's json-file: `{"log":"message\n","stream":"stdout","time":"…"}`; a message whose `log` has no newline at its end goes on. */
-import type { JsonValue } from '../../core/block.ts';
-import { parseExactObject } from '../../json/numbers.ts';
+import { parseExactObject, parseObject } from '../../json/numbers.ts';
 import type { EventFields } from '../values/fields.ts';
 import type { ContainerLine, LineHead } from './container-line.ts';
 
@@ -44,13 +43,4 @@ function endsInNewline(line: Buffer, end: number): boolean {
   let backslashes = 0;
   while (line[end - 2 - backslashes] === 0x5c) backslashes += 1;
   return backslashes % 2 === 1;
-}
-
-function parseObject(line: string): Record<string, JsonValue> | undefined {
-  try {
-    const value = JSON.parse(line) as JsonValue;
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }

@@ -7,6 +7,7 @@ import { messageOf } from '../../core/errors.ts';
 import { SERVICE_CSV_COLUMNS, SERVICE_CSV_QUOTED_CHARS, SERVICE_REQUEST_EVENTS } from '../limits.ts';
 import { ApiError, badRequest, quote } from '../http/api-error.ts';
 import { isTiny, parseExact } from '../../json/exact-reader.ts';
+import { parseObject } from '../../json/numbers.ts';
 
 export interface EventReader {
   readonly count: number;
@@ -114,7 +115,7 @@ export function readJson(text: string, mostValues = Number.POSITIVE_INFINITY): E
   } catch (error) {
     const lines: string[] = [];
     if (text.trimStart().startsWith('{')) addLines(lines, text);
-    if (lines.length < 2 || !isObjectText(lines[0]!)) throw badRequest(`the body is not JSON: ${messageOf(error)}`);
+    if (lines.length < 2 || !parseObject(lines[0]!)) throw badRequest(`the body is not JSON: ${messageOf(error)}`);
     return { ...readLines(lines, mostValues), envelopes: true, scalars: false };
   }
   if (typeof parsed !== 'object' || parsed === null) throw badRequest('the body is not a JSON array of events, nor an event');
@@ -134,15 +135,6 @@ export function readJson(text: string, mostValues = Number.POSITIVE_INFINITY): E
 }
 
 const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : [value]);
-
-function isObjectText(line: string): boolean {
-  try {
-    const value: unknown = JSON.parse(line);
-    return typeof value === 'object' && value !== null && !Array.isArray(value);
-  } catch {
-    return false;
-  }
-}
 
 /** Rows of values under the names of the first line, or under `columns` when given. Throws an `ApiError` 400 for bad parameters. */
 export function readCsv(
