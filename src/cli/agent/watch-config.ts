@@ -2,6 +2,7 @@
  * `run --watch-config`: asks for a reload when a file of the configuration changed: the named one, those of `include_config` and `presets.d`, and scripts. Files are compared
  * by content once they are at rest, so that a half-written one is not taken, and one that is only touched changes nothing.
  */
+import { orElse } from '../output/or-else.ts';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
@@ -125,10 +126,4 @@ function readState(file: string): State {
 }
 
 /** Nothing for a pattern, and for a file that cannot be read: `check` says why. */
-function contentOf(path: string): Uint8Array {
-  try {
-    return readFileSync(path);
-  } catch {
-    return Buffer.alloc(0);
-  }
-}
+const contentOf = (path: string): Uint8Array => orElse<Uint8Array>(Buffer.alloc(0), () => readFileSync(path));

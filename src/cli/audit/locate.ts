@@ -1,4 +1,5 @@
 /** Where the file of each stream is now, and how far it goes. Checks names, sizes and first bytes. */
+import { orElse } from '../output/or-else.ts';
 import { readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Config, SourceConfig } from '../../config/model.ts';
@@ -82,11 +83,5 @@ function hasHead(path: string, identity: FileIdentity): boolean {
   return head === undefined || hasFingerprint(identity, head);
 }
 
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder).map((name) => join(folder, name));
-  } catch {
-    // A folder that is gone, or closed to us, has no file that can be found.
-    return [];
-  }
-}
+/** A folder that is gone, or closed to us, has no file that can be found. */
+const namesIn = (folder: string): string[] => orElse([], () => readdirSync(folder)).map((name) => join(folder, name));

@@ -1,4 +1,5 @@
 /** What `tailrace check` finds on this machine beside the configuration's text: globs without files, secrets, buffers. */
+import { orElse } from '../output/or-else.ts';
 import { accessSync, constants, existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { describeShortMemory } from '../../agent/build/memory-limit.ts';
@@ -48,11 +49,4 @@ function checkDataDir(folder: string, locate: Locate): Problem[] {
   return [{ ...locate('data_dir'), message, fix: 'give the user that runs the agent the right to, or set data_dir to another folder' }];
 }
 
-function may(path: string, mode: number): boolean {
-  try {
-    accessSync(path, mode);
-    return true;
-  } catch {
-    return false;
-  }
-}
+const may = (path: string, mode: number): boolean => orElse(false, () => (accessSync(path, mode), true));

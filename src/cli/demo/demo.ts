@@ -2,6 +2,7 @@
  * `tailrace demo`, which `npm start` runs: a local service, a sample application and an agent that ships its log and this
  * machine's own into the service, with live counts. Ctrl-C drains and prints what was stored.
  */
+import { orElse } from '../output/or-else.ts';
 import { randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -201,14 +202,7 @@ function findMachineLogs(): string[] {
   return globs.filter(([place]) => isReadable(place)).map(([, glob]) => glob);
 }
 
-function isReadable(place: string): boolean {
-  try {
-    if (statSync(place).isDirectory()) readdirSync(place);
-    return true;
-  } catch {
-    return false;
-  }
-}
+const isReadable = (place: string): boolean => orElse(false, () => !statSync(place).isDirectory() || readdirSync(place).length >= 0);
 
 async function countStored(client: Client): Promise<number> {
   const { buckets } = await client.queryDataset(DATASET, { startTime: '1970-01-01T00:00:00Z', aggregations: [{ op: 'count' }] });

@@ -1,4 +1,5 @@
 /** Which files may be logs: in folders that are named, in well-known places, and what running processes hold open for writing. */
+import { orElse } from '../output/or-else.ts';
 import { type Dirent, readdirSync, statSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { codeOf, messageOf, UsageError } from '../../core/errors.ts';
@@ -121,12 +122,7 @@ function denied(path: string): NoLog {
 }
 
 function isLinkToFile(entry: Dirent, path: string): boolean {
-  if (!entry.isSymbolicLink()) return false;
-  try {
-    return statSync(path).isFile();
-  } catch {
-    return false;
-  }
+  return entry.isSymbolicLink() && orElse(false, () => statSync(path).isFile());
 }
 
 const SYSTEM_NAMES = /^(?:messages|secure|cron|dmesg|debug|kern|user|daemon|boot)$/;

@@ -1,4 +1,5 @@
 /** Regular files that running processes hold open for writing, as far as this user may see. Reads /proc and changes nothing. */
+import { orElse } from '../output/or-else.ts';
 import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -42,18 +43,5 @@ function writtenFile(folder: string, fd: string): string | undefined {
   }
 }
 
-function list(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
-  }
-}
-
-function read(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return '';
-  }
-}
+const list = (folder: string): string[] => orElse([], () => readdirSync(folder));
+const read = (path: string): string => orElse('', () => readFileSync(path, 'utf8'));
