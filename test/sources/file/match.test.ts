@@ -30,7 +30,7 @@ const sights = combinations<Sight>({
   content: CONTENT,
   isMountAway: [true, false],
 });
-const copySights = combinations<CopySight>({ original: ['there', 'gone'], content: CONTENT, isSettled: [true, false] });
+const copySights = combinations<CopySight>({ original: ['there', 'truncated', 'gone'], content: CONTENT, isSettled: [true, false] });
 
 function rowsOf<S>(rows: readonly Row<S, unknown>[], sight: S): number {
   return rows.filter(({ when }) => fits(when, sight)).length;

@@ -17,8 +17,8 @@ export interface Sight {
 
 /** What was seen of a new file whose name extends that of a known one. */
 export interface CopySight {
-  /** The file that it may be a copy of is still under its path, or its content is in no file any more. */
-  readonly original: 'there' | 'gone';
+  /** The file that it may be a copy of is still under its path, has other content there by now, or its content is in no file any more. */
+  readonly original: 'there' | 'truncated' | 'gone';
   /** Compared with what was read of the original, as far as one scan may. */
   readonly content: 'same' | 'different' | 'unknown';
   /** It did not change for 10 s. */
@@ -58,7 +58,8 @@ export const fileRows: readonly Row<Sight, KnownChange>[] = [
 export const copyRows: readonly Row<CopySight, NewChange>[] = [
   { seen: 'a new file whose name extends that of another, which was truncated, replaced or deleted; it holds what was read of that', when: { original: 'gone', content: 'same' }, change: 'copied', isRead: 'the other one is read on in it' },
   { seen: 'the same, not all of it is compared yet', when: { original: 'gone', content: 'unknown' }, change: 'undecided', isRead: 'nothing yet; the next scan compares more' },
-  { seen: 'the same, its content differs', when: { content: 'different' }, change: 'new', isRead: 'from 0' },
+  { seen: 'the same, its content differs', when: { original: ['there', 'gone'], content: 'different' }, change: 'new', isRead: 'from 0' },
   { seen: 'a new file that is like another, which is still there', when: { ...ALIKE, isSettled: false }, change: 'undecided', isRead: 'nothing until that is truncated, or for 10 s after its last change' },
+  { seen: 'the same, that has other content by now', when: { original: 'truncated' }, change: 'undecided', isRead: 'the other one is truncated, and its copies are decided at once' },
   { seen: 'the same, it did not change for 10 s', when: { ...ALIKE, isSettled: true }, change: 'new', isRead: 'from 0: two files that are alike are two files' },
 ];

@@ -3,20 +3,20 @@
  * decided. A copy has a longer name than its original and holds what was read of it; two files that are merely alike are two files.
  */
 import type { Clock } from '../../../core/time/clock.ts';
+import { decideCopy } from '../decide/decide.ts';
 import { FORGET_AFTER_MS } from '../limits.ts';
-import { addOriginal, basesOf, CopyMatcher, type CopyMatcherOptions, extendsName, type Search, type Undecided } from './copy-matcher.ts';
-import type { CopyEnd, CopyOutcomes } from './copy-outcomes.ts';
+import { basesOf, type CopyEnd, CopyMatcher, type Search, type Undecided } from '../observe/copy-matcher.ts';
+import type { CopyOutcomes } from './copy-outcomes.ts';
 import { LostSizes } from './lost-sizes.ts';
+import { Originals, type OriginalsOptions } from './originals.ts';
 import { type FileStat, inodeKey } from '../scan/file-system.ts';
-import { type FoundFile, parentOf } from '../scan/finder.ts';
+import type { FoundFile } from '../scan/finder.ts';
 import { FolderNames, rotatedFrom } from '../scan/rotated-names.ts';
 import { isDetached, isGone, isUnread, type TrackedFile } from '../known/tracked-file.ts';
 
-export interface CopiesOptions extends CopyMatcherOptions {
+export interface CopiesOptions extends OriginalsOptions {
   readonly clock: Clock;
   readonly outcomes: CopyOutcomes;
-  /** `--once`: nothing is waited for. */
-  readonly once: boolean;
   /** Starts to follow a copy candidate of the stream. */
   track(path: string, stat: FileStat, generation: TrackedFile): TrackedFile;
   /** The file that is known to be what was found; `unsure` while that cannot be compared. */
@@ -34,12 +34,14 @@ export class Copies {
   /** Copy candidates whose inode may still be a known file's, by path: retried with each scan. */
   readonly #unsure = new Map<string, TrackedFile>();
   readonly matcher: CopyMatcher;
+  readonly #originals: Originals;
   /** A scan is under way, and may come to files yet that others are copies of. */
   #isScanning = false;
 
   constructor(options: CopiesOptions) {
     this.#options = options;
     this.matcher = new CopyMatcher(options);
+    this.#originals = new Originals({ ...options, matcher: this.matcher, undecided: this.#undecided, detached: this.#detached });
   }
 
   /** True, and the file waits, when it may be a copy of a file that is known. It is open, and has bytes and no stream. */
@@ -88,11 +90,7 @@ export class Copies {
   /** Of a file that vanished unopened: the bytes, read or counted as lost, of the truncated stream that it was a copy of by its name. */
   seenInOriginal(file: TrackedFile): number {
     if (file.stream.id !== undefined || file.isUndecided) return 0;
-    let bytes = this.#lost.of(file.disk.path);
-    for (const each of this.#detached.keys())
-      if (basesOf(each).some((base) => extendsName(file.disk.path, base)))
-        bytes = Math.max(bytes, each.size, each.stream.offset + each.stream.inHand);
-    return bytes;
+    return this.#lost.of(file.disk.path, this.#detached.keys());
   }
 
   /** Stops following a file without a stream that is not there any more. */
@@ -111,37 +109,9 @@ export class Copies {
     const entry = { wasFollowed, originals: [], compared: new Set<TrackedFile>(), check: undefined, isShort: false, isIncomplete: true };
     this.#undecided.set(file, entry);
     file.isUndecided = true;
-    const truncated = this.#gatherInto(entry, file);
+    const truncated = this.#originals.collect(entry, file);
     if (entry.originals.length === 0 && !isEarly) this.#forget(file);
     return truncated;
-  }
-
-  /** Collects all that the file may be a copy of, before anything is decided. Returns the streams that turned out to be truncated. */
-  #gatherInto(entry: Undecided, file: TrackedFile): readonly TrackedFile[] {
-    const { knownFiles, once } = this.#options;
-    entry.isIncomplete = true;
-    const truncated: TrackedFile[] = [];
-    const nameStart = parentOf(file.disk.path).length + 2;
-    try {
-      for (let end = file.disk.path.length - 1; end >= nameStart; end -= 1) {
-        const original = knownFiles.leadingTo(file.disk.path.slice(0, end));
-        if (original?.stream.id === undefined || entry.compared.has(original)) continue;
-        if (!basesOf(original).some((base) => extendsName(file.disk.path, base))) continue;
-        if (this.matcher.mayHold(original, file) && !once) this.#compare(file, original);
-        else if (isDetached(original)) truncated.push(original);
-      }
-      for (const each of [...this.#detached.keys(), ...knownFiles.gone])
-        if (each.stream.id !== undefined && basesOf(each).some((base) => extendsName(file.disk.path, base))) this.#compare(file, each);
-    } finally {
-      entry.isIncomplete = false;
-    }
-    return truncated;
-  }
-
-  #compare(file: TrackedFile, original: TrackedFile): void {
-    const entry = this.#undecided.get(file);
-    // Looking at another original may have decided it.
-    if (entry) addOriginal(entry, original, file.size);
   }
 
   #search(generation: TrackedFile, names: FolderNames): void {
@@ -183,7 +153,7 @@ export class Copies {
     if (known === 'unsure') return void this.#unsure.set(found.path, generation);
     if (known?.stream.id !== undefined) return;
     const file = known ?? this.#options.track(found.path, found.stat, generation);
-    if (this.#undecided.has(file)) return this.#compare(file, generation);
+    if (this.#undecided.has(file)) return this.#originals.add(file, generation);
     this.#gather(file, known !== undefined, this.#isScanning);
     // The stream may have another copy by now.
     if (!file.isUndecided) this.#options.outcomes.takeUp(file, generation, known !== undefined);
@@ -211,15 +181,19 @@ export class Copies {
     }
     try {
       const stat = fileSystem.fstat(file.disk.fd!);
-      if (entry.originals.some(isUnread)) this.#gatherInto(entry, file);
+      if (entry.originals.some(isUnread)) this.#originals.collect(entry, file);
       for (let original = entry.originals[0]; original; original = entry.originals[0]) {
         // Its stream is read on in a longer copy.
         if (entry.isShort && !isDetached(original)) return this.#noteRead(file, stat);
         // The lane is taking all that was read, which has no checksum yet: everything that begins alike would be a copy.
         if (original.stream.inHand > 0 && original.stream.offset === original.stream.startAt && isGone(original)) return;
-        const change = this.matcher.match(file, stat, original, entry, age);
+        const sight = this.matcher.observe(file, stat, original, entry, age);
+        // All that may be its copies are decided when this returns.
+        if (sight.original === 'truncated') return this.#options.renew(original);
+        const change = decideCopy(sight);
+        if (change === 'undecided' || (change === 'new' && sight.original === 'there' && !this.#originals.isThere(original))) return;
         // Looking at the original may have decided it: it is no candidate, and not open, any more.
-        if (this.#undecided.get(file) !== entry || change === 'undecided') return;
+        if (this.#undecided.get(file) !== entry) return;
         if (change === 'copied') return this.#settle(file, entry, original, stat);
         entry.originals.shift();
         entry.check = undefined;
@@ -287,7 +261,7 @@ export class Copies {
     const entry = this.#undecided.get(file);
     if (!entry || this.#isScanning) return;
     // Its original's path may have another generation since it was gathered.
-    if (file.size > 0) this.#gatherInto(entry, file);
+    if (file.size > 0) this.#originals.collect(entry, file);
     if (entry.originals.length === 0) this.#takeUp(file, entry, generation);
   }
 

@@ -3,10 +3,9 @@
  */
 import { TAIL_BYTES } from '../../../core/limits.ts';
 import { BIRTH_SLACK_MS } from '../limits.ts';
-import type { Tail } from '../../../core/block.ts';
 import { countLost, type Losing } from '../../../core/source.ts';
-import type { FileIdentity } from '../../../core/stream.ts';
 import { tailOf } from '../../../core/tail.ts';
+import type { CopyEnd } from '../observe/copy-matcher.ts';
 import type { FileStat, FileSystem } from '../scan/file-system.ts';
 import type { StreamIdentities } from '../known/stream-identities.ts';
 import { LOWER_BOUND, type Notices } from '../scan/notices.ts';
@@ -15,13 +14,6 @@ import type { KnownFiles } from '../known/known-files.ts';
 import { readBefore } from '../scan/peek.ts';
 import type { FirstPlace } from '../scan/rotated-names.ts';
 import { isDetached, isGone, type TrackedFile } from '../known/tracked-file.ts';
-
-/** Fingerprint, checksum and last bytes of a copy that has less than was read. */
-export interface CopyEnd {
-  readonly fingerprint: Pick<FileIdentity, 'headLength' | 'headHash'>;
-  readonly sum: number;
-  readonly tail: Tail;
-}
 
 export interface CopyOutcomesOptions extends Losing {
   readonly fileSystem: FileSystem;

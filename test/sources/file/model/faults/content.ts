@@ -2,7 +2,7 @@
 import { type Fault, alone, method, withRotated } from './fault.ts';
 
 type Content = typeof import('../../../../../src/sources/file/known/content.ts');
-type CopyMatcher = typeof import('../../../../../src/sources/file/match/copy-matcher.ts');
+type CopyMatcher = typeof import('../../../../../src/sources/file/observe/copy-matcher.ts');
 type SavedFiles = typeof import('../../../../../src/sources/file/match/saved-files.ts');
 type ObserveFile = typeof import('../../../../../src/sources/file/observe/observe-file.ts');
 type TrackedFiles = typeof import('../../../../../src/sources/file/known/tracked-file.ts');
@@ -159,7 +159,7 @@ export const contentFaults: readonly Fault[] = [
     include: withRotated,
     schedule: 'copy that was looked at before its original was known was read again',
     hooks: {
-      'sources/file/match/copy-matcher.ts#basesOf':
+      'sources/file/observe/copy-matcher.ts#basesOf':
         (): CopyMatcher['basesOf'] =>
         ({ disk: { path } }) => [path],
     },

@@ -2,7 +2,7 @@
 import { LINKS } from '../events.ts';
 import { type Fault, method } from './fault.ts';
 
-type CopyMatcher = typeof import('../../../../../src/sources/file/match/copy-matcher.ts');
+type CopyMatcher = typeof import('../../../../../src/sources/file/observe/copy-matcher.ts');
 type KnownFiles = (typeof import('../../../../../src/sources/file/known/known-files.ts'))['KnownFiles'];
 type RotatedNames = typeof import('../../../../../src/sources/file/scan/rotated-names.ts');
 type SavedFiles = (typeof import('../../../../../src/sources/file/match/saved-files.ts'))['SavedFiles'];
@@ -30,7 +30,7 @@ export const linkFaults: readonly Fault[] = [
     include: LINKS,
     schedule: 'copy of a target is looked for beside the target',
     hooks: {
-      'sources/file/match/copy-matcher.ts#basesOf':
+      'sources/file/observe/copy-matcher.ts#basesOf':
         (): CopyMatcher['basesOf'] =>
         ({ stream: { firstPath }, disk: { path } }) =>
           path.startsWith(firstPath) ? [firstPath] : [firstPath, path],

@@ -1,7 +1,8 @@
-/** Tells by content whether a file is a copy of another one; compares at most COPY_CHECK_BYTES in a scan. */
+/** Observes by content whether a file may be a copy of another one; compares at most COPY_CHECK_BYTES in a scan. Acts on nothing. */
+import type { Tail } from '../../../core/block.ts';
 import { HEAD_BYTES, TAIL_BYTES } from '../../../core/limits.ts';
+import type { FileIdentity } from '../../../core/stream.ts';
 import { tailOf } from '../../../core/tail.ts';
-import type { NewChange } from '../known/change.ts';
 import { compare, CopyComparison, fingerprintOfText, hasFingerprint, type Verdict } from '../known/content.ts';
 import type { KnownFiles } from '../known/known-files.ts';
 import type { OpenFiles } from '../known/open-files.ts';
@@ -10,18 +11,20 @@ import { COPY_CHECK_BYTES, DECIDE_COPY_MS } from '../limits.ts';
 import type { FileStat, FileSystem } from '../scan/file-system.ts';
 import { readBefore, readHead, withOpenIfReadable } from '../scan/peek.ts';
 import { FolderNames } from '../scan/rotated-names.ts';
-import type { CopyEnd } from './copy-outcomes.ts';
-import { decideCopy } from '../decide/decide.ts';
-import { checkHolder } from '../observe/observe-file.ts';
+import type { CopySight } from '../decide/table.ts';
+import { checkHolder } from './observe-file.ts';
 
 export interface CopyMatcherOptions {
   readonly fileSystem: FileSystem;
   readonly descriptors: OpenFiles;
   readonly knownFiles: KnownFiles;
-  /** Compares the file with its stream: if it was truncated, that is detached, and its copy sought, when this returns. */
-  verify(file: TrackedFile): void;
-  /** The file was truncated: its stream is detached, and its copy sought, when this returns. */
-  renew(file: TrackedFile): void;
+}
+
+/** Fingerprint, checksum and last bytes of a copy that has less than was read. */
+export interface CopyEnd {
+  readonly fingerprint: Pick<FileIdentity, 'headLength' | 'headHash'>;
+  readonly sum: number;
+  readonly tail: Tail;
 }
 
 /** A copy candidate: the streams to compare it with, the present one first. */
@@ -69,33 +72,18 @@ export class CopyMatcher {
     });
   }
 
-  match(file: TrackedFile, stat: FileStat, original: TrackedFile, entry: Undecided, ageMs: number): NewChange {
+  observe(file: TrackedFile, stat: FileStat, original: TrackedFile, entry: Undecided, ageMs: number): CopySight {
     const isSettled = ageMs >= DECIDE_COPY_MS;
-    if (isGone(original)) {
-      if (this.isSpent || (!isSettled && isUnread(original) && this.#isUnknownAlike(file, original))) return 'undecided';
-      entry.check ??= new CopyComparison(this.#options.fileSystem, original.stream, original.disk.fd);
-      const verdict = entry.check.step(file.disk.fd!, stat.size, COPY_CHECK_BYTES);
-      this.isSpent = verdict === 'more';
-      return decideCopy({ original: 'gone', content: this.isSpent ? 'unknown' : verdict === 'same' ? 'same' : 'different', isSettled });
+    if (!isGone(original)) {
+      if (this.isCutOff(original, file)) return { original: 'truncated', content: 'same', isSettled };
+      return { original: 'there', content: isSettled || this.isAlikeSoFar(file, original) ? 'same' : 'different', isSettled };
     }
-    this.#verifyBy(file, original);
-    const isAlike = isSettled || this.#isAlikeSoFar(file, original);
-    const change = decideCopy({ original: 'there', content: isAlike ? 'same' : 'different', isSettled });
-    if (change === 'undecided') return change;
-    // Its content may be gone since it was looked at: then all that may be its copies were just decided.
-    this.#options.verify(original);
-    return isDetached(original) || this.#options.descriptors.mayRecover(original) ? 'undecided' : change;
-  }
-
-  /** True while the original is there and the file may be its copy. The original may be detached after that. */
-  mayHold(original: TrackedFile, file: TrackedFile): boolean {
-    this.#options.verify(original);
-    this.#verifyBy(file, original);
-    if (isDetached(original)) return false;
-    if (this.#isAlikeSoFar(file, original)) return true;
-    // Truncated between the two checks, it is not alike any more, though the file is its copy.
-    this.#options.verify(original);
-    return !isDetached(original) && original.disk.failure !== undefined;
+    if (this.isSpent || (!isSettled && isUnread(original) && this.#isUnknownAlike(file, original)))
+      return { original: 'gone', content: 'unknown', isSettled };
+    entry.check ??= new CopyComparison(this.#options.fileSystem, original.stream, original.disk.fd);
+    const verdict = entry.check.step(file.disk.fd!, stat.size, COPY_CHECK_BYTES);
+    this.isSpent = verdict === 'more';
+    return { original: 'gone', content: verdict === 'more' ? 'unknown' : verdict, isSettled };
   }
 
   /** The longest of these copies, and how it ends. Throws system errors. */
@@ -114,22 +102,23 @@ export class CopyMatcher {
   }
 
   /**
-   * The original was truncated, and begins and ends as before at its position, where the file holds all that was read of it, and it does
-   * not any more.
+   * True where the original was truncated, though it begins and ends as before at its position: the file holds all that was read of it, and it
+   * does not any more.
    */
-  #verifyBy(file: TrackedFile, original: TrackedFile): void {
+  isCutOff(original: TrackedFile, file: TrackedFile): boolean {
     const { fileSystem, descriptors } = this.#options;
     const { stream } = original;
-    if (isDetached(original) || stream.offset === stream.startAt || !descriptors.open(original) || !descriptors.open(file)) return;
+    if (isDetached(original) || stream.offset === stream.startAt || !descriptors.open(original) || !descriptors.open(file)) return false;
     const holds = (fd: number, size: number): Verdict =>
       compare(fileSystem, fd, size, stream) === 'same'
         ? new CopyComparison(fileSystem, stream, undefined).step(fd, size, COPY_CHECK_BYTES)
         : 'different';
     try {
       const isIn = ({ disk: { fd } }: TrackedFile): Verdict => holds(fd!, fileSystem.fstat(fd!).size);
-      if (isIn(file) === 'same' && isIn(original) === 'different') this.#options.renew(original);
+      return isIn(file) === 'same' && isIn(original) === 'different';
     } catch {
       // The next scan compares them again.
+      return false;
     }
   }
 
@@ -147,7 +136,7 @@ export class CopyMatcher {
   }
 
   /** True while the original is still there and begins and ends as the file does. True also while one cannot be read. */
-  #isAlikeSoFar(file: TrackedFile, original: TrackedFile): boolean {
+  isAlikeSoFar(file: TrackedFile, original: TrackedFile): boolean {
     const { fileSystem, descriptors } = this.#options;
     if (!descriptors.open(original) || !descriptors.open(file)) return true;
     try {
