@@ -8,20 +8,12 @@ import { badRequest } from '../http/api-error.ts';
 import { readBytes } from '../fairness/body.ts';
 import { parameter } from '../http/read-request.ts';
 import { decompress, tooLarge } from '../ingest/decompress.ts';
-import { ingest, type IngestOptions, type Parts } from '../ingest/ingest.ts';
+import { INGEST_REPLY, ingest, type IngestOptions, type Parts } from '../ingest/ingest.ts';
 import { formatOf } from '../ingest/readers.ts';
 import { type Asked, endpointsOf, group } from './endpoint.ts';
 import { FairBudget, tooBusy, type Held } from '../fairness/fair-budget.ts';
 import { ingestHolder } from '../fairness/holder.ts';
 
-const REPLY = z.object({
-  ingested: z.int(),
-  failed: z.int(),
-  failures: z.array(z.object({ timestamp: z.iso.datetime({ offset: true }), error: z.string(), index: z.int() })),
-  processedBytes: z.int(),
-  blocksCreated: z.int(),
-  walLength: z.int(),
-});
 const PATHS = ['/v1/ingest/:dataset', '/v1/datasets/:dataset/ingest'] as const;
 const DOC = {
   summary: 'Stores the events of the body',
@@ -41,7 +33,7 @@ const DOC = {
     'Content-Encoding': 'gzip, zstd, deflate, br or identity',
     'Idempotency-Key': 'the first reply under a key is the reply to every later request with it',
   },
-  reply: REPLY,
+  reply: INGEST_REPLY,
 };
 
 type AskedIngest = Asked<`POST ${(typeof PATHS)[number]}`, z.ZodType, typeof DOC.query>;

@@ -2,6 +2,7 @@
  * One ingest request, from its body to its reply: read, write into a block, note the key, insert, answer.
  * Everything between the block's first event and the key's note is synchronous, so the fields' limit cannot be overrun.
  */
+import { z } from 'zod';
 import type { Log } from '../../core/log.ts';
 import { messageOf } from '../../core/errors.ts';
 import type { Arrivals } from '../datasets/arrivals.ts';
@@ -37,21 +38,18 @@ export interface IngestOptions {
   readonly key: string | undefined;
 }
 
-export interface Failure {
-  readonly timestamp: string;
-  readonly error: string;
-  /** 0-based place among the body's events. */
-  readonly index: number;
-}
+/** `index`: the place among the body's events, from 0. */
+const FAILURE = z.object({ timestamp: z.iso.datetime({ offset: true }), error: z.string(), index: z.int() });
+type Failure = Readonly<z.infer<typeof FAILURE>>;
 
-export interface IngestReply {
-  readonly ingested: number;
-  readonly failed: number;
-  readonly failures: readonly Failure[];
-  readonly processedBytes: number;
-  readonly blocksCreated: number;
-  readonly walLength: number;
-}
+export const INGEST_REPLY = z.object({
+  ingested: z.int(),
+  failed: z.int(),
+  failures: z.array(FAILURE),
+  processedBytes: z.int(),
+  blocksCreated: z.int(),
+  walLength: z.int(),
+});
 
 export interface Parts {
   readonly metadata: Metadata;
@@ -98,7 +96,7 @@ export async function ingest(parts: Parts, dataset: Dataset, body: Buffer, optio
       processedBytes,
       blocksCreated: block.rows > 0 ? 1 : 0,
       walLength: 0,
-    } satisfies IngestReply);
+    } satisfies z.infer<typeof INGEST_REPLY>);
   const reply = replyWith(failures.length);
 
   const { min, max } = block.bounds();
