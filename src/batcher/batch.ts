@@ -5,7 +5,7 @@ import { MAX_SPAN_GROUPS, MAX_SPAN_READS } from './limits.ts';
 import { addSums } from '../core/sums.ts';
 import { NO_TAIL, tailOf } from '../core/tail.ts';
 import type { StoredBatch, StoredSpan } from '../state/database/stored-batch.ts';
-import { groupsIn, streamRange, streamTail, sumOf } from './block-events.ts';
+import { groupsIn, positionsOf, streamRange, streamTail, sumOf } from './block-events.ts';
 import type { Accounting } from './accounting.ts';
 import { Fates } from './fates.ts';
 import { Payload } from './payload.ts';
@@ -78,7 +78,7 @@ export class Batch {
     const { single } = block;
     this.readAtMs ??= block.readAtMs;
     const range = streamRange(block, start, start + consumed);
-    const from = block.offset + range.from;
+    const { from, to } = positionsOf(block, start, start + consumed);
     const last = this.spans.at(-1);
     const joins =
       last &&
@@ -107,7 +107,7 @@ export class Batch {
             closed: false,
           };
     if (span !== last) this.spans.push(span);
-    span.to = block.offset + range.to;
+    span.to = to;
     span.events += events;
     if (span.reads && span.reads.at(-1)?.atMs !== block.readAtMs) span.reads.push({ from, atMs: block.readAtMs });
     // What is in no file is never compared: its stream's random id and the offsets name it.

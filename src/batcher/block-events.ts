@@ -32,6 +32,17 @@ export function streamRange(block: Block, from: number, to: number): { readonly 
   return { from: usedAt(block, from), to: usedAt(block, to) };
 }
 
+/** The positions that the window's `[from, to)` stands for. */
+export function positionsOf(block: Block, from: number, to: number): { readonly from: number; readonly to: number } {
+  const { offset, start, positions } = block;
+  if (positions) {
+    const behind = (at: number): number => (at === start ? offset : positions[firstAbove(block.ends!, at - 1)]!);
+    return { from: behind(from), to: behind(to) };
+  }
+  const range = streamRange(block, from, to);
+  return { from: offset + range.from, to: offset + range.to };
+}
+
 /** Bytes of the stream that the block stands for. */
 function streamLength({ single, made, start, end }: Block): number {
   return single?.length ?? made?.from.length ?? end - start;
@@ -48,16 +59,16 @@ export function streamTail(block: Block, to: number): Buffer {
 }
 
 /**
- * The place in the window where a reader goes on that has the stream up to an offset from the block's own. An event that
+ * The place in the window where a reader goes on that has the stream up to a position. An event that
  * the offset divides, or that uses up nothing and may or may not have been read with it, comes again.
  */
-export function windowAt({ start, end, ends, made }: Block, offset: number): number {
-  if (offset <= 0) return start;
-  if (!ends) return Math.min(end, start + offset);
-  const reached = ends.findIndex((each, n) => (made ? made.used[n]! : each - start) >= offset);
+export function windowAt({ start, end, ends, made, offset, positions }: Block, position: number): number {
+  if (position <= offset) return start;
+  if (!ends) return Math.min(end, start + position - offset);
+  const behind = (n: number): number => positions?.[n] ?? offset + (made ? made.used[n]! : ends[n]! - start);
+  const reached = ends.findIndex((_, n) => behind(n) >= position);
   if (reached < 0) return end;
-  const used = made ? made.used[reached]! : ends[reached]! - start;
-  return used === offset ? ends[reached]! : (ends[reached - 1] ?? start);
+  return behind(reached) === position ? ends[reached]! : (ends[reached - 1] ?? start);
 }
 
 /** Of the block's events in the window's bytes `[from, to)`. */
@@ -117,8 +128,19 @@ function isEmptyText(bytes: Buffer, from: number, to: number): boolean {
 /** The sum of the block that was cut last, up to the cut. */
 let cut: { readonly block: Block; readonly at: number; readonly sum: number } | undefined;
 
+/** Each event by its own position, so that the sum is the same however blocks and spans are cut. */
+function sumOfEvents({ window, start, ends, offset }: Block, positions: readonly number[], from: number, to: number): number {
+  let sum = 0;
+  for (const [n, end] of ends!.entries()) {
+    if (end > from && end <= to)
+      sum = addSums(sum, contentSum(window.bytes.subarray(ends![n - 1] ?? start, end), positions[n - 1] ?? offset));
+  }
+  return sum;
+}
+
 /** The content sum of the stream's bytes in a range of the block. Where the source knows the sum of the whole, the last part is the difference. */
 export function sumOf(block: Block, from: number, to: number): number {
+  if (block.positions) return sumOfEvents(block, block.positions, block.start + from, block.start + to);
   const length = streamLength(block);
   if (from === 0 && to === length && block.sum !== undefined) return block.sum;
   const before = from === 0 ? { at: 0, sum: 0 } : cut?.block === block ? cut : undefined;

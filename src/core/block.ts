@@ -68,7 +68,7 @@ export interface Tail {
 
 /**
  * Whole lines of one stream. The window's bytes `[start, end)` end in a newline each and are valid only until `accept`
- * resolves. `offset` is the position in the stream of the byte at `start`.
+ * resolves. `offset` is the position in the stream of the byte at `start`: a number that grows along the stream, below 2^53, and means something to its source alone.
  */
 export interface Block {
   /** The stream's id: 128 random bits as 32 hex digits, persisted before its first use (state/database/streams). */
@@ -107,6 +107,11 @@ export interface Block {
   readonly unread?: readonly number[];
   /** Where in the window each event ends, when that is not at each newline: joined lines. The last entry is `end`. */
   readonly ends?: Uint32Array;
+  /**
+   * Beside `ends`, of a source whose positions do not count the window's bytes: the position behind each event, above the one before.
+   * Absent: behind each byte of the stream it is one more.
+   */
+  readonly positions?: readonly number[];
   /**
    * Set when the window's bytes are not the stream's own but were made from them (decoded, parsed). Then `ends` is set, too.
    * An event that comes of bytes that were not used up before it may use up none of its own.

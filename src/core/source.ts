@@ -161,7 +161,7 @@ export interface Losing {
 
 /**
  * Counts bytes as lost, and has the state remember which, so that an audit names them after a restart, too. `end`: where they end in the
- * stream; undefined where that is not known. Does nothing for none.
+ * stream; undefined where that is not known, or positions do not count bytes. Does nothing for none.
  */
 export function countLost(
   { source, streams, stats }: Losing,

@@ -159,7 +159,7 @@ export class SourceLane implements Lane {
       const { length } = block.single;
       return [{ end: block.end, routes: routes.filter((_, index) => positions[index]! < block.offset + length) }];
     }
-    const places = positions.map((position) => windowAt(block, position - block.offset));
+    const places = positions.map((position) => windowAt(block, position));
     const cuts = [...new Set([...places, block.end])].filter((cut) => cut > block.start).sort((a, b) => a - b);
     return cuts.map((end) => ({ end, routes: routes.filter((_, index) => places[index]! < end) }));
   }

@@ -3,7 +3,7 @@ import type { KernelCounts } from './intake.ts';
 import type { Block, Region } from '../../core/block.ts';
 import { type Shaped, type Shaper, UNSENT } from '../../core/shaping.ts';
 import type { Kernel, Template } from '../../kernel/kernel.ts';
-import { endsFrom, eventEndAt, eventStarts, streamRange } from '../block-events.ts';
+import { endsFrom, eventEndAt, eventStarts, positionsOf } from '../block-events.ts';
 import { Fates } from '../fates.ts';
 import { findCutObjects } from './cut-objects.ts';
 
@@ -59,7 +59,7 @@ export async function shapeChunk(
   };
   const offsetOf = (event: number): number => {
     starts ??= eventStarts(block, start, events);
-    return block.offset + streamRange(block, starts[event]!, starts[event]!).from;
+    return positionsOf(block, starts[event]!, starts[event]!).from;
   };
   const cutObjects = shaper.hidesFields ? { cutObjects: findCutObjects(block, start, bytes, events) } : {};
   const shaping = shaper.shape({ bytes, count: events, source, stream, readAtMs, offsetOf, ...cutObjects });
