@@ -20,7 +20,7 @@ import { finishDeleted, type FinishOptions } from './read/finish-deleted.ts';
 import type { Reader } from './read/reader.ts';
 import { ScanPace, untilNextCheckMs } from './watch/scan-pace.ts';
 import type { TrackedFile } from './known/tracked-file.ts';
-import type { Tracker } from './match/tracker.ts';
+import type { Tracker } from './act/tracker.ts';
 
 export interface PollingOptions extends FinishOptions {
   readonly config: FileSourceConfig;

@@ -22,20 +22,20 @@ import { fixedPartsOf } from './scan/glob.ts';
 import { guard } from './scan/guarded.ts';
 import { Links } from './scan/links.ts';
 import { Refusals } from './scan/refusals.ts';
-import { Generations } from './match/generations.ts';
+import { Generations } from './act/generations.ts';
 import { KnownContent } from './compressed/known-content.ts';
 import { LeftCompressed } from './compressed/left-compressed.ts';
 import { Notices } from './scan/notices.ts';
 import { Polling } from './polling.ts';
 import { LineEnds } from './read/line-ends.ts';
 import { Reader } from './read/reader.ts';
-import { restore } from './match/restore.ts';
-import { skipPresent } from './match/skip-present.ts';
+import { restore } from './act/restore.ts';
+import { skipPresent } from './act/skip-present.ts';
 import type { KnownFiles } from './known/known-files.ts';
 import { isGzipOrZstdName } from './scan/rotated-names.ts';
 import { SpanReader } from './read/span-reader.ts';
 import { stateOf, lagOf, type TrackedFile } from './known/tracked-file.ts';
-import { Tracker } from './match/tracker.ts';
+import { Tracker } from './act/tracker.ts';
 import { Turns } from './read/turns.ts';
 
 export interface FileSource extends Source {

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test, vi } from 'vitest';
 import { MAX_ROUNDS } from '../../../src/sources/file/limits.ts';
-import { Apply } from '../../../src/sources/file/match/apply.ts';
+import { Apply } from '../../../src/sources/file/act/apply.ts';
 import type { SavedChange } from '../../../src/sources/file/known/change.ts';
 import { KnownFiles } from '../../../src/sources/file/known/known-files.ts';
 import { fingerprintOf } from '../../../src/sources/file/known/content.ts';

@@ -4,7 +4,7 @@ import { codeOf } from '../../../core/errors.ts';
 import type { Log } from '../../../core/log.ts';
 import { countLost, type Losing } from '../../../core/source.ts';
 import { lagOf, type TrackedFile } from '../known/tracked-file.ts';
-import type { Generations } from '../match/generations.ts';
+import type { Generations } from '../act/generations.ts';
 import { LOWER_BOUND } from '../scan/notices.ts';
 import type { Reader } from './reader.ts';
 

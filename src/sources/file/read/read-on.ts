@@ -14,7 +14,7 @@ import { countLongLine } from '../../framing/long-line.ts';
 import type { Lines } from '../../framing/lines.ts';
 import { offerBlock } from './offer.ts';
 import type { FileSystem } from '../scan/file-system.ts';
-import type { Generations } from '../match/generations.ts';
+import type { Generations } from '../act/generations.ts';
 import { compare, isUntouched } from '../known/content.ts';
 import { findNulRun } from '../known/nul-runs.ts';
 import { readHead } from '../scan/peek.ts';

@@ -18,13 +18,13 @@ import { type Lines, streamBytesIn, streamBytesOf } from '../../framing/lines.ts
 import { countLongLine, type SuspendedLine } from '../../framing/long-line.ts';
 import { sumRead } from '../known/content-sum.ts';
 import type { FileSystem } from '../scan/file-system.ts';
-import type { Generations } from '../match/generations.ts';
+import type { Generations } from '../act/generations.ts';
 import { compare, fingerprintOfText, isUntouched, mayGrow } from '../known/content.ts';
 import { findNulRun } from '../known/nul-runs.ts';
 import { NO_NULS, type NulRange } from '../known/stream.ts';
 import type { Notices } from '../scan/notices.ts';
 import { LaneRefusal, offerBlock } from './offer.ts';
-import { goOn } from '../match/go-on.ts';
+import { goOn } from '../act/go-on.ts';
 import { nothingBefore } from '../known/kept-content.ts';
 import type { LineEnds } from './line-ends.ts';
 import { goOnInGroups, keepLines, readOnTo } from './groups.ts';

@@ -3,7 +3,7 @@ import { type Fault, alone, method, withRotated } from './fault.ts';
 
 type Content = typeof import('../../../../../src/sources/file/known/content.ts');
 type CopyMatcher = typeof import('../../../../../src/sources/file/observe/copy-matcher.ts');
-type SavedFiles = typeof import('../../../../../src/sources/file/match/saved-files.ts');
+type SavedFiles = typeof import('../../../../../src/sources/file/observe/saved-files.ts');
 type ObserveFile = typeof import('../../../../../src/sources/file/observe/observe-file.ts');
 type TrackedFiles = typeof import('../../../../../src/sources/file/known/tracked-file.ts');
 type Tails = typeof import('../../../../../src/core/tail.ts');
@@ -123,7 +123,7 @@ export const contentFaults: readonly Fault[] = [
     include: alone,
     schedule: 'generation of which nothing was read took the copy of another one that began alike',
     hooks: {
-      'sources/file/match/saved-files.ts#SavedFiles': (Real: SavedFiles['SavedFiles']): SavedFiles['SavedFiles'] =>
+      'sources/file/observe/saved-files.ts#SavedFiles': (Real: SavedFiles['SavedFiles']): SavedFiles['SavedFiles'] =>
         method(Real, 'sightOf', (_, sightOf, record, there, isTaken) => {
           const content = there && isTaken(there.stat) ? 'different' : 'same';
           return Object.defineProperty(sightOf(record, there, isTaken), 'content', { value: content });

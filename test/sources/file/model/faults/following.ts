@@ -1,13 +1,13 @@
 /** Faults in following files, and in reading them. */
 import { type Fault, alone, method, withRotated } from './fault.ts';
 
-type Apply = typeof import('../../../../../src/sources/file/match/apply.ts');
+type Apply = typeof import('../../../../../src/sources/file/act/apply.ts');
 type CompressedReader = typeof import('../../../../../src/sources/file/compressed/compressed-reader.ts');
-type Copies = typeof import('../../../../../src/sources/file/match/copies.ts');
+type Copies = typeof import('../../../../../src/sources/file/act/copies.ts');
 type FinishDeleted = typeof import('../../../../../src/sources/file/read/finish-deleted.ts');
-type Generations = typeof import('../../../../../src/sources/file/match/generations.ts');
+type Generations = typeof import('../../../../../src/sources/file/act/generations.ts');
 type Identities = typeof import('../../../../../src/sources/file/known/stream-identities.ts');
-type LeftPaths = typeof import('../../../../../src/sources/file/match/left-paths.ts');
+type LeftPaths = typeof import('../../../../../src/sources/file/act/left-paths.ts');
 type Locate = typeof import('../../../../../src/sources/file/scan/locate.ts');
 type Maintenance = typeof import('../../../../../src/sources/file/known/maintenance.ts');
 type ObserveScan = typeof import('../../../../../src/sources/file/observe/observe-scan.ts');
@@ -26,7 +26,7 @@ export const followingFaults: readonly Fault[] = [
     include: alone,
     schedule: 'deleted file was given up for a new one that began alike, because nothing of it had been read',
     hooks: {
-      'sources/file/match/apply.ts#Apply': (Real: Apply['Apply']): Apply['Apply'] =>
+      'sources/file/act/apply.ts#Apply': (Real: Apply['Apply']): Apply['Apply'] =>
         class extends Real {
           readonly #descriptors: ConstructorParameters<Apply['Apply']>[0]['generations']['descriptors'];
 
@@ -99,8 +99,7 @@ export const followingFaults: readonly Fault[] = [
     include: alone,
     schedule: 'deleted file was given up for a new one that began alike, because nothing of it had been read',
     hooks: {
-      'sources/file/match/left-paths.ts#LeftPaths': (Real: LeftPaths['LeftPaths']): LeftPaths['LeftPaths'] =>
-        method(Real, 'note', () => {}),
+      'sources/file/act/left-paths.ts#LeftPaths': (Real: LeftPaths['LeftPaths']): LeftPaths['LeftPaths'] => method(Real, 'note', () => {}),
     },
   },
   {
@@ -131,7 +130,7 @@ export const followingFaults: readonly Fault[] = [
     include: withRotated,
     schedule: 'unread file that was truncated, and began as before, counted as cut off though its copy was read',
     hooks: {
-      'sources/file/match/copies.ts#Copies': (Real: Copies['Copies']): Copies['Copies'] =>
+      'sources/file/act/copies.ts#Copies': (Real: Copies['Copies']): Copies['Copies'] =>
         class extends Real {
           constructor(options: ConstructorParameters<Copies['Copies']>[0]) {
             super({ ...options, fileSystem: { ...options.fileSystem, readdir: () => [] } });
@@ -144,7 +143,7 @@ export const followingFaults: readonly Fault[] = [
     include: withRotated,
     schedule: 'file that is truncated while the lane is taking its first lines, and begins alike, begins anew',
     hooks: {
-      'sources/file/match/generations.ts#Generations': (Real: Generations['Generations']): Generations['Generations'] =>
+      'sources/file/act/generations.ts#Generations': (Real: Generations['Generations']): Generations['Generations'] =>
         method(Real, 'current', (_, current, file) => {
           const { inHand } = file.stream;
           file.stream.inHand = 0;
@@ -159,7 +158,7 @@ export const followingFaults: readonly Fault[] = [
     include: alone,
     schedule: 'file that was truncated twice counted nothing of what a scan had seen in between',
     hooks: {
-      'sources/file/match/apply.ts#Apply': (Real: Apply['Apply']): Apply['Apply'] =>
+      'sources/file/act/apply.ts#Apply': (Real: Apply['Apply']): Apply['Apply'] =>
         method(Real, 'act', (_, act, decision) => {
           isApplying = true;
           try {
@@ -168,7 +167,7 @@ export const followingFaults: readonly Fault[] = [
             isApplying = false;
           }
         }),
-      'sources/file/match/generations.ts#Generations': (Real: Generations['Generations']): Generations['Generations'] =>
+      'sources/file/act/generations.ts#Generations': (Real: Generations['Generations']): Generations['Generations'] =>
         method(Real, 'name', (_, name, file) => !isApplying && name(file)),
     },
   },

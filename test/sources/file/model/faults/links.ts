@@ -5,7 +5,7 @@ import { type Fault, method } from './fault.ts';
 type CopyMatcher = typeof import('../../../../../src/sources/file/observe/copy-matcher.ts');
 type KnownFiles = (typeof import('../../../../../src/sources/file/known/known-files.ts'))['KnownFiles'];
 type RotatedNames = typeof import('../../../../../src/sources/file/scan/rotated-names.ts');
-type SavedFiles = (typeof import('../../../../../src/sources/file/match/saved-files.ts'))['SavedFiles'];
+type SavedFiles = (typeof import('../../../../../src/sources/file/observe/saved-files.ts'))['SavedFiles'];
 
 export const linkFaults: readonly Fault[] = [
   {
@@ -13,7 +13,7 @@ export const linkFaults: readonly Fault[] = [
     include: LINKS,
     schedule: 'end of a target was lost whose link was pointed elsewhere while no agent ran',
     hooks: {
-      'sources/file/match/saved-files.ts#SavedFiles': (Real: SavedFiles): SavedFiles =>
+      'sources/file/observe/saved-files.ts#SavedFiles': (Real: SavedFiles): SavedFiles =>
         class extends Real {
           constructor(options: ConstructorParameters<SavedFiles>[0]) {
             super({ ...options, fileSystem: { ...options.fileSystem, realPath: () => undefined } });

@@ -14,7 +14,7 @@ import type { FirstPlace } from '../scan/rotated-names.ts';
 import type { Generations } from './generations.ts';
 import type { LeftPaths } from './left-paths.ts';
 import type { Decision, KnownDecision, SavedFile } from '../decide/decide.ts';
-import { lastSightOf } from './saved-files.ts';
+import { lastSightOf } from '../observe/saved-files.ts';
 
 export interface ApplyOptions extends Losing {
   readonly streams: StreamStore;

@@ -9,7 +9,7 @@ import { BIRTH_SLACK_MS } from '../limits.ts';
 import { FolderNames } from '../scan/rotated-names.ts';
 import type { Generations } from './generations.ts';
 import { decideSaved, type SavedFile } from '../decide/decide.ts';
-import { firstPlaceOf, SavedFiles, type SavedFilesOptions } from './saved-files.ts';
+import { firstPlaceOf, SavedFiles, type SavedFilesOptions } from '../observe/saved-files.ts';
 import type { Tracker } from './tracker.ts';
 
 export interface RestoreOptions extends SavedFilesOptions {
