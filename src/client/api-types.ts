@@ -18,6 +18,16 @@ export interface FieldMeta {
   readonly name: string; readonly type: string; readonly unit: string; readonly hidden: boolean; readonly description: string;
 }
 
+export interface ListedQuery {
+  readonly id: string;
+  /** What was asked, as APL or JSON; cut when long. */
+  readonly text: string;
+  readonly datasets: readonly string[]; readonly startTime: string;
+  /** Microseconds. */
+  readonly elapsedTime: number;
+  readonly state: 'waiting' | 'running';
+}
+
 export interface AplQuery {
   readonly apl?: string | null; readonly startTime?: string | null; readonly endTime?: string | null; readonly limit?: number | null;
   readonly defaultLimit?: number | null; readonly cursor?: string | null; readonly includeCursor?: boolean | null;

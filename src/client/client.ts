@@ -60,6 +60,8 @@ export interface AplOptions extends Omit<api.AplQuery, 'apl'> {
   /** A Go duration: the answer waits so long for events to be stored. */
   readonly streamingDuration?: string;
   readonly noCache?: boolean;
+  readonly queryId?: string;
+  /** Ends the query, too. */
   readonly signal?: AbortSignal;
 }
 
@@ -69,6 +71,8 @@ export interface LegacyOptions {
   readonly saveAsKind?: string;
   /** A Go duration or `auto`. */
   readonly streamingDuration?: string;
+  readonly queryId?: string;
+  /** Ends the query, too. */
   readonly signal?: AbortSignal;
 }
 
@@ -93,9 +97,13 @@ export function createClient(options: ClientOptions) {
   const object = <T extends object>(request: ApiRequest, what: string, ...keys: (keyof T & string)[]): Promise<T> =>
     requester.ask(request, what, (text) => objectIn<T>(parseJson(text), keys));
   const remove = async (path: string): Promise<void> => void (await requester.send({ method: 'DELETE', path, repeatable: 'no' }));
-  const json = (value: unknown) => ({ headers: { 'content-type': 'application/json' }, body: JSON.stringify(value) });
+  const json = (value: unknown, headers = {}) => ({
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(value),
+  });
+  const named = (queryId: string | undefined) => (queryId === undefined ? {} : prefixHeaders(headerPrefix, { 'query-id': queryId }));
   const datasetPath = (id: string) => `/v1/datasets/${encodeURIComponent(id)}`;
-  const apl = (text: string, format: string, { noCache, streamingDuration, signal, ...body }: AplOptions): ApiRequest => ({
+  const apl = (text: string, format: string, { noCache, streamingDuration, queryId, signal, ...body }: AplOptions): ApiRequest => ({
     method: 'POST',
     path: edgeBase === base ? '/v1/datasets/_apl' : '/v1/query/_apl',
     query: new URLSearchParams({
@@ -103,7 +111,7 @@ export function createClient(options: ClientOptions) {
       ...(noCache && { nocache: 'true' }),
       ...(streamingDuration !== undefined && { 'streaming-duration': streamingDuration }),
     }),
-    ...json({ apl: text, ...body }),
+    ...json({ apl: text, ...body }, named(queryId)),
     repeatable: 'read',
     edge: true,
     signal,
@@ -140,15 +148,28 @@ export function createClient(options: ClientOptions) {
     queryLegacy: (text: string, how: AplOptions = {}) =>
       object<api.LegacyResult>(apl(text, 'legacy', how), 'a query result', 'buckets', 'status'),
     /** A structured query of one dataset. */
-    queryDataset(id: string, query: api.LegacyQuery, { noCache, saveAsKind, streamingDuration, signal }: LegacyOptions = {}) {
+    queryDataset(id: string, query: api.LegacyQuery, { noCache, saveAsKind, streamingDuration, queryId, signal }: LegacyOptions = {}) {
       const parameters = new URLSearchParams({
         ...(noCache && { nocache: 'true' }),
         ...(saveAsKind !== undefined && { saveAsKind }),
         ...(streamingDuration !== undefined && { 'streaming-duration': streamingDuration }),
       });
       const path = `${datasetPath(id)}/query`;
-      const request: ApiRequest = { method: 'POST', path, query: parameters, ...json(query), repeatable: 'read', edge: true, signal };
+      const request: ApiRequest = {
+        method: 'POST',
+        path,
+        query: parameters,
+        ...json(query, named(queryId)),
+        repeatable: 'read',
+        edge: true,
+        signal,
+      };
       return object<api.LegacyResult>(request, 'a query result', 'buckets', 'status');
+    },
+    /** The token's own that wait or run. */
+    queries: {
+      list: () => list<api.ListedQuery>('/v1/queries', 'queries'),
+      end: (id: string) => remove(`/v1/queries/${encodeURIComponent(id)}`),
     },
     currentUser: () => object<api.CurrentUser>({ method: 'GET', path: '/v1/user', repeatable: 'read' }, 'a user', 'id'),
     users: () => list<api.User>('/v1/users', 'users'),

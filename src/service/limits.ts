@@ -85,6 +85,11 @@ export const SERVICE_REQUEST_SECONDS = 120;
 /** Events of a page when the query sets no limit, and the most it may ask for. */
 export const SERVICE_QUERY_DEFAULT_EVENTS = 1000;
 export const SERVICE_QUERY_MAX_EVENTS = 50_000;
+/** Characters of a query's id, and of its text in the list of running ones. */
+export const SERVICE_QUERY_ID_CHARS = 64;
+export const SERVICE_LISTED_QUERY_CHARS = 2000;
+/** A query that waits longer for its turn is told so. */
+export const SERVICE_TOLD_WAIT_MS = 1000;
 /** Queries that wait for events at a time, and how long one may wait. */
 export const SERVICE_HELD_QUERIES = 512;
 export const SERVICE_HOLD_SECONDS = 60;

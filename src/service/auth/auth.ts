@@ -5,7 +5,17 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { ApiError, forbidden } from '../http/api-error.ts';
 import type { Metadata } from '../metadata.ts';
-import { capabilitiesOf, FIRST_TOKENS, mayDataset, mayOrg, mayPart, maySee, type Capabilities, type Need } from './rights.ts';
+import {
+  capabilitiesOf,
+  FIRST_TOKENS,
+  mayAnyDataset,
+  mayDataset,
+  mayOrg,
+  mayPart,
+  maySee,
+  type Capabilities,
+  type Need,
+} from './rights.ts';
 import { hashOf, openTokens, type Token, type TokenKind, type Tokens } from './tokens.ts';
 import { openUsers, type User, type Users } from './users.ts';
 
@@ -87,6 +97,7 @@ function unknownCaller(message: string): ApiError {
 function callerOf({ kind, id, expires }: Token, user: User, capabilities: Capabilities): Caller {
   const may = (need: Need, dataset = ''): boolean => {
     if (need.kind === 'org') return mayOrg(capabilities, need.area, need.action);
+    if (need.kind === 'any-dataset') return mayAnyDataset(capabilities, need.right);
     if (need.kind === 'dataset-part') return mayPart(capabilities, need.area, need.action, dataset);
     return need.kind === 'dataset' ? mayDataset(capabilities, need.right, dataset) : maySee(capabilities, dataset);
   };
@@ -101,11 +112,13 @@ function callerOf({ kind, id, expires }: Token, user: User, capabilities: Capabi
       const wanted =
         need.kind === 'org'
           ? `${need.action} ${need.area}`
-          : need.kind === 'dataset-part'
-            ? `${need.action} ${need.area} of dataset ${dataset}`
-            : need.kind === 'dataset'
-              ? `${need.right} dataset ${dataset}`
-              : `read dataset ${dataset}`;
+          : need.kind === 'any-dataset'
+            ? `${need.right} any dataset`
+            : need.kind === 'dataset-part'
+              ? `${need.action} ${need.area} of dataset ${dataset}`
+              : need.kind === 'dataset'
+                ? `${need.right} dataset ${dataset}`
+                : `read dataset ${dataset}`;
       throw forbidden(`the token may not ${wanted}`);
     },
   };

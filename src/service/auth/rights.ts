@@ -19,6 +19,8 @@ export type OrgArea = 'datasets' | 'apiTokens' | 'users' | 'annotations';
 /** What an endpoint asks of its caller. */
 export type Need =
   | { readonly kind: 'dataset'; readonly right: DatasetRight }
+  /** The right on any dataset, whichever it is. */
+  | { readonly kind: 'any-dataset'; readonly right: DatasetRight }
   /** Any right on the dataset, or reading all of them. */
   | { readonly kind: 'dataset-view' }
   /** Changing what belongs to a dataset beside its events takes that right on it, or the right to update datasets. */
@@ -87,6 +89,9 @@ export const mayOrg = ({ org }: Capabilities, area: OrgArea, action: Action): bo
 export function mayDataset({ datasets }: Capabilities, right: DatasetRight, dataset: string): boolean {
   return grantsOn(datasets, dataset).some((areas) => areas[right]?.includes(DATASET_ACTIONS[right]));
 }
+
+export const mayAnyDataset = (capabilities: Capabilities, right: DatasetRight): boolean =>
+  Object.keys(capabilities.datasets).some((name) => mayDataset(capabilities, right, name));
 
 export const mayPart = (capabilities: Capabilities, area: string, action: Action, dataset: string): boolean =>
   mayOrg(capabilities, 'datasets', 'update') || grantsOn(capabilities.datasets, dataset).some((areas) => areas[area]?.includes(action));

@@ -16,7 +16,7 @@ export function allowOrigin({ origins, headerPrefix }: CorsOptions, request: Fas
   if (origins.size === 0 || origin === undefined) return false;
   void reply.header('Vary', 'Origin');
   if (!origins.has('*') && !origins.has(origin)) return false;
-  const exposed = ['Trace-Id', 'Bytes-Read', 'History-Query-Id'].map((name) => headerPrefix + name);
+  const exposed = ['Trace-Id', 'Query-Id', 'Bytes-Read', 'History-Query-Id'].map((name) => headerPrefix + name);
   void reply.headers({
     'Access-Control-Allow-Origin': origins.has('*') ? '*' : origin,
     'Access-Control-Expose-Headers': [...exposed, 'Retry-After', 'X-RateLimit-Reset'].join(', '),

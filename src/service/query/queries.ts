@@ -5,11 +5,11 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Arrivals } from '../datasets/arrivals.ts';
 import type { Catalog, Dataset } from '../datasets/catalog.ts';
 import { fieldsOf } from '../datasets/schemas.ts';
-import type { Engine, QueryOptions } from '../engine/engine.ts';
+import type { Engine } from '../engine/engine.ts';
 import { FairBudget, type Held } from '../fairness/fair-budget.ts';
 import { tooMuchUnread } from '../fairness/unread-replies.ts';
 import { queryHolder } from '../fairness/holder.ts';
-import { ApiError, badRequest } from '../http/api-error.ts';
+import { badRequest } from '../http/api-error.ts';
 import { SERVICE_GUESSED_REPLY, SERVICE_REPLY_PIECE, SERVICE_WAITING_QUERIES } from '../limits.ts';
 import type { Metrics } from '../http/metrics.ts';
 import { datasetsOf, usingAll } from './source/datasets-of.ts';
@@ -17,11 +17,12 @@ import { type AplBody, type QueryParameters, readCursor, readVariables, withText
 import type { LegacyBody } from './legacy/schema.ts';
 import { legacyStages } from './legacy/stages.ts';
 import { planOf, readQuery } from '../../language/text/query-text.ts';
-import { ignoredOption, type Message } from './results/answer.ts';
+import { ignoredOption, type Message, waitedFor } from './results/answer.ts';
 import { echoOf } from './results/echo.ts';
 import { writeLegacy } from './results/legacy.ts';
 import { ReplyBudget, ReplyText } from './results/reply-text.ts';
 import { writeTables } from './results/tabular.ts';
+import type { RunningQueries, RunningQuery } from './running-queries.ts';
 import { asReply, readRange, runQuery, stepOf, type QueryRequest } from './run.ts';
 import { AplError, placeOf } from '../../language/syntax/apl-error.ts';
 import { autoStep } from './plan/times.ts';
@@ -47,21 +48,33 @@ export interface QueryParts {
   readonly replyBytes: number;
   readonly replies: FairBudget;
   readonly headerPrefix: string;
+  readonly running: RunningQueries;
 }
 
-export function openQueries({ catalog, engine, arrivals, countQuery, columnsOf, replyBytes, replies, headerPrefix }: QueryParts) {
+export function openQueries(parts: QueryParts) {
+  const { catalog, engine, arrivals, countQuery, columnsOf, replyBytes, replies, headerPrefix, running } = parts;
   /** Results are large until they are written: so many queries go on at a time, all their statements and what is made of them. */
   const turns = new FairBudget(engine.queriesAtOnce, SERVICE_WAITING_QUERIES);
-  const inTurn = async (request: FastifyRequest, signal: AbortSignal, work: (text: ReplyText) => Promise<Written>): Promise<Written> => {
+  const inTurn = async (
+    request: FastifyRequest,
+    { signal, runs }: RunningQuery,
+    work: (text: ReplyText) => Promise<Written>,
+  ): Promise<Written> => {
+    signal.throwIfAborted();
     const turn = await turns.take(queryHolder(request), 1, signal);
     try {
-      return await work(new ReplyText(new ReplyBudget(replyBytes / 2)));
+      runs();
+      const written = await work(new ReplyText(new ReplyBudget(replyBytes / 2)));
+      // Whoever ended it was told so.
+      signal.throwIfAborted();
+      return written;
     } finally {
       turn.release();
     }
   };
   /** Waits for room for a reply, which is given back once the client has read it. */
-  const roomFor = async (request: FastifyRequest, reply: FastifyReply, signal: AbortSignal): Promise<Held> => {
+  const roomFor = async (request: FastifyRequest, reply: FastifyReply, { signal }: RunningQuery): Promise<Held> => {
+    signal.throwIfAborted();
     const room = await replies.take(queryHolder(request), SERVICE_GUESSED_REPLY, signal);
     request.hasReplyRoom = true;
     if (reply.raw.destroyed) room.release();
@@ -69,7 +82,8 @@ export function openQueries({ catalog, engine, arrivals, countQuery, columnsOf, 
     return room;
   };
   const run: Run = async (request, stagesOf, messages) => {
-    const ran = await runQuery(engine, request, stagesOf, messages);
+    const waited = waitedFor(performance.now() - request.startedAt);
+    const ran = await runQuery(engine, request, stagesOf, [...messages, ...waited]);
     countQuery(Number(ran.status['elapsedTime']) / 1e6, Number(ran.status['rowsExamined']));
     return ran;
   };
@@ -78,7 +92,7 @@ export function openQueries({ catalog, engine, arrivals, countQuery, columnsOf, 
     name: string,
     request: FastifyRequest,
     { 'streaming-duration': holdMs }: QueryParameters,
-    { signal }: { readonly signal: AbortSignal },
+    { signal }: RunningQuery,
   ): Promise<void> => {
     if (holdMs > 0) await arrivals.wait(catalog.get(name).id, request.startedAt, holdMs, signal, queryHolder(request));
   };
@@ -96,28 +110,32 @@ export function openQueries({ catalog, engine, arrivals, countQuery, columnsOf, 
           .send(Readable.from(text.chunks(SERVICE_REPLY_PIECE), { objectMode: false, highWaterMark: SERVICE_REPLY_PIECE }));
   };
 
-  const apl = async ({ body: sent, query: asked, request, reply }: Request<AplBody>): Promise<FastifyReply> => {
+  const apl = ({ body: sent, query: asked, request, reply }: Request<AplBody>): Promise<FastifyReply> => {
     const parameters = asked();
     const body = withText(sent());
     // Errors outside the text have no place in it: report them first.
     askedOf(body, parameters);
+    return running.track({ request, reply, text: () => body.apl }, (under) => runText(under, body, parameters, request, reply));
+  };
+  const runText = async (under: RunningQuery, body: Apl, parameters: QueryParameters, request: FastifyRequest, reply: FastifyReply) => {
     const variables = readVariables(body.variables);
-    const options = optionsOf(reply, parameters);
+    const options = { signal: under.signal, fresh: parameters.nocache };
     let used: readonly string[] = [];
     try {
       const query = readQuery(body.apl);
       const found = datasetsOf(query.datasets, body.apl, catalog, request.caller);
       const [first] = found.all;
+      under.reads(found.all.map(({ name }) => name));
       const virtual = virtualOf(query, variables, found, columnsOf);
       used = virtual.used;
       const plan = (): Tree => planOf(query, variables, virtual.eventsOf);
       // A query that cannot be run is refused before the wait.
       if (parameters['streaming-duration'] > 0) plan();
-      if (first) await hold(first.name, request, parameters, options);
-      const room = await roomFor(request, reply, options.signal);
+      if (first) await hold(first.name, request, parameters, under);
+      const room = await roomFor(request, reply, under);
       // Now is when it runs.
       const full = { ...askedOf(body, parameters), datasets: found.all, datasetsOf: found.of, options };
-      const ran = await inTurn(request, options.signal, (to) =>
+      const ran = await inTurn(request, under, (to) =>
         usingAll(catalog, found.all, () => runApl(run, to, body, parameters, query, plan, full)),
       );
       return send(reply, parameters, room, ran);
@@ -125,36 +143,41 @@ export function openQueries({ catalog, engine, arrivals, countQuery, columnsOf, 
       throw asReply(error, body.apl, used);
     }
   };
-  const legacy = async (name: string, { body: sent, query: asked, request, reply }: Request<LegacyBody>): Promise<FastifyReply> => {
+  const legacy = (name: string, { body: sent, query: asked, request, reply }: Request<LegacyBody>): Promise<FastifyReply> => {
     const parameters = asked();
-    const options = optionsOf(reply, parameters);
     const body = sent();
+    return running.track({ request, reply, text: () => JSON.stringify(body) }, (under) =>
+      runStructured(under, name, body, parameters, request, reply),
+    );
+  };
+  const runStructured = async (
+    under: RunningQuery,
+    name: string,
+    body: LegacyBody,
+    parameters: QueryParameters,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<FastifyReply> => {
+    const options = { signal: under.signal, fresh: parameters.nocache };
+    under.reads([name]);
     // A query that cannot be run is refused before the wait.
     const named = namedIn(body);
     const columns = (dataset: Dataset): readonly Column[] => columnsOf(dataset, (field) => isNamed(field, named));
     if (parameters['streaming-duration'] > 0) stagesOf(body, legacyFrameOf(body, parameters), 0n, columns(catalog.get(name)));
-    await hold(name, request, parameters, options);
-    const room = await roomFor(request, reply, options.signal);
+    await hold(name, request, parameters, under);
+    const room = await roomFor(request, reply, under);
+    const when = { options, startedAt: performance.now() };
     return send(
       reply,
       parameters,
       room,
-      await inTurn(request, options.signal, (to) =>
-        catalog.use(name, (dataset) => runLegacy(run, to, body, parameters, dataset, columns(dataset), options)),
+      await inTurn(request, under, (to) =>
+        catalog.use(name, (dataset) => runLegacy(run, to, body, parameters, dataset, columns(dataset), when)),
       ),
     );
   };
 
   return { apl, legacy };
-}
-
-/** Ends the query when the client goes away before the reply. */
-function optionsOf(reply: FastifyReply, { nocache }: QueryParameters): QueryOptions & { readonly signal: AbortSignal } {
-  const gone = new AbortController();
-  reply.raw.once('close', () => {
-    if (!reply.raw.writableFinished) gone.abort(new ApiError(499, 'the client went away'));
-  });
-  return { signal: gone.signal, fresh: nocache };
 }
 
 type Query = ReturnType<typeof readQuery>;
@@ -242,10 +265,10 @@ async function runLegacy(
   parameters: QueryParameters,
   dataset: Dataset,
   columns: readonly Column[],
-  options: QueryOptions,
+  when: Pick<QueryRequest, 'options' | 'startedAt'>,
 ): Promise<Written> {
   const frame = legacyFrameOf(body, parameters);
-  const request = { ...frame, datasets: [dataset], datasetsOf: () => [dataset], startedAt: performance.now(), options };
+  const request = { ...frame, datasets: [dataset], datasetsOf: () => [dataset], ...when };
   const source = { kind: 'datasets', names: [{ text: dataset.name, at: 0 }] } as const;
   try {
     const { status, answer, program } = await run(

@@ -78,7 +78,18 @@ const APL_TABULAR = z.object({ format: z.literal('tabular'), status: STATUS, tab
 
 export const APL_REPLY = z.union([APL_TABULAR, APL_LEGACY]);
 
+export const LISTED_QUERY = z.object({
+  id: z.string(),
+  text: z.string().describe('What was asked, as APL or JSON; cut when long.'),
+  datasets: z.array(z.string()),
+  startTime: time,
+  elapsedTime: z.int().min(1).describe('Microseconds.'),
+  state: z.enum(['waiting', 'running']),
+});
+export type ListedQuery = z.infer<typeof LISTED_QUERY>;
+
 export const QUERY_TYPES = {
+  ListedQuery: LISTED_QUERY,
   AplQuery: APL_BODY,
   TabularResult: APL_TABULAR,
   Table: TABLE,

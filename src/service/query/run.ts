@@ -96,7 +96,7 @@ export async function runQuery(engine: Engine, request: QueryRequest, treeOf: (r
   const isLess = needed.start !== start || needed.end !== end;
   // Events that arrived meanwhile may be outside the range.
   if (isLess && !stillMet(needed, asked, extents, await extentsOf(engine, request))) ({ program, answer } = await run(asked));
-  const hints = answer.rowsMatched > 0 || request.hints !== true ? [] : await hintsOf(() => neverTrue(tree, request.datasets, (rows) => firstRow(rows, { ...options, seconds: SERVICE_QUERY_HINT_SECONDS })));
+  const hints = answer.rowsMatched > 0 || request.hints !== true ? [] : await hintsOf(options.signal, () => neverTrue(tree, request.datasets, (rows) => firstRow(rows, { ...options, seconds: SERVICE_QUERY_HINT_SECONDS })));
   const numGroups = answer.totals ? answer.totals.length : program.aggregated ? answer.rows.length : 0;
   const status = statusOf(answer, {
     startedAt: request.startedAt, start, end, data, cursor: request.cursorText, numGroups,
@@ -106,10 +106,11 @@ export async function runQuery(engine: Engine, request: QueryRequest, treeOf: (r
 } // prettier-ignore
 
 /** A question that takes too long, or more memory than there is, is left without an answer. */
-async function hintsOf(ask: () => Promise<readonly string[]>): Promise<Message[]> {
+async function hintsOf(signal: AbortSignal | undefined, ask: () => Promise<readonly string[]>): Promise<Message[]> {
   try {
     return (await ask()).map((msg) => ({ priority: 'warn', count: 1, code: 'never_true', msg }));
   } catch (error) {
+    signal?.throwIfAborted();
     if (error instanceof ApiError || error instanceof AplError) return [];
     throw error;
   }

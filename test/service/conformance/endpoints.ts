@@ -29,6 +29,7 @@ const ENDPOINTS: readonly Endpoint[] = [
   { method: 'POST', path: '/v1/datasets/_apl?format=legacy', body: QUERY, takes: 'both' },
   { method: 'POST', path: '/v1/query/_apl?format=legacy', body: QUERY, takes: 'both' },
   { method: 'POST', path: '/v1/datasets/#/query', body: ALWAYS, takes: 'both' },
+  { method: 'GET', path: '/v1/queries', takes: 'both' },
   { method: 'GET', path: '/v1/users', takes: 'personal' },
   { method: 'GET', path: '/v1/user', takes: 'personal', org: false },
   { method: 'GET', path: '/v1/orgs', takes: 'personal', org: false },

@@ -7,7 +7,7 @@ import { client } from './under.ts';
 const ENDPOINTS = [
   'get /v1/datasets', 'post /v1/datasets', 'get /v1/datasets/{dataset}', 'put /v1/datasets/{dataset}', 'delete /v1/datasets/{dataset}',
   'post /v1/datasets/{dataset}/trim', 'post /v1/ingest/{dataset}', 'post /v1/datasets/{dataset}/ingest', 'get /v1/users', 'get /v1/user', 'get /v1/orgs',
-  'get /v1/datasets/{dataset}/info', 'get /healthz', 'get /readyz', 'get /metrics', 'get /v2/datasets', 'post /v2/datasets', 'get /v2/datasets/{dataset}', 'put /v2/datasets/{dataset}', 'delete /v2/datasets/{dataset}',
+  'get /v1/datasets/{dataset}/info', 'get /v1/queries', 'delete /v1/queries/{id}', 'get /healthz', 'get /readyz', 'get /metrics', 'get /v2/datasets', 'post /v2/datasets', 'get /v2/datasets/{dataset}', 'put /v2/datasets/{dataset}', 'delete /v2/datasets/{dataset}',
   'post /v2/datasets/{dataset}/trim', 'get /v2/datasets/{dataset}/fields',
   'get /v2/datasets/{dataset}/fields/{field}', 'put /v2/datasets/{dataset}/fields/{field}', 'get /v2/user', 'get /v2/users', 'get /v2/orgs', 'get /v2/tokens',
   'post /v2/tokens', 'get /v2/tokens/{token}', 'delete /v2/tokens/{token}', 'post /v2/tokens/{token}/regenerate',

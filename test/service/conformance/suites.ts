@@ -25,4 +25,5 @@ import './query-functions.ts';
 import './query-tables.ts';
 import './query-answers.ts';
 import './query-streams.ts';
+import './query-running.ts';
 import './query-echo.ts';

@@ -1,5 +1,5 @@
 /** Runs a program in at most three statements: the totals of a series, the rows, and the number of matching events where the rows do not tell it. */
-import { SERVICE_QUERY_MAX_EVENTS } from '../../limits.ts';
+import { SERVICE_QUERY_MAX_EVENTS, SERVICE_TOLD_WAIT_MS } from '../../limits.ts';
 import type { Engine, Param, QueryOptions, QueryResult, ResultRows, Row } from '../../engine/engine.ts';
 import type { Program, Table } from '../plan/program.ts';
 import type { Sql } from '../values/sql.ts';
@@ -19,6 +19,13 @@ export const ignoredOption = (name: string): Message => ({
   code: 'option_ignored',
   msg: `set ${name} does nothing here`,
 });
+
+/** Of a query that waited so long for its turn: none where that is short. */
+export function waitedFor(ms: number): Message[] {
+  if (ms <= SERVICE_TOLD_WAIT_MS) return [];
+  const msg = `the query waited ${(ms / 1000).toFixed(1)} s of elapsedTime for its turn: others ran`;
+  return [{ priority: 'warn', count: 1, code: 'query_waited', msg }];
+}
 
 export type Answer = Awaited<ReturnType<typeof answerOf>>;
 
