@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { renderExample } from '../../scripts/describe/example.ts';
+import { IDS, renderExample } from '../../scripts/describe/example.ts';
 import { renderJsonSchema } from '../../scripts/describe/json-schema.ts';
 import { replaceTables } from '../../scripts/describe/table.ts';
 import type { Table } from '../../src/config/fields/field.ts';
@@ -15,12 +15,15 @@ import { configOf } from './reading.ts';
 const ENV = { TAILRACE_TOKEN: 'token-1', TAILRACE_ORG_ID: 'org-1' };
 const ROOT = join(import.meta.dirname, '..', '..');
 
+function bareSource([type, table]: [string, Table]): string {
+  const required = Object.entries(table).flatMap(([key, { required, example }]) => (required ? [`${key}: ${example}`] : []));
+  return `  ${IDS[type] ?? type}: {${required.join(', ')}}`;
+}
+
 /** Only what has no default. */
 const BARE = `
 sources:
-  app: {type: file, include: ["/var/log/app/*.log"]}
-  pipe: {type: stdin}
-  net: {type: syslog, listen: [udp://127.0.0.1:5514, tcp://127.0.0.1:5514]}
+${Object.entries(sourceTables).map(bareSource).join('\n')}
 sinks:
   store: {type: ingest, url: http://127.0.0.1:4100, token: "\${TAILRACE_TOKEN}", dataset: logs}
   screen: {type: console}
