@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { STATE_RESERVE_BYTES } from '../../src/state/limits.ts';
 import { openDatabase } from '../../src/state/database/database.ts';
 import { openState } from '../../src/state/database/store.ts';
@@ -367,6 +367,19 @@ test('database of the eighth version keeps its positions and unsettled batches u
   for (const each of third.ledger.unsettled()) third.ledger.settle(each);
   third.close();
   expect(open(folder).state.streams.list('app')).toMatchObject([{ resumeAt: 20, behind: groups.after }]);
+});
+
+test('a stream is resumed where the sink that lags is, and knows where the others are', () => {
+  const state = openState({ folder: makeTree({}), sinksOf: () => ['store', 'other', 'third'], log: new MemoryLog() });
+  onTestFinished(() => void state.close());
+  const { id } = state.streams.mint('app', '/log/a');
+  for (const [owner, to] of [
+    ['store', 10],
+    ['other', 30],
+    ['third', 10],
+  ] as const)
+    state.commit([batch(state.ledger.nextId(), [span(id, 0, to)], owner)]);
+  expect(state.streams.list('app')).toMatchObject([{ resumeAt: 10, cuts: [30] }]);
 });
 
 // Symptom: the agent span, deaf to SIGTERM. Cause: Node's recursive mkdir tries for ever where a folder that is there answers ENOENT.

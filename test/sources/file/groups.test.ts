@@ -2,6 +2,7 @@
 import { appendFileSync, closeSync, openSync, truncateSync, writeFileSync, writeSync } from 'node:fs';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Span } from '../../../src/core/block.ts';
+import type { StreamRecord } from '../../../src/core/stream.ts';
 import { LaneDouble } from '../lane-double.ts';
 import { scenarios } from './scenario.ts';
 import { hooked, TailRig } from './tail-rig.ts';
@@ -85,6 +86,36 @@ test('a restart goes on behind each event with the lines of those before, and do
   appendFileSync(other.path('a.log'), `${a2!.replace('k=a 2', 'k=a 7')}\n${c1}\n`);
   await other.play`start; pass 10`;
   expect(messagesOf(other.lane)).toEqual([b1, a2!.replace('k=a 2', 'k=a 7'), c1]);
+});
+
+test('no event goes on over the place where another sink resumes', async () => {
+  const rig = new TailRig(options);
+  const lines = ['k=a 1', 'k=b 1', 'k=a 2', 'k=b 2'];
+  writeFileSync(rig.path('a.log'), `${lines.join('\n')}\n`);
+  await rig.play`start; drain; no-events`;
+  const [[id, record]] = [...rig.streams.records] as [[string, StreamRecord]];
+  rig.streams.records.set(id, { ...record, cuts: [12] });
+  await rig.play`start; drain; pass 10; messages "k=a 1" "k=b 1" "k=a 2" "k=b 2"`;
+});
+
+test('a file that was compressed meanwhile goes on behind the events that were sent, and its spans are read again from there', async () => {
+  const rig = new TailRig({ ...options, group: { ...group, withinMs: 2500 }, glob: '*.log*', readCompressed: true });
+  writeFileSync(rig.path('a.log'), `${LINES.slice(0, 4).join('\n')}\n`);
+  await rig.play`start; drain; commit`;
+  const [a1, b1, a2, c1, b2, c2] = LINES;
+  expect(messagesOf(rig.lane)).toEqual([`${a1}\n${a2}`]);
+  const [block] = rig.lane.blocks;
+  appendFileSync(rig.path('a.log'), `${b2}\n${c2}\n`);
+  await rig.play`compress a.log; start`;
+  const span: Span = {
+    ...{ source: 'app', stream: block!.stream, from: 0, to: block!.length, events: 1, sum: 0, tail: { length: 0, crc: 0 } },
+    groups: block!.groups,
+  };
+  const lane = new LaneDouble();
+  expect(await rig.source.reread!(span, lane)).toBe(span.to);
+  expect(messagesOf(lane)).toEqual([`${a1}\n${a2}`]);
+  await rig.play`pass 30`;
+  expect(messagesOf(rig.lane)).toEqual([b1, `${c1}\n${c2}`, b2]);
 });
 
 test('spans are read again as the same events, with the lines behind them; where these changed, their state differs', async () => {
