@@ -193,7 +193,7 @@ export class GroupTable<R extends GroupRecord> {
       oldest.closedAt = at;
       this.#gate = Math.max(this.#gate, at);
       this.#closed.push(oldest);
-      this.#past.push(oldest);
+      if (key !== undefined) this.#past.push(oldest);
     }
   }
 }

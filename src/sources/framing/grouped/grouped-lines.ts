@@ -13,7 +13,7 @@ import type { GroupRule } from '../group-rule.ts';
 import { type Group, GroupTable } from './group-table.ts';
 import { joinLines, type ParsedLine, parseLine } from './joined-event.ts';
 import { HeldBytes } from './held-bytes.ts';
-import { MAX_GROUP_READS } from '../limits.ts';
+import { MAX_GROUP_READS, MAX_GROUPS } from '../limits.ts';
 import { type GroupsState, type HeldReads, Lines, type LinesOptions, madeBytes, streamBytesOf } from '../lines.ts';
 import { decodeCounted, type JoinedEvent, MadeEvents } from '../made-events.ts';
 import type { RestState } from '../rests.ts';
@@ -207,8 +207,9 @@ export class GroupedLines extends Lines {
     const { closed } = this.#table;
     const [first] = closed;
     if (first) {
-      const other = closed.findIndex(({ readAtMs }) => readAtMs !== first.readAtMs);
-      const alike = other === -1 ? closed : closed.slice(0, other);
+      const next = closed.slice(0, MAX_GROUPS);
+      const other = next.findIndex(({ readAtMs }) => readAtMs !== first.readAtMs);
+      const alike = other === -1 ? next : next.slice(0, other);
       return this.#make(alike.map((group, n) => this.#joined(group, closed[n + 1]?.begin ?? this.#table.begin ?? this.#end)));
     }
     const long = this.#long;
