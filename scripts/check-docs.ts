@@ -75,6 +75,9 @@ function readNames(root: string): Names {
     commands: all(commandLine, /\bcommand\(\s*'([a-z-]+)/g),
     options: all(commandLine, /'(?:-\w, )?(--[a-z-]+)/g),
     metrics: [
+      ...listFiles(root, ['.ts'])
+        .filter((file) => /^src\/sinks\/\w+\/(?:facts|\w+-type)\.ts$/.test(file))
+        .flatMap((file) => [...all(textOf(file), /^ +([a-z]+(?:_[a-z]+)+): '/gm)]),
       ...all(
         textOf('src/telemetry/metric-table.ts') + textOf('src/telemetry/metrics.ts') + textOf('src/service/http/metrics.ts'),
         /'([a-z]+(?:_[a-z]+)+)'/g,

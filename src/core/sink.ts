@@ -37,6 +37,8 @@ export interface Parcel {
   readonly events: number;
   readonly body: Uint8Array;
   readonly encoding: Encoding;
+  /** When the first event of its batch was read, wall clock in milliseconds: the same after a restart. Undefined where nobody knows any more. */
+  readonly readAtMs?: number | undefined;
   /** The form of `body`; by default the one that the sink is configured with. */
   readonly form?: BodyForm | undefined;
 }

@@ -95,13 +95,13 @@ export class Shipment {
     { encoding: wanted, isStrict }: { readonly encoding: Encoding; readonly isStrict: boolean },
     encode?: (ndjson: Buffer) => Uint8Array,
   ): Promise<Parcel> {
-    const { dataset, events, payload } = this.batch;
+    const { dataset, events, payload, readAtMs } = this.batch;
     const { body: whole, encoding, isDense, form } = payload;
     if (!encode && part.count === events && (encoding === wanted || (isDense && encoding === 'identity' && !isStrict)))
-      return { key: this.tries.keyOf(part, encoding), dataset, events, body: whole, encoding, form };
+      return { key: this.tries.keyOf(part, encoding), dataset, events, body: whole, encoding, readAtMs, form };
     const plain = encode ? encode(this.plainOf(part)) : this.plainOf(part);
     const body = wanted === 'identity' ? plain : await compress(plain, wanted);
-    return { key: this.tries.keyOf(part, wanted), dataset, events: part.count, body, encoding: wanted, form };
+    return { key: this.tries.keyOf(part, wanted), dataset, events: part.count, body, encoding: wanted, readAtMs, form };
   }
 
   /** True when no more requests may be spent on finding the events at fault. */

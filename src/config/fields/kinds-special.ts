@@ -14,8 +14,11 @@ import { quote } from '../quote.ts';
 const MAX_FIELD_NAME = 200;
 const HOST_NAME = /^(?=.{1,253}$)[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?(\.[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?)*\.?$/;
 
+/** As services take it; safe as the name of a folder. */
+export const DATASET_NAME = /^[A-Za-z0-9-]{1,128}$/;
+
 export const datasetName: Kind<string> = matching(
-  /^[A-Za-z0-9-]{1,128}$/,
+  DATASET_NAME,
   'is not a dataset name',
   'use 1 to 128 letters (A-Z, a-z), digits and `-`',
   { type: 'text, 1 to 128 of `A-Z a-z 0-9 -`' },
