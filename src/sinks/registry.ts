@@ -1,4 +1,5 @@
 /** The types of sinks, by what `type` says. */
+import { archiveSink } from './archive/archive-type.ts';
 import { consoleSink } from './console/console-type.ts';
 import { ingestSink } from './ingest/ingest-type.ts';
 import type { SinkType } from './common/sink-type.ts';
@@ -6,6 +7,7 @@ import type { SinkType } from './common/sink-type.ts';
 export const sinkTypes: Readonly<Record<string, SinkType>> = {
   ingest: ingestSink,
   console: consoleSink,
+  archive: archiveSink,
 };
 
 /** Of a checked configuration. */

@@ -27,6 +27,7 @@ ${Object.entries(sourceTables).map(bareSource).join('\n')}
 sinks:
   store: {type: ingest, url: http://127.0.0.1:4100, token: "\${TAILRACE_TOKEN}", dataset: logs}
   screen: {type: console}
+  keep: {type: archive, path: /srv/archive, dataset: logs}
 `;
 
 test('the example means the same as a configuration without any optional key', () => {

@@ -1,0 +1,102 @@
+/**
+ * Writes each batch into one file, `<dataset>/<YYYY-MM-DD>/<HH>/<key>.ndjson.zst`, by the hour (UTC) in which its first event was read. A
+ * batch counts as delivered once its file, the folders above it and its line in the hour's manifest survive a power cut.
+ */
+import { promisify } from 'node:util';
+import { constants, gzip, zstdCompress } from 'node:zlib';
+import { DATASET_NAME } from '../../config/fields/kinds-special.ts';
+import type { SinkConfig } from '../../config/model.ts';
+import { codeOf, messageOf } from '../../core/errors.ts';
+import type { Log } from '../../core/log.ts';
+import type { Encoding, Outcome, Parcel, SendResult, Sink } from '../../core/sink.ts';
+import type { Clock } from '../../core/time/clock.ts';
+import { findHours, hourPath, removeHour } from './hours.ts';
+import { storeFile } from './store-file.ts';
+
+export interface ArchiveConfig extends Pick<SinkConfig, 'id' | 'compression'> {
+  readonly path: string;
+  readonly maxBytes: number | undefined;
+  readonly keepMs: number | undefined;
+}
+
+const SUFFIX: Readonly<Record<Encoding, string>> = { zstd: '.ndjson.zst', gzip: '.ndjson.gz', identity: '.ndjson' };
+const KEY = /^[\w-]{1,128}$/;
+
+/** By folder: a sink that a reload replaced may still write. */
+const turns = new Map<string, Promise<unknown>>();
+
+export function createArchiveSink(config: ArchiveConfig, clock: Clock, log: Log): Sink {
+  const { id, path } = config;
+  /** Bytes by folder; undefined before the first batch. */
+  let hours: Map<string, number> | undefined;
+
+  async function store(parcel: Parcel, signal: AbortSignal): Promise<Outcome> {
+    const { dataset, key, events, readAtMs } = parcel;
+    if (!DATASET_NAME.test(dataset) || !KEY.test(key)) return { kind: 'bisect', detail: 'the dataset or key cannot be the name of a file' };
+    signal.throwIfAborted();
+    try {
+      hours ??= await findHours(path);
+      const folder = hourPath(dataset, readAtMs ?? clock.now());
+      const { body, encoding } = await compressed(config, parcel);
+      const bytes = await storeFile(path, folder, { name: key + SUFFIX[encoding], key, events, body });
+      hours.set(folder, (hours.get(folder) ?? 0) + bytes);
+      const removed = await expire(hours, folder);
+      return {
+        kind: 'delivered',
+        stored: events,
+        facts: { archive_files_total: 1, archive_written_bytes_total: bytes, archive_removed_hours_total: removed },
+      };
+    } catch (error) {
+      const fix = codeOf(error) === 'ENOSPC' ? 'make room on its disk, or lower max_bytes' : 'let the user that runs the agent write there';
+      return { kind: 'pause', reason: 'unwritable', detail: `cannot write to ${path}: ${messageOf(error)}`, fix };
+    }
+  }
+
+  /** Removes the oldest hours, but never the one of this batch. */
+  async function expire(known: Map<string, number>, current: string): Promise<number> {
+    const { maxBytes = Infinity, keepMs = Infinity } = config;
+    // Without their dataset folders sort by time.
+    const oldestFirst = [...known].toSorted(([a], [b]) => (timeOf(a) < timeOf(b) ? -1 : 1));
+    const since = Number.isFinite(keepMs) ? timeOf(hourPath('', clock.now() - keepMs)) : '';
+    let total = oldestFirst.reduce((sum, [, bytes]) => sum + bytes, 0);
+    let removed = 0;
+    for (const [folder, bytes] of oldestFirst) {
+      const why = timeOf(folder) < since ? 'keep' : total > maxBytes ? 'max_bytes' : undefined;
+      if (why === undefined || timeOf(folder) >= timeOf(current)) continue;
+      await removeHour(path, folder);
+      known.delete(folder);
+      total -= bytes;
+      removed += 1;
+      log.warn({ sink: id, hour: folder, bytes, because: why }, 'the archive removed an old hour');
+    }
+    return removed;
+  }
+
+  return {
+    id,
+    async send(parcel, signal): Promise<SendResult> {
+      const startedAt = clock.monotonic();
+      const turn = (turns.get(path) ?? Promise.resolve()).then(() => store(parcel, signal));
+      const ended = turn.catch(() => {});
+      turns.set(path, ended);
+      const outcome = await turn;
+      const elapsedMs = clock.monotonic() - startedAt;
+      if (outcome.kind === 'pause') return { outcome, status: 0, elapsedMs, unsent: 'unconnected' };
+      return { outcome, status: outcome.kind === 'delivered' ? 200 : 400, elapsedMs };
+    },
+    close: () => Promise.resolve(),
+  };
+}
+
+const timeOf = (folder: string): string => folder.slice(folder.indexOf('/') + 1);
+
+const COMPRESS = {
+  zstd: (body: Uint8Array) => promisify(zstdCompress)(body, { params: { [constants.ZSTD_c_compressionLevel]: 1 } }),
+  gzip: (body: Uint8Array) => promisify(gzip)(body, { level: 1 }),
+};
+
+/** The batcher leaves a body as it is that compression makes no smaller; every file has the form that was asked for all the same. */
+async function compressed({ compression }: ArchiveConfig, { body, encoding }: Parcel): Promise<{ body: Uint8Array; encoding: Encoding }> {
+  if (encoding !== 'identity' || (compression !== 'zstd' && compression !== 'gzip')) return { body, encoding };
+  return { body: await COMPRESS[compression](body), encoding: compression };
+}
