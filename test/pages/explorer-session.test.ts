@@ -217,9 +217,50 @@ describe.skipIf(!hasChromium)(`explorer’s session${chromiumHint}`, () => {
       if (!route.request().postData()?.includes('slow')) await route.continue();
     });
     await run(page, `['app-logs'] | where message == "slow"`);
-    await page.getByRole('button', { name: 'Running …' }).waitFor();
+    await page.getByRole('button', { name: 'Cancel' }).waitFor();
     await replace(page);
     await expect.poll(() => failed.filter((body) => body.includes('ERR_ABORTED') && body.includes('slow')).length).toBe(1);
+  });
+
+  test.for([
+    ['Cancel', (page: Page) => page.getByRole('button', { name: 'Cancel' }).click()],
+    ['Cancel, by the keyboard', (page: Page) => page.getByRole('button', { name: 'Cancel' }).press('Enter')],
+    ['Escape in the query', (page: Page) => field(page).press('Escape')],
+    ['Escape elsewhere', (page: Page) => page.getByLabel('Time range').press('Escape')],
+  ] as const)('a query that runs is ended by %s: the page says so, and runs it again', async ([, endIt], { page }) => {
+    const failed = givenUp(page);
+    let isSlow = true;
+    await page.route('**/v1/datasets/_apl*', async (route) => {
+      if (!isSlow || !route.request().postData()?.includes('error')) await route.continue();
+    });
+    await run(page, `['app-logs'] | where level == "error"`);
+    await page.getByRole('button', { name: 'Cancel' }).waitFor();
+    await endIt(page);
+    await page.getByRole('status').getByText('The query was ended').waitFor();
+    await expect.poll(() => failed.filter((body) => body.includes('ERR_ABORTED') && body.includes('error')).length).toBe(1);
+    expect(await page.getByRole('alert').count()).toBe(0);
+    await expectAccessible(page);
+    isSlow = false;
+    await page.getByRole('button', { name: 'Run', exact: true }).click();
+    await found(page, 12);
+    // There is nothing to end.
+    await field(page).press('Escape');
+    await found(page, 12);
+  });
+
+  test('Escape that closes suggestions ends no query', async ({ page }) => {
+    const failed = givenUp(page);
+    await page.route('**/v1/datasets/_apl*', () => undefined);
+    await run(page, `['app-logs'] | where level == "error"`);
+    await page.getByRole('button', { name: 'Cancel' }).waitFor();
+    await page.keyboard.type(' | cou');
+    await page.getByRole('listbox', { name: 'Suggestions' }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('listbox', { name: 'Suggestions' }).waitFor({ state: 'detached' });
+    expect(await page.getByRole('button', { name: 'Cancel' }).count()).toBe(1);
+    await page.keyboard.press('Escape');
+    await page.getByRole('status').getByText('The query was ended').waitFor();
+    await expect.poll(() => failed.filter((body) => body.includes('error')).length).toBe(1);
   });
 
   test('values of a field are given up when it is closed, or the range changes', async ({ page }) => {

@@ -33,7 +33,7 @@ function Page() {
     typed.current = text;
     setQuery(text);
   };
-  const { outcome, run, stop } = useQuery(api);
+  const { outcome, run, stop, cancel } = useQuery(api);
   const dataset = datasetOf(query);
   const catalog = useCatalog(api, dataset, outcome);
   const show = (next: LinkState, isStep: boolean) => {
@@ -129,6 +129,7 @@ function Page() {
             refused={refusedIn(outcome, query)}
             onEdit={edit}
             onRun={start}
+            onCancel={cancel}
             onTail={() => start(query, range, true)}
           />
           {api && link.isLive ? (

@@ -9,6 +9,8 @@ import { rowsOf, tableOf } from './results.ts';
 
 export type Outcome =
   | { readonly kind: 'none' }
+  /** The reader ended it. */
+  | { readonly kind: 'ended' }
   | { readonly kind: 'running'; /** Shown until then. */ readonly last: Found | undefined }
   | {
       readonly kind: 'failed';
@@ -34,6 +36,8 @@ export interface QueryRunner {
   readonly run: (query: string, range: string) => void;
   /** Gives up the one that runs. */
   readonly stop: () => void;
+  /** The same, and says so. */
+  readonly cancel: () => void;
 }
 
 export function useQuery(api: Api | undefined): QueryRunner {
@@ -54,11 +58,11 @@ export function useQuery(api: Api | undefined): QueryRunner {
       if (!abort.signal.aborted) setOutcome(outcome);
     });
   };
-  const stop = () => {
+  const giveUp = (kind: 'none' | 'ended') => {
     running.current?.abort();
-    setOutcome((before) => (before.kind === 'running' ? { kind: 'none' } : before));
+    setOutcome((before) => (before.kind === 'running' ? { kind } : before));
   };
-  return { outcome, run, stop };
+  return { outcome, run, stop: () => giveUp('none'), cancel: () => giveUp('ended') };
 }
 
 async function ask(api: Api, query: string, within: string, number: number, signal: AbortSignal): Promise<Outcome> {

@@ -17,15 +17,23 @@ export interface EditorProps {
   readonly refused: Problem | undefined;
   readonly onEdit: (query: string) => void;
   readonly onRun: (query: string, range: string) => void;
+  readonly onCancel: () => void;
   readonly onTail: () => void;
 }
 
 /** A fault is shown when the typing rests: half a word is one, too. */
 const REST_MS = 400;
 
-export function Editor({ query, range, zone, isRunning, canRun, known, refused, onEdit, onRun, onTail }: EditorProps) {
+export function Editor({ query, range, zone, isRunning, canRun, known, refused, onEdit, onRun, onCancel, onTail }: EditorProps) {
   const [isSuggesting, setSuggesting] = useState(false);
   const found = useProblem(query);
+  useEffect(() => {
+    if (!isRunning) return undefined;
+    // An Escape that closes a list of suggestions is taken.
+    const endIt = (event: KeyboardEvent) => event.key === 'Escape' && !event.defaultPrevented && onCancel();
+    addEventListener('keydown', endIt);
+    return () => removeEventListener('keydown', endIt);
+  }, [isRunning]);
   // Half-typed text is not an error yet, and a refusal is shown below.
   const problem = isSuggesting ? undefined : refused ? { ...(found ?? refused), message: '' } : found;
   return (
@@ -33,7 +41,8 @@ export function Editor({ query, range, zone, isRunning, canRun, known, refused, 
       class="editor"
       onSubmit={(event) => {
         event.preventDefault();
-        onRun(query, range);
+        if (isRunning) onCancel();
+        else onRun(query, range);
       }}
     >
       <CodeField
@@ -51,14 +60,15 @@ export function Editor({ query, range, zone, isRunning, canRun, known, refused, 
         <RangePicker range={range} onChange={(next) => onRun(query, next)} />
         <ZonePicker {...zone} />
         <span class="hint">
-          <kbd>Ctrl</kbd> <kbd>Enter</kbd> runs it, <kbd>Ctrl</kbd> <kbd>Space</kbd> suggests; the address holds what you see
+          <kbd>Ctrl</kbd> <kbd>Enter</kbd> runs it, <kbd>Esc</kbd> ends it, <kbd>Ctrl</kbd> <kbd>Space</kbd> suggests; the address holds
+          what you see
         </span>
         <span class="buttons">
           <button type="button" disabled={!canRun || query.trim() === ''} onClick={onTail}>
             Live
           </button>
-          <button type="submit" class="primary" disabled={!canRun || query.trim() === ''}>
-            {isRunning ? 'Running …' : 'Run'}
+          <button type="submit" class="primary" disabled={!isRunning && (!canRun || query.trim() === '')}>
+            {isRunning ? 'Cancel' : 'Run'}
           </button>
         </span>
       </div>

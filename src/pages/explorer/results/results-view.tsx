@@ -44,6 +44,12 @@ export function Results({ outcome, api, query, ...rest }: ResultsProps) {
         Running …
       </p>
     );
+  if (outcome.kind === 'ended')
+    return (
+      <p class="empty" role="status">
+        The query was ended. Run it again to see what it finds.
+      </p>
+    );
   return (
     <p class="empty" role="status">
       {api
