@@ -12,7 +12,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import { DEFAULT_LIMITS, queryLimitsOf } from '../../src/service/limits.ts';
 import { optionSettings, querySettings, settingsClause } from '../../src/service/engine/settings.ts';
-import { openChdb } from '../../src/service/engine/chdb.ts';
+import { openChdb } from '../../src/service/engine/embedded/chdb.ts';
 import { ownFieldsOf } from '../../src/service/engine/own-columns.ts';
 import { programOf } from '../../src/service/query/plan/program.ts';
 import { planOf, readQuery } from '../../src/language/text/query-text.ts';

@@ -71,6 +71,8 @@ export const SERVICE_REPLY_BYTES_IN_FLIGHT = 256 * 1024 * 1024;
 /** Bytes that a reply is taken for until it is there, and queries that may wait for room. */
 export const SERVICE_GUESSED_REPLY = 256 * 1024;
 export const SERVICE_WAITING_QUERIES = 256;
+/** Rows in its range that make a query a long one. */
+export const SERVICE_LONG_QUERY_ROWS = 10_000_000;
 /** Bytes of a reply that is not counted among those. */
 export const SERVICE_SMALL_REPLY = 16 * 1024;
 /** Bytes of the pieces that a large reply is written in. */
@@ -114,6 +116,17 @@ export const SERVICE_INSERT_WAIT_MS = 50;
 /** Connections to one server of the engine, and selects under way at a time. */
 export const SERVICE_ENGINE_CONNECTIONS = 16;
 export const SERVICE_SELECTS_IN_FLIGHT = 8;
+/** Selects that the embedded engine runs side by side. Each has a thread of the process, beside those for inserts, files and others. */
+export const SERVICE_EMBEDDED_SELECTS = 4;
+export const SERVICE_OWN_THREADS = 8;
+/** With less memory there is one at a time: threads take memory that nothing counts. */
+const SIDE_BY_SIDE_BYTES = 2 * 1024 * 1024 * 1024;
+export const serviceThreads = (memoryBytes: number): number =>
+  memoryBytes < SIDE_BY_SIDE_BYTES ? 4 : SERVICE_EMBEDDED_SELECTS + SERVICE_OWN_THREADS;
+/** Of a statement of the embedded engine, with the values that it sets, each byte of which may take twelve. */
+export const SERVICE_STATEMENT_BYTES = 64 * 1024 * 1024;
+/** An aborted select is ended anew so often until it has ended. */
+export const SERVICE_END_QUERY_MS = 50;
 /** Time that a server of the engine has for an insert, for another statement, and for a ping. */
 export const SERVICE_INSERT_SECONDS = 30;
 export const SERVICE_STATEMENT_SECONDS = 120;

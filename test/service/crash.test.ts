@@ -6,7 +6,7 @@
 import { randomInt } from 'node:crypto';
 import { expect, onTestFinished, test } from 'vitest';
 import { DEFAULT_LIMITS, queryLimitsOf } from '../../src/service/limits.ts';
-import { openChdb } from '../../src/service/engine/chdb.ts';
+import { openChdb } from '../../src/service/engine/embedded/chdb.ts';
 import { startClickhouse, type ClickhouseCluster } from '../support/clickhouse.ts';
 import type { Program } from '../support/program.ts';
 import { makeTree } from '../support/temp-tree.ts';

@@ -1,7 +1,7 @@
 /** A query that finds no memory in the embedded engine: alone it is too large, a 400; beside other work it is too early, a 429. */
 import { rmSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openChdb, type EmbeddedEngine } from '../../src/service/engine/chdb.ts';
+import { openChdb, type EmbeddedEngine } from '../../src/service/engine/embedded/chdb.ts';
 import { KIND, RowBlock } from '../../src/service/engine/rows/row-block.ts';
 import { tableOf } from '../../src/service/engine/tables.ts';
 import { tempDir } from './support.ts';

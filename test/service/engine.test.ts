@@ -2,7 +2,7 @@
 import { rmSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { silentLog } from '../../src/core/log.ts';
-import { openChdb } from '../../src/service/engine/chdb.ts';
+import { openChdb } from '../../src/service/engine/embedded/chdb.ts';
 import { openClickhouse } from '../../src/service/engine/clickhouse.ts';
 import { parseClickhouseUrl } from '../../src/service/engine/clickhouse-url.ts';
 import type { Engine, EngineOptions } from '../../src/service/engine/engine.ts';

@@ -1,7 +1,7 @@
 /** Fields with columns of their own answer as fields in the maps do, whatever their values and names, in new folders and in taken-over ones. */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { DEFAULT_LIMITS, queryLimitsOf } from '../../src/service/limits.ts';
-import { openChdb } from '../../src/service/engine/chdb.ts';
+import { openChdb } from '../../src/service/engine/embedded/chdb.ts';
 import { silentLog } from '../../src/core/log.ts';
 import { startService, type Service } from '../../src/service/run/service.ts';
 import { clientOf, startForTest, type Client, type QueryAnswer } from './support.ts';

@@ -1,7 +1,7 @@
 /** A query whose range covers all that a dataset has compares no times, and still finds nothing outside of its range. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Dataset } from '../../src/service/datasets/catalog.ts';
-import { openChdb } from '../../src/service/engine/chdb.ts';
+import { openChdb } from '../../src/service/engine/embedded/chdb.ts';
 import type { Engine } from '../../src/service/engine/engine.ts';
 import { KIND, RowBlock } from '../../src/service/engine/rows/row-block.ts';
 import { timeLiteral } from '../../src/service/engine/tables.ts';

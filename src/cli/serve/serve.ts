@@ -4,7 +4,7 @@ import { styleText } from 'node:util';
 import { sayError } from '../output/say.ts';
 import { printable, printableLines } from '../../config/quote.ts';
 import { messageOf, TailraceError, UsageError } from '../../core/errors.ts';
-import { memoryShares, SERVICE_MOST_BODY_BYTES, SERVICE_MOST_FIELDS } from '../../service/limits.ts';
+import { memoryShares, SERVICE_MOST_BODY_BYTES, SERVICE_MOST_FIELDS, serviceThreads } from '../../service/limits.ts';
 import type { Log } from '../../core/log.ts';
 import { parseDuration, parseSize, type Parsed } from '../../config/fields/units.ts';
 import type { ServiceLimits } from '../../service/limits.ts';
@@ -26,6 +26,8 @@ export async function serve(args: ArgumentsOf<'serve'>, log: Log = stderrLog): P
   process.umask(0o077);
   try {
     const memoryBytes = readMemory(args.memory);
+    // Before the first call that takes one.
+    process.env['UV_THREADPOOL_SIZE'] ??= String(serviceThreads(memoryBytes));
     const limits = readLimits(args);
     const isEmbedded = args.engine === undefined || args.engine === 'embedded';
     boundHeap(memoryShares(memoryBytes, isEmbedded, 0, limits.queryMemoryBytes).heapBytes);

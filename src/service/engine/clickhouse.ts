@@ -114,6 +114,7 @@ export async function openClickhouse(address: ClickhouseAddress, instance: strin
       extentOf([
         ...(await selects.add(() => query(extentSql(table), {}, options), { ...(options?.signal && { signal: options.signal }) })).rows,
       ]),
+    knownExtent: () => undefined,
     ownColumns: () => ownColumns(shards, local),
     addColumns: (table, columns) => putColumns(shards, local, table, columns),
     insert(table, block, token, key, own) {

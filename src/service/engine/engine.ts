@@ -1,5 +1,5 @@
 /**
- * What the service needs of a query engine. One SQL dialect (ClickHouse's); `engine/chdb` runs it inside this process,
+ * What the service needs of a query engine. One SQL dialect (ClickHouse's); `engine/embedded/chdb` runs it inside this process,
  * `engine/clickhouse` on a server or a cluster. No user's text ever enters a statement: values are bound.
  */
 
@@ -105,6 +105,8 @@ export interface Engine {
   insert(table: string, block: Buffer, token: string, key: string, own?: readonly OwnColumn[], extent?: Extent): Promise<void>;
   /** What the table has now. */
   extent(table: string, options?: QueryOptions): Promise<Extent>;
+  /** The same as far as it is known without asking: of none where others may write. */
+  knownExtent(table: string): Extent | undefined;
   /** Waits until no failed insert still runs, also of an earlier process. Only then can its rows be counted. */
   quiesce(): Promise<void>;
   /**

@@ -1,5 +1,6 @@
 /** One ClickHouse server over HTTP, by its own client: statements, selects and inserts, and what its failures mean. */
 import { createClient, ClickHouseLogLevel, type ClickHouseSettings } from '@clickhouse/client';
+import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 import { codeOf, messageOf } from '../../core/errors.ts';
@@ -94,6 +95,7 @@ export function openShard({ host, user, password, database, querySeconds = 0, li
     params: Readonly<Record<string, Param>>,
     settings: ClickHouseSettings,
     signal: AbortSignal | undefined,
+    queryId?: string,
   ) => {
     const result = await client.query({
       query: sql,
@@ -102,11 +104,18 @@ export function openShard({ host, user, password, database, querySeconds = 0, li
       // Send nothing before the whole result is known: then a failure has its status, and the summary is complete.
       clickhouse_settings: { ...FORMAT_SETTINGS, ...settings, wait_end_of_query: 1, cancel_http_readonly_queries_on_client_close: 1 },
       ...(signal && { abort_signal: signal }),
+      ...(queryId !== undefined && { query_id: queryId }),
     });
     const text = await result.text();
     return { rows: readRows(Buffer.from(text), limits), ...readCost(result.response_headers['x-clickhouse-summary']) };
   };
-  const select: Shard['select'] = (sql, params, settings, signal) => ask(() => read(sql, params, settings, signal));
+  const select: Shard['select'] = (sql, params, settings, signal) => {
+    const queryId = randomUUID();
+    // A server that is busy sees late that the connection was closed.
+    const kill = (): void => void client.command({ query: `kill query where query_id = '${queryId}' async` }).catch(() => undefined);
+    signal?.addEventListener('abort', kill, { once: true });
+    return ask(() => read(sql, params, settings, signal, queryId)).finally(() => signal?.removeEventListener('abort', kill));
+  };
   const askRows: Shard['ask'] = async (sql, params = {}) => [...(await select(sql, params, {})).rows] as Cell[][];
 
   return {

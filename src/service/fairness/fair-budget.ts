@@ -59,6 +59,11 @@ export class FairBudget {
     });
   }
 
+  /** How many wait. */
+  get waiting(): number {
+    return this.#waiters.size;
+  }
+
   /** What is held by all. */
   get used(): number {
     return this.#used;

@@ -17,6 +17,7 @@ export type Metrics = ReturnType<typeof createMetrics>;
 /** What is asked for at a scrape. */
 export interface Observed {
   readonly openStreams: () => number;
+  readonly waitingQueries: () => number;
   /** Of the engine; it must answer soon. */
   readonly memoryBytes: () => Promise<number>;
 }
@@ -25,7 +26,7 @@ export interface Observed {
 const LABELLED_DATASETS = 500;
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
-export function createMetrics({ openStreams, memoryBytes }: Observed) {
+export function createMetrics({ openStreams, waitingQueries, memoryBytes }: Observed) {
   const registry = new Registry();
   const named = (name: string, help: string) => ({ name: `tailrace_${name}`, help, registers: [registry] });
   const counter = <Label extends string>(name: string, help: string, ...labelNames: Label[]) =>
@@ -46,8 +47,10 @@ export function createMetrics({ openStreams, memoryBytes }: Observed) {
   const bytes = counter('service_ingested_bytes_total', 'processedBytes of the replies', 'dataset');
   const ingestSeconds = histogram('service_ingest_seconds', 'Time to read and store the events of a request');
   const querySeconds = histogram('service_query_seconds', 'Time to run a query, without waiting for events');
+  const queryWaits = histogram('service_query_wait_seconds', 'Time that a query waited for its turn');
   const queryRows = counter('service_query_rows_read_total', 'Rows that the engine read for queries');
   gauge('service_open_streams', 'Queries that wait for events', openStreams);
+  gauge('service_waiting_queries', 'Queries that wait for their turn', waitingQueries);
   gauge('service_engine_memory_bytes', 'Memory that the engine says it uses', memoryBytes);
   new Gauge({ ...named('build_info', 'Version'), labelNames: ['version'] }).set({ version }, 1);
   registry.registerMetric(
@@ -94,6 +97,9 @@ export function createMetrics({ openStreams, memoryBytes }: Observed) {
     countQuery(this: void, seconds: number, rowsRead: number): void {
       querySeconds.observe(seconds);
       queryRows.inc(rowsRead);
+    },
+    countWait(this: void, seconds: number): void {
+      queryWaits.observe(seconds);
     },
     contentType: registry.contentType,
     render: () => registry.metrics(),

@@ -6,11 +6,11 @@ import type { Arrivals } from '../datasets/arrivals.ts';
 import type { Catalog, Dataset } from '../datasets/catalog.ts';
 import { fieldsOf } from '../datasets/schemas.ts';
 import type { Engine } from '../engine/engine.ts';
-import { FairBudget, type Held } from '../fairness/fair-budget.ts';
+import type { FairBudget, Held } from '../fairness/fair-budget.ts';
 import { tooMuchUnread } from '../fairness/unread-replies.ts';
 import { queryHolder } from '../fairness/holder.ts';
 import { badRequest } from '../http/api-error.ts';
-import { SERVICE_GUESSED_REPLY, SERVICE_REPLY_PIECE, SERVICE_WAITING_QUERIES } from '../limits.ts';
+import { SERVICE_GUESSED_REPLY, SERVICE_REPLY_PIECE } from '../limits.ts';
 import type { Metrics } from '../http/metrics.ts';
 import { datasetsOf, usingAll } from './source/datasets-of.ts';
 import { type AplBody, type QueryParameters, readCursor, readVariables, withText } from './apl-request.ts';
@@ -23,7 +23,8 @@ import { writeLegacy } from './results/legacy.ts';
 import { ReplyBudget, ReplyText } from './results/reply-text.ts';
 import { writeTables } from './results/tabular.ts';
 import type { RunningQueries, RunningQuery } from './running-queries.ts';
-import { asReply, readRange, runQuery, stepOf, type QueryRequest } from './run.ts';
+import { asReply, readRange, runQuery, stepOf, type QueryRequest, type RequestRange } from './run.ts';
+import { isLongQuery, type QueryTurns } from './turns.ts';
 import { AplError, placeOf } from '../../language/syntax/apl-error.ts';
 import { autoStep } from './plan/times.ts';
 import { namedIn, virtualOf, type ColumnsOf } from './source/virtual-events.ts';
@@ -47,30 +48,29 @@ export interface QueryParts {
   /** Of replies under way. */
   readonly replyBytes: number;
   readonly replies: FairBudget;
+  readonly turns: QueryTurns;
   readonly headerPrefix: string;
   readonly running: RunningQueries;
 }
 
 export function openQueries(parts: QueryParts) {
-  const { catalog, engine, arrivals, countQuery, columnsOf, replyBytes, replies, headerPrefix, running } = parts;
-  /** Results are large until they are written: so many queries go on at a time, all their statements and what is made of them. */
-  const turns = new FairBudget(engine.queriesAtOnce, SERVICE_WAITING_QUERIES);
-  const inTurn = async (
+  const { catalog, engine, arrivals, countQuery, columnsOf, replyBytes, replies, turns, headerPrefix, running } = parts;
+  /** All statements of a query, and what is made of them, are one turn. */
+  const inTurn = (
     request: FastifyRequest,
+    datasets: readonly Dataset[],
+    range: RequestRange,
     { signal, runs }: RunningQuery,
     work: (text: ReplyText) => Promise<Written>,
   ): Promise<Written> => {
     signal.throwIfAborted();
-    const turn = await turns.take(queryHolder(request), 1, signal);
-    try {
+    return turns.run(queryHolder(request), isLongQuery(engine, datasets, range), signal, async () => {
       runs();
       const written = await work(new ReplyText(new ReplyBudget(replyBytes / 2)));
       // Whoever ended it was told so.
       signal.throwIfAborted();
       return written;
-    } finally {
-      turn.release();
-    }
+    });
   };
   /** Waits for room for a reply, which is given back once the client has read it. */
   const roomFor = async (request: FastifyRequest, reply: FastifyReply, { signal }: RunningQuery): Promise<Held> => {
@@ -135,7 +135,7 @@ export function openQueries(parts: QueryParts) {
       const room = await roomFor(request, reply, under);
       // Now is when it runs.
       const full = { ...askedOf(body, parameters), datasets: found.all, datasetsOf: found.of, options };
-      const ran = await inTurn(request, under, (to) =>
+      const ran = await inTurn(request, found.all, full.range, under, (to) =>
         usingAll(catalog, found.all, () => runApl(run, to, body, parameters, query, plan, full)),
       );
       return send(reply, parameters, room, ran);
@@ -171,7 +171,7 @@ export function openQueries(parts: QueryParts) {
       reply,
       parameters,
       room,
-      await inTurn(request, under, (to) =>
+      await inTurn(request, [catalog.get(name)], readRange(body), under, (to) =>
         catalog.use(name, (dataset) => runLegacy(run, to, body, parameters, dataset, columns(dataset), when)),
       ),
     );

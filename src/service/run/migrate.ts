@@ -6,10 +6,10 @@
 import { TailraceError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import { SERVICE_MOVE_BYTES, SERVICE_MOVE_ROWS } from '../limits.ts';
-import { openChdb, rowsAfter, type EmbeddedEngine, type TableMark } from '../engine/chdb.ts';
+import { openChdb, rowsAfter, type EmbeddedEngine, type TableMark } from '../engine/embedded/chdb.ts';
 import { hidePassword, parseClickhouseUrl } from '../engine/clickhouse-url.ts';
 import type { Engine } from '../engine/engine.ts';
-import { openCluster } from '../engine/open.ts';
+import { openCluster } from './open-engine.ts';
 import type { OwnColumn } from '../engine/own-columns.ts';
 import { MAPS, tableOf } from '../engine/tables.ts';
 import { openKeys } from '../ingest/keys.ts';

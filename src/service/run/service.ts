@@ -74,7 +74,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   // Loaded lazily: the agent, in the same program, needs none of it.
   const { openMetadata } = await import('../metadata.ts');
   const { openAuth } = await import('../auth/auth.ts');
-  const { openEngine } = await import('../engine/open.ts');
+  const { openEngine } = await import('./open-engine.ts');
   const { openCatalog } = await import('../datasets/catalog.ts');
   const { openArrivals } = await import('../datasets/arrivals.ts');
   const { openTrimmer } = await import('../datasets/trim.ts');
@@ -122,8 +122,14 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const { openVirtualFields } = await import('../api/virtual-fields.ts');
     const { ENDPOINT_GROUPS } = await import('../api/groups.ts');
     const { createMetrics } = await import('../http/metrics.ts');
+    const { QueryTurns } = await import('../query/turns.ts');
     const arrivals = openArrivals();
-    const metrics = createMetrics({ openStreams: arrivals.waiting, memoryBytes: lastKnown(MEMORY_WAIT_MS, () => engine.memoryBytes()) });
+    const metrics = createMetrics({
+      openStreams: arrivals.waiting,
+      waitingQueries: () => turns.waiting,
+      memoryBytes: lastKnown(MEMORY_WAIT_MS, () => engine.memoryBytes()),
+    });
+    const turns = new QueryTurns(engine.queriesAtOnce, metrics.countWait);
     const replies = new FairBudget(limits.replyBytes, SERVICE_WAITING_QUERIES);
     const server = createServer({
       auth,
@@ -161,6 +167,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       takeRowIds: rowIds(metadata),
       replyBytes: limits.replyBytes,
       replies,
+      turns,
       personalIngest: options.personalIngest ?? false,
       countIngest: metrics.countIngest,
       countQuery: metrics.countQuery,

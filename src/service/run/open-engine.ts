@@ -5,8 +5,8 @@ import { randomUUID } from 'node:crypto';
 import { TailraceError, UsageError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import type { Metadata } from '../metadata.ts';
-import { hidePassword, parseClickhouseUrl, type ClickhouseAddress } from './clickhouse-url.ts';
-import type { Engine, EngineOptions } from './engine.ts';
+import { hidePassword, parseClickhouseUrl, type ClickhouseAddress } from '../engine/clickhouse-url.ts';
+import type { Engine, EngineOptions } from '../engine/engine.ts';
 
 export interface OpenOptions extends EngineOptions {
   readonly log: Log;
@@ -37,13 +37,13 @@ export async function openEngine(engine: string, metadata: Metadata, dataDir: st
 
 /** Each engine is loaded only where it is used. */
 async function openEmbedded(dataDir: string, options: EngineOptions): Promise<Engine> {
-  const { openChdb } = await import('./chdb.ts');
+  const { openChdb } = await import('../engine/embedded/chdb.ts');
   return openChdb(dataDir, options);
 }
 
 /** Opens the cluster as the folder's own. */
 export async function openCluster(address: ClickhouseAddress, metadata: Metadata, options: EngineOptions, log: Log): Promise<Engine> {
-  const { openClickhouse } = await import('./clickhouse.ts');
+  const { openClickhouse } = await import('../engine/clickhouse.ts');
   const instance = metadata.fact('instance') ?? randomUUID();
   metadata.setFact('instance', instance);
   return openClickhouse(address, instance, options, log);

@@ -3,8 +3,8 @@
  *
  * - Rows go in as a file of the Native format in the data folder, read by `insert … select … from file(…)`: an
  *   `insert … from input()` silently stores nothing here, and Native in the statement is cut at its newlines.
- * - A call blocks one of libuv's four threads until it is done, so one insert and one select run at a time; files and decompression
- *   keep the others. The package itself runs bound statements one after the other.
+ * - A call blocks one of libuv's threads until it is done: one insert, one statement of the service's own, and as many selects as leave some
+ *   to files and decompression.
  * - A part is complete once the insert returned: the folder is renamed into place, so a kill -9 cannot lose it. Unless `sync` is asked
  *   for, parts are not fsynced: a power cut may lose the last seconds.
  */
@@ -14,10 +14,11 @@ import { isSea } from 'node:sea';
 import type * as Chdb from 'chdb';
 import type { Session } from 'chdb';
 import PQueue from 'p-queue';
-import { codeOf, messageOf, TailraceError } from '../../core/errors.ts';
-import type { Cell, Engine, EngineOptions, Param, QueryOptions, QueryResult } from './engine.ts';
-import { insertGroups } from './insert-groups.ts';
-import { howToInstall, loadInstalled } from './installed.ts';
+import { codeOf, messageOf, TailraceError } from '../../../core/errors.ts';
+import { SERVICE_EMBEDDED_SELECTS, SERVICE_OWN_THREADS, SERVICE_STATEMENT_BYTES } from '../../limits.ts';
+import type { Cell, Engine, EngineOptions, Param, QueryOptions, QueryResult } from '../engine.ts';
+import { insertGroups } from '../insert-groups.ts';
+import { howToInstall, loadInstalled } from '../installed.ts';
 import {
   FORMAT_SETTINGS,
   isOutOfMemory,
@@ -27,11 +28,21 @@ import {
   querySettings,
   refusal,
   settingsClause,
-} from './settings.ts';
-import { addColumns, fillColumns, lacking, namesWith, OWN_COLUMNS_SQL, readColumns, structureWith, type OwnColumn } from './own-columns.ts';
-import { alignSettings, createTable, datasetOf, timeLiteral } from './tables.ts';
-import { extentOf, Extents, extentSql, MEMORY_SQL, memoryOf, storageOf, storageSql } from './statistics.ts';
-import { readResult, wellFormed } from './wire.ts';
+} from '../settings.ts';
+import {
+  addColumns,
+  fillColumns,
+  lacking,
+  namesWith,
+  OWN_COLUMNS_SQL,
+  readColumns,
+  structureWith,
+  type OwnColumn,
+} from '../own-columns.ts';
+import { alignSettings, createTable, datasetOf, timeLiteral } from '../tables.ts';
+import { extentOf, Extents, extentSql, MEMORY_SQL, memoryOf, storageOf, storageSql } from '../statistics.ts';
+import { Sessions } from './sessions.ts';
+import { readResult } from '../wire.ts';
 
 /**
  * Look for background work more often: by default the engine waits up to a second at random, and a delete, done part by part in the background,
@@ -95,8 +106,13 @@ export async function openChdb(dataDir: string, { limits, memoryBytes, sync }: E
 
   const config = join(dataDir, 'engine.xml');
   writeFileSync(config, serverConfig(memoryBytes));
-  const session = openSession(Session, join(dataDir, 'engine'), config);
-  const selects = new PQueue({ concurrency: 1 });
+  const open = (): Session => openSession(Session, join(dataDir, 'engine'), config);
+  const session = open();
+  const queriesAtOnce = selectsAtOnce();
+  const selects = new Sessions(open, queriesAtOnce);
+  // Statements of the service's own: short ones, that no query may hold up.
+  const own = open();
+  const asks = new PQueue({ concurrency: 1 });
   let files = 0;
 
   // This process alone writes to the folder.
@@ -114,35 +130,41 @@ export async function openChdb(dataDir: string, { limits, memoryBytes, sync }: E
   });
   const run = (sql: string): Promise<void> => inserts.between(async () => void (await session.queryAsync(sql)));
 
-  /** The returned function tells whether nothing but a query has run since. */
+  /** The returned function tells whether nothing but one query has run since. */
   const alone = (): (() => Promise<boolean>) => {
-    const isIdle = inserts.isIdle();
-    const ended = inserts.ended();
-    return async () => isIdle && inserts.isIdle() && inserts.ended() === ended && Number((await ask(OTHER_WORK_SQL))[0]?.[0]) === 0;
+    const isIdle = inserts.isIdle() && selects.counts.running === 0;
+    const [ended, { begun }] = [inserts.ended(), selects.counts];
+    return async () =>
+      isIdle &&
+      inserts.isIdle() &&
+      inserts.ended() === ended &&
+      selects.counts.begun <= begun + 1 &&
+      Number((await ask(OTHER_WORK_SQL))[0]?.[0]) === 0;
   };
   // The package reports the rows of the result as rows read; the format's own statistics have the true count.
   const query = async (sql: string, params: Readonly<Record<string, Param>> = {}, options: QueryOptions = {}): Promise<QueryResult> => {
     const wasAlone = alone();
     try {
-      const own = settingsClause({ ...querySettings(limits), ...optionSettings(options) });
-      const result = await session.queryBindAsync(`${sql} ${own}`, wellFormed(params), { format: 'JSONCompact' });
-      return readResult(textOf(result), limits);
+      const settings = { ...querySettings(limits), ...optionSettings(options) };
+      return readResult(textOf(await selects.select({ sql, params, settings, signal: options.signal })), limits);
     } catch (error) {
       if (isOutOfMemory(error)) throw outOfMemory(await wasAlone());
       throw refusal(error, limits) ?? error;
     }
   };
 
-  const ask = async (sql: string): Promise<readonly (readonly Cell[])[]> => [
-    ...readResult(textOf(await session.queryAsync(`${sql} ${settingsClause(FORMAT_SETTINGS)}`, { format: 'JSONCompact' }))).rows,
-  ];
+  const ask = (sql: string): Promise<readonly (readonly Cell[])[]> =>
+    asks.add(async () => [
+      ...readResult(textOf(await own.queryAsync(`${sql} ${settingsClause(FORMAT_SETTINGS)}`, { format: 'JSONCompact' }))).rows,
+    ]);
   const listTables = async (): Promise<(readonly Cell[])[]> => {
     const rows = await ask('select name, engine_full from system.tables where database = currentDatabase()');
     return rows.filter(([name]) => datasetOf(String(name)) !== undefined);
   };
   const close = async (): Promise<void> => {
-    await Promise.all([inserts.idle(), selects.onIdle()]);
+    await Promise.all([inserts.idle(), selects.close(), asks.onIdle()]);
     await drainPending();
+    own.close();
     session.close();
   };
   try {
@@ -157,19 +179,19 @@ export async function openChdb(dataDir: string, { limits, memoryBytes, sync }: E
 
   return {
     name: 'embedded',
-    queriesAtOnce: 1,
+    queriesAtOnce,
     tables: async () => (await listTables()).map(([name]) => String(name)),
     createTable: (table) => run(createTable(table, sync)),
     async dropTable(table) {
       await run(`drop table if exists ${table} sync`);
       extents.forget(table);
     },
-    // A running query cannot be cancelled: the session does one thing at a time.
-    query: (sql, params, options) => selects.add(() => query(sql, params, options), { ...(options?.signal && { signal: options.signal }) }),
-    ask: (sql) => selects.add(() => ask(sql)),
+    query,
+    ask,
     insert: (table, block, token, _key, own, extent) => inserts.add(table, block, token, own, extent),
     extent: async (table) =>
       extents.get(table) ?? inserts.between(async () => extents.get(table) ?? extents.put(table, extentOf(await ask(extentSql(table))))),
+    knownExtent: (table) => extents.get(table),
     ownColumns: async () => readColumns(await ask(OWN_COLUMNS_SQL)),
     async addColumns(table, columns) {
       const known = readColumns(await ask(OWN_COLUMNS_SQL)).get(table) ?? [];
@@ -193,8 +215,8 @@ export async function openChdb(dataDir: string, { limits, memoryBytes, sync }: E
         return count;
       }),
     reclaim: (table) => run(`alter table ${table} apply deleted mask`),
-    storage: async (table) => storageOf([await selects.add(() => ask(storageSql(table)))]),
-    memoryBytes: async () => memoryOf([await selects.add(() => ask(MEMORY_SQL))]),
+    storage: async (table) => storageOf([await ask(storageSql(table))]),
+    memoryBytes: async () => memoryOf([await ask(MEMORY_SQL)]),
     // It is in this process.
     checkReady: () => Promise.resolve(),
     async readAfter(table, mark, limit, own) {
@@ -214,6 +236,10 @@ export async function openChdb(dataDir: string, { limits, memoryBytes, sync }: E
 /** The condition for the rows after a mark, in the table's order. */
 export const rowsAfter = ({ timeNs, rowId }: TableMark): string =>
   `_time >= ${timeLiteral(BigInt(timeNs))} and (_time > ${timeLiteral(BigInt(timeNs))} or _rowId > ${BigInt(rowId)})`;
+
+/** As many as the threads of the process allow: four, unless it was begun with others. */
+const selectsAtOnce = (): number =>
+  Math.max(1, Math.min(SERVICE_EMBEDDED_SELECTS, Number(process.env['UV_THREADPOOL_SIZE'] ?? 4) - SERVICE_OWN_THREADS));
 
 const textOf = (result: Chdb.ChdbResult): Buffer => {
   const { buffer, byteOffset, byteLength } = result.bytes();
@@ -254,7 +280,8 @@ function openSession(SessionClass: typeof Session, path: string, config: string)
   let session: Session | undefined;
   try {
     session = new SessionClass(path, { connectionArgs: [`--config-file=${config}`] });
-    session.query('select 1');
+    // Also opens it.
+    session.query(`set max_query_size = ${SERVICE_STATEMENT_BYTES}`);
     restoreSignals();
     return session;
   } catch (cause) {
