@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { checkMachine } from '../../src/cli/check/check-machine.ts';
 import { readConfig } from '../../src/config/load/load.ts';
 import { parseProxy, proxyVariableFor } from '../../src/config/connect/proxy.ts';
+import { ingestForms } from '../../src/sinks/ingest/encode/encoder.ts';
 import { makeTree } from '../support/temp-tree.ts';
 import { configOf, configWith, problemsOf, sinkOf } from './reading.ts';
 
@@ -164,4 +165,13 @@ test('requests that do not fit into memory together are warned of', () => {
   expect(warningsOf(configWith({ sink: 'concurrency: 30' }))).toEqual([]);
   for (const sink of ['concurrency: 31', 'concurrency: 32', 'buffer: {max_memory: 4MiB}', 'buffer: {max_memory: 1MiB}'])
     expect(warningsOf(configWith({ sink })), sink).toHaveLength(1);
+});
+
+test('forms have the names and keys that a data folder of the release before holds, however the keys are written', () => {
+  const sink = sinkOf(configOf(configWith({ sink: 'encoding: csv\ncsv: {header: line, extra: rest, columns: [_time, a]}' })));
+  const form = ingestForms.formOf(sink);
+  const csv = '{"columns":["_time","a"],"extra":"rest","header":"line"}';
+  expect(ingestForms.nameOf(form)).toBe(`["csv",${csv},{}]`);
+  expect(JSON.stringify(form)).toBe(`{"encoding":"csv","csv":${csv},"json":{"envelope":false},"labels":{}}`);
+  expect(ingestForms.nameOf(ingestForms.formOf(sinkOf(configOf(configWith({})))))).toBe('ndjson');
 });
