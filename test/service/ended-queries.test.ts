@@ -47,9 +47,10 @@ async function beginRunning() {
 }
 
 test(`${ENDS} queries ended in mid-query beside 20 ingests at a time lose no event and store none twice`, async () => {
-  let [sent, isEnding] = [0, true];
+  let sent = 0;
+  const ending = { isOver: false };
   const ingest = async (): Promise<void> => {
-    while (isEnding) {
+    while (!ending.isOver) {
       const body = Array.from({ length: 50 }, () => ({ n: sent++ }));
       await client.ingest('stored', body, { headers: { 'idempotency-key': `from-${body[0]!.n}` } });
     }
@@ -60,7 +61,7 @@ test(`${ENDS} queries ended in mid-query beside 20 ingests at a time lose no eve
     if (n % 2 === 0) expect([await end(id), (await answer)![0]]).toEqual([204, 499]);
     else expect(await end(id)).toBe(204);
   }
-  isEnding = false;
+  ending.isOver = true;
   await Promise.all(ingests);
   const { rows } = tableOf(await ask('stored | summarize count(), all = countif(n >= 0), first = min(n), last = max(n)'));
   expect(rows).toEqual([[sent, sent, 0, sent - 1]]);

@@ -8,6 +8,7 @@ import { SERVICE_TOLD_WAIT_MS } from '../../src/service/limits.ts';
 import { QUERY_PARAMETERS } from '../../src/service/query/apl-request.ts';
 import { openQueries, type QueryParts } from '../../src/service/query/queries.ts';
 import { openRunningQueries } from '../../src/service/query/running-queries.ts';
+import { QueryTurns } from '../../src/service/query/turns.ts';
 import { settleTurns } from '../support/until.ts';
 
 const rows: ResultRows = {
@@ -24,11 +25,11 @@ afterEach(() => void vi.useRealTimers());
 function open() {
   const going: (() => void)[] = [];
   const engine = {
-    queriesAtOnce: 1,
+    knownExtent: () => undefined,
     query: () => new Promise<QueryResult>((resolve) => going.push(() => resolve(NOTHING))),
   } as unknown as Engine;
   const running = openRunningQueries('X-Service-');
-  const parts = { engine, countQuery: () => undefined, columnsOf: () => [], replyBytes: 2 ** 20, replies: new FairBudget(2 ** 30, 10), headerPrefix: 'X-Service-', running }; // prettier-ignore
+  const parts = { engine, countQuery: () => undefined, columnsOf: () => [], replyBytes: 2 ** 20, replies: new FairBudget(2 ** 30, 10), headerPrefix: 'X-Service-', running, turns: new QueryTurns(1, () => undefined) }; // prettier-ignore
   const { apl } = openQueries(parts as unknown as QueryParts);
   const caller = { token: 'one', require: () => undefined };
   const ask = async (): Promise<{ status: { elapsedTime: number; messages: { code: string; msg: string }[] } }> => {
