@@ -101,7 +101,7 @@ export class LeftCompressed {
   #count(file: TrackedFile, heldBytes: number): void {
     const { streams, notices } = this.#options;
     const { disk, stream, size } = file;
-    const lostBytes = Math.min(unreadOf(file), Math.max(0, size - heldBytes));
+    const lostBytes = Math.min(unreadOf(file), Math.max(0, stream.endIn(size) - heldBytes));
     // Counted once: a later start goes by what is saved.
     if (stream.id !== undefined) streams.see(stream.id, stream.offset + stream.inHand);
     countLost(this.#options, stream, lostBytes, stream.offset + lagOf(file), disk.lastChange === 'truncated' ? 'truncated' : 'deleted');

@@ -1,5 +1,5 @@
 /** What the model test found, each as the smallest schedule that showed it; the name says what was wrong, or must stay right. */
-import { type Event, LINKS } from './events.ts';
+import { COMPRESSED, type Event, LINKS } from './events.ts';
 
 interface Found {
   readonly name: string;
@@ -873,6 +873,18 @@ export const found: readonly Found[] = [
       { kind: 'truncate', file: 1 },
       { kind: 'rename', file: 1 },
       { kind: 'copytruncate', file: 1, lines: 0, seen: 'whole' },
+      scan,
+    ],
+  },
+  {
+    name: 'NULs that the writer cut off before its file was copied and compressed made the text count as lost',
+    include: COMPRESSED,
+    schedule: [
+      { kind: 'partial', file: 1 },
+      { kind: 'reserve', file: 1 },
+      scan,
+      { kind: 'copytruncate', file: 1, lines: 0, seen: 'no' },
+      { kind: 'compress', file: 1 },
       scan,
     ],
   },
