@@ -87,7 +87,7 @@ sinks:
     '2:31: `include` must be a list; write a list, such as `["/var/log/app/*.log"]`',
     '2:47: unknown key `formatt`; did you mean `format`?',
     '3:17: `type: kafka` is not known; use one of file, stdin, syslog',
-    '5:17: `type: http` is not known; use one of ingest, console',
+    '5:17: `type: http` is not known; use one of ingest, console, archive',
   ]);
 });
 
