@@ -89,7 +89,7 @@ test('the screen has digits in groups, and says how long ago', () => {
   const settled = { delivered: count, dead_lettered: count, dropped: count, filtered: count };
   const source = observedSource({ accepted: 5 * count, held: count, settled, oldestHeldMs: Date.now() - 18_400 });
   const numbers = {
-    ingested: new Map([['logs', count]]),
+    stored: new Map([['logs', count]]),
     retries: new Map([['network', count]]),
     deadLetters: new Map([['rejected', count]]),
   };
