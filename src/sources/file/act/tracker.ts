@@ -62,10 +62,11 @@ export class Tracker {
 
   /** What is decided and kept after every look, of these files. */
   #finish(files: () => Iterable<TrackedFile>): void {
-    const { copies, order, maintenance } = this.#generations;
+    const { copies, order, maintenance, knownFiles } = this.#generations;
     copies.decide();
     order.link();
-    for (const file of files()) maintenance.keep(file);
+    // A stream that was given up just now is saved no more.
+    for (const file of files()) if (knownFiles.files.has(file)) maintenance.keep(file);
     maintenance.keepBudget();
     maintenance.forgetSettled();
     this.#options.streams.persist?.();

@@ -888,4 +888,27 @@ export const found: readonly Found[] = [
       scan,
     ],
   },
+  {
+    name: 'loss by truncation that one look counted was counted again after a restart',
+    schedule: [
+      { kind: 'partial', file: 1 },
+      { kind: 'wake', told: 'all' },
+      { kind: 'truncate', file: 1 },
+      { kind: 'wake', told: 'all' },
+      restart,
+      scan,
+    ],
+  },
+  {
+    name: 'loss by truncation that one look counted was counted again after a stop and more text',
+    include: '*.log*',
+    schedule: [
+      { kind: 'partial', file: 0 },
+      { kind: 'wake', told: 'all' },
+      { kind: 'truncate', file: 0 },
+      { kind: 'wake', told: 'all' },
+      { kind: 'stop' },
+      { kind: 'partial', file: 0 },
+    ],
+  },
 ];
