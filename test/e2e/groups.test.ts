@@ -31,6 +31,8 @@ function interleaved(count: number, random: (below: number) => number): { lines:
   return { lines, events };
 }
 
+const append = (log: string, lines: readonly string[]): void => appendFileSync(log, lines.map((line) => `${line}\n`).join(''));
+
 test('groups keep their events and keys over kills while the file grows', async ({ site }) => {
   const seed = Number(process.env['TAILRACE_SEED'] ?? 20_261_127);
   const random = dice(seed);
@@ -40,13 +42,7 @@ test('groups keep their events and keys over kills while the file grows', async 
   const options = { sink, sources: sources(folder, '1m') };
   let written = 0;
   for (const kill of range(5)) {
-    appendFileSync(
-      log,
-      lines
-        .slice(written, (written += 400))
-        .map((line) => `${line}\n`)
-        .join(''),
-    );
+    append(log, lines.slice(written, (written += 400)));
     const answers = service.requests.length + 1 + random(4);
     let held = 0;
     service.respond = () => {
@@ -59,13 +55,7 @@ test('groups keep their events and keys over kills while the file grows', async 
     await until(`requests are held before kill ${kill}`, () => held >= 2);
     await agent.end('SIGKILL');
   }
-  appendFileSync(
-    log,
-    lines
-      .slice(written)
-      .map((line) => `${line}\n`)
-      .join(''),
-  );
+  append(log, lines.slice(written));
   service.respond = () => undefined;
   const last = startShipping(site, { ...options, args: ['--once'] });
   expect(await last.exited).toBe(0);
@@ -79,7 +69,7 @@ test('groups of a batch in flight get a new key where a line behind them changed
   // Longer than the fingerprint.
   const head = `${at(0)} ${'x'.repeat(1200)}`;
   const lines = [head, `${at(0)} id=1 one`, `${at(1)} id=2 one`, `${at(2)} id=1 two`, `${at(3)} id=3 one`];
-  appendFileSync(log, lines.map((line) => `${line}\n`).join(''));
+  append(log, lines);
   service.respond = () => ({ never: 'stored' });
   const options = { sink: `${QUICK}, batch: {max_age: 50ms}`, sources: sources(folder, '2500ms') };
   const first = startShipping(site, options);
@@ -113,24 +103,12 @@ test('groups lose no line at either of two sinks, of which one lags, over kills 
     // One takes a few requests; the other gets what the source may read ahead of it.
     const most = other.requests.length + stop;
     other.respond = () => (other.requests.length > most ? { never: 'lost' } : undefined);
-    appendFileSync(
-      log,
-      lines
-        .slice(written, (written += 150))
-        .map((line) => `${line}\n`)
-        .join(''),
-    );
+    append(log, lines.slice(written, (written += 150)));
     const agent = startShipping(site, options);
     await until(`requests of the other sink are held before kill ${stop}`, () => other.requests.length > most);
     await agent.end('SIGKILL');
   }
-  appendFileSync(
-    log,
-    lines
-      .slice(written)
-      .map((line) => `${line}\n`)
-      .join(''),
-  );
+  append(log, lines.slice(written));
   other.respond = () => undefined;
   expect(await startShipping(site, { ...options, args: ['--once'] }).exited).toBe(0);
   for (const each of [service, other]) {

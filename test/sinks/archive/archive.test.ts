@@ -88,6 +88,10 @@ test('archive removes the oldest hours over max_bytes, never the one of the batc
   expect(facts).toEqual([0, 0, 1, 1]);
   expect(readdirSync(join(path, 'logs', '2026-11-27')).sort()).toEqual(['03', '04']);
   expect(readFileSync(join(path, 'logs/notes.txt'), 'utf8')).toBe('mine');
+  // Larger than max_bytes alone.
+  const large = parcelOf({ key: 'large', readAtMs: readAtMs + 4 * 3_600_000, body: Buffer.alloc(800, '{"n":1}\n'), events: 100 });
+  expect((await sink.send(large, never)).outcome).toMatchObject({ kind: 'delivered', facts: { archive_removed_hours_total: 2 } });
+  expect(readdirSync(join(path, 'logs', '2026-11-27', '05')).sort()).toEqual(['large.ndjson', 'manifest.ndjson']);
 });
 
 test('archive removes hours older than keep, those of an earlier process included', async () => {
