@@ -1,7 +1,7 @@
 /** config.example.yaml from the field tables: every key with its default, ready to be edited. */
 import type { Table } from '../../src/config/fields/field.ts';
 import { agentTable, sourceTables } from '../../src/config/tables/schema.ts';
-import { sinkTypes } from '../../src/sinks/registry.ts';
+import { SINK_TYPES } from '../../src/sinks/registry.ts';
 
 /** The component ids of the example, by type; else the type. */
 export const IDS: Record<string, string> = { file: 'app', stdin: 'pipe', syslog: 'net' };
@@ -16,7 +16,7 @@ export function renderExample(): string {
   const lines = [HEAD, ...renderTable(agent, ''), '', 'sources:'];
   for (const [type, table] of Object.entries(sourceTables)) lines.push(`  ${IDS[type] ?? type}:`, ...renderTable(table, '    '));
   lines.push('', 'sinks:');
-  for (const { exampleId, fields } of Object.values(sinkTypes)) lines.push(`  ${exampleId}:`, ...renderTable(fields, '    '));
+  for (const { exampleId, fields } of Object.values(SINK_TYPES)) lines.push(`  ${exampleId}:`, ...renderTable(fields, '    '));
   return `${lines.join('\n')}\n`;
 }
 

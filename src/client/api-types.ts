@@ -20,7 +20,7 @@ export interface FieldMeta {
 
 export interface ListedQuery {
   readonly id: string;
-  /** What was asked, as APL or JSON; cut when long. */
+  /** The text of the query, APL or JSON, cut when long. */
   readonly text: string;
   readonly datasets: readonly string[]; readonly startTime: string;
   /** Microseconds. */

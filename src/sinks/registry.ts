@@ -4,7 +4,7 @@ import { consoleSink } from './console/console-type.ts';
 import { ingestSink } from './ingest/ingest-type.ts';
 import type { SinkType } from './common/sink-type.ts';
 
-export const sinkTypes: Readonly<Record<string, SinkType>> = {
+export const SINK_TYPES: Readonly<Record<string, SinkType>> = {
   ingest: ingestSink,
   console: consoleSink,
   archive: archiveSink,
@@ -12,8 +12,8 @@ export const sinkTypes: Readonly<Record<string, SinkType>> = {
 
 /** Of a checked configuration. */
 export function sinkTypeOf({ type }: { readonly type: string }): SinkType {
-  return sinkTypes[type]!;
+  return SINK_TYPES[type]!;
 }
 
 /** What each metric counts that answers bring. */
-export const sinkFacts: Readonly<Record<string, string>> = Object.assign({}, ...Object.values(sinkTypes).map(({ facts }) => facts));
+export const sinkFacts: Readonly<Record<string, string>> = Object.assign({}, ...Object.values(SINK_TYPES).map(({ facts }) => facts));

@@ -102,7 +102,7 @@ async function adviseOnDataset(dataset: string, { client }: Connection, stores: 
   const advice = stores ? `\`tailrace datasets create ${dataset}\` makes it, ${list}` : list;
   try {
     const names = (await client.datasets.list()).map(({ name }) => name);
-    if (names.includes(dataset)) return `the dataset ${dataset} is there: this service does not know what was asked of it`;
+    if (names.includes(dataset)) return `the dataset ${dataset} exists, but this service does not know the request`;
     const near = nearest(dataset, names);
     return near === undefined ? advice : `did you mean "${near}"? ${advice}`;
   } catch {

@@ -52,7 +52,7 @@ const bufferTable = {
   }),
   when_full: field(choice(['block', 'drop_newest', 'drop_oldest']), {
     default: 'block',
-    doc: 'what happens when the disk buffer is full; what is dropped is counted by source',
+    doc: 'what happens when the disk buffer is full; dropped events are counted by source',
   }),
 } satisfies Table;
 

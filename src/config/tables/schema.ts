@@ -11,7 +11,7 @@ import { globOrList, hostPortOrNone, staticFields } from '../fields/kinds-specia
 import { transform } from '../fields/kinds-transform.ts';
 import { field, group } from '../fields/field.ts';
 import type { Table } from '../fields/field.ts';
-import { sinkTypes } from '../../sinks/registry.ts';
+import { SINK_TYPES } from '../../sinks/registry.ts';
 import type { commonSinkFields } from '../../sinks/common/sink-type.ts';
 import { presetTestList, testList } from './schema-tests.ts';
 
@@ -51,7 +51,7 @@ export const sourceTables = Object.fromEntries(
   Object.entries(SOURCE_TYPES).map(([name, { doc, fields }]) => [name, { ...typeRow(name, doc), ...fields, ...sharedFields }]),
 ) as SourceTables;
 export const sinkTables: Readonly<Record<string, Table & typeof commonSinkFields>> = Object.fromEntries(
-  Object.entries(sinkTypes).map(([name, { fields }]) => [name, fields]),
+  Object.entries(SINK_TYPES).map(([name, { fields }]) => [name, fields]),
 );
 export type SourceDraft = Components<typeof sourceTables>;
 export type SinkDraft = Components<typeof sinkTables>;

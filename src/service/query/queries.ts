@@ -55,7 +55,7 @@ export interface QueryParts {
 
 export function openQueries(parts: QueryParts) {
   const { catalog, engine, arrivals, countQuery, columnsOf, replyBytes, replies, turns, headerPrefix, running } = parts;
-  /** All statements of a query, and what is made of them, are one turn. */
+  /** A query keeps its turn until its reply is written. */
   const inTurn = (
     request: FastifyRequest,
     datasets: readonly Dataset[],

@@ -80,7 +80,7 @@ export const APL_REPLY = z.union([APL_TABULAR, APL_LEGACY]);
 
 export const LISTED_QUERY = z.object({
   id: z.string(),
-  text: z.string().describe('What was asked, as APL or JSON; cut when long.'),
+  text: z.string().describe('The text of the query, APL or JSON, cut when long.'),
   datasets: z.array(z.string()),
   startTime: time,
   elapsedTime: z.int().min(1).describe('Microseconds.'),

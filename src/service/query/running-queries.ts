@@ -1,6 +1,6 @@
 /**
  * The queries that wait or run, by the token that asked. Each has an id, which its reply's headers name; its token may list it and end it,
- * and it ends when its client leaves. Their number is bounded by what may wait, be held and run.
+ * and it ends when its client leaves. The bounds of waiting, held and running queries bound their number.
  */
 import { randomUUID } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';

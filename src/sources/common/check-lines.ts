@@ -10,7 +10,7 @@ import type { SourceDraft } from './source-type.ts';
 type LineTable = typeof lineFields & { readonly max_event_bytes: typeof maxEventBytes };
 type LineDraft = SourceDraft<LineTable>;
 
-/** The rules, and what has no effect. */
+/** Checks the rules between the keys of a source of lines, and names keys without effect. */
 export function checkLineSource(source: LineDraft, at: PathReport): void {
   checkLines(source, at);
   const { path, draft } = source;

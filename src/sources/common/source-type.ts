@@ -50,7 +50,7 @@ export interface SourceType<T extends Table = Table, C extends CommonSourceConfi
   preview?(config: C, tools: PreviewTools): Promise<PreviewReader>;
   /** Of a type that reads files. */
   readonly files?: SourceFiles<C>;
-  /** What `tailrace init` proposes for what this machine has; `paths` and `files`: what was asked for, and the log files found. */
+  /** What `tailrace init` proposes. `paths`: those that the user named; `files`: the log files that were found. */
   propose?(paths: readonly string[], files: readonly { readonly path: string }[]): Proposal | undefined;
 }
 

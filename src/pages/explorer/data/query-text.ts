@@ -15,7 +15,7 @@ export function stagesOf(text: string): string[] {
   let depth = 0;
   for (let at = 0; at < text.length;) {
     const token = attempt(() => tokenAt(text, at));
-    // In `datetime(…)` stands what is no token.
+    // The text inside `datetime(…)` need not be tokens.
     at = token instanceof AplError ? token.at + 1 : token.end;
     if (token instanceof AplError || token.kind !== 'symbol') continue;
     if ('([{'.includes(token.text)) depth += 1;

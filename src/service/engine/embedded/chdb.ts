@@ -41,7 +41,7 @@ import {
 } from '../own-columns.ts';
 import { alignSettings, createTable, datasetOf, timeLiteral } from '../tables.ts';
 import { extentOf, Extents, extentSql, MEMORY_SQL, memoryOf, storageOf, storageSql } from '../statistics.ts';
-import { Sessions } from './sessions.ts';
+import { literal, Sessions } from './sessions.ts';
 import { readResult } from '../wire.ts';
 
 /**
@@ -111,7 +111,7 @@ export async function openChdb(dataDir: string, { limits, memoryBytes, sync }: E
   const queriesAtOnce = selectsAtOnce();
   const selects = new Sessions(open, queriesAtOnce);
   // Statements of the service's own: short ones, that no query may hold up.
-  const own = open();
+  const asking = open();
   const asks = new PQueue({ concurrency: 1 });
   let files = 0;
 
@@ -155,7 +155,7 @@ export async function openChdb(dataDir: string, { limits, memoryBytes, sync }: E
 
   const ask = (sql: string): Promise<readonly (readonly Cell[])[]> =>
     asks.add(async () => [
-      ...readResult(textOf(await own.queryAsync(`${sql} ${settingsClause(FORMAT_SETTINGS)}`, { format: 'JSONCompact' }))).rows,
+      ...readResult(textOf(await asking.queryAsync(`${sql} ${settingsClause(FORMAT_SETTINGS)}`, { format: 'JSONCompact' }))).rows,
     ]);
   const listTables = async (): Promise<(readonly Cell[])[]> => {
     const rows = await ask('select name, engine_full from system.tables where database = currentDatabase()');
@@ -164,7 +164,7 @@ export async function openChdb(dataDir: string, { limits, memoryBytes, sync }: E
   const close = async (): Promise<void> => {
     await Promise.all([inserts.idle(), selects.close(), asks.onIdle()]);
     await drainPending();
-    own.close();
+    asking.close();
     session.close();
   };
   try {
@@ -245,9 +245,6 @@ const textOf = (result: Chdb.ChdbResult): Buffer => {
   const { buffer, byteOffset, byteLength } = result.bytes();
   return Buffer.from(buffer, byteOffset, byteLength);
 };
-
-/** A literal of the service's own text (a path, a type). A user's text is bound instead. */
-const literal = (text: string): string => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 
 async function load(memoryBytes: number): Promise<Pick<typeof Chdb, 'Session' | 'drainPending'>> {
   // Read when the library is loaded.

@@ -3,6 +3,7 @@
  * end another's. The package's own binding of values is one for the whole process, and lets one statement run at a time: values are set as
  * parameters of the session instead.
  */
+import { setTimeout as wait } from 'node:timers/promises';
 import type { ChdbResult, Session } from 'chdb';
 import PQueue from 'p-queue';
 import { SERVICE_END_QUERY_MS } from '../../limits.ts';
@@ -60,15 +61,14 @@ export class Sessions {
   async #run(session: Session, { sql, params, settings, signal }: Select): Promise<ChdbResult> {
     const name = `select ${(this.#begun += 1)}`;
     const bound = Object.entries(wellFormed(params)).map(([key, value]) => `param_${key} = ${literal(textOf(value))}`);
-    if (bound.length > 0) await session.queryAsync(`set ${bound.join(', ')}`);
     const clause = settingsClause({ ...settings, log_comment: literal(name) });
-    const running = session.queryAsync(`${sql} ${clause}`, { format: 'JSONCompact' });
     const ending = new AbortController();
     const end = (): void => void this.#end(name, ending.signal);
     signal?.addEventListener('abort', end, { once: true });
-    if (signal?.aborted) end();
     try {
-      return await running;
+      if (bound.length > 0) await session.queryAsync(`set ${bound.join(', ')}`);
+      signal?.throwIfAborted();
+      return await session.queryAsync(`${sql} ${clause}`, { format: 'JSONCompact' });
     } catch (error) {
       // A statement that failed is listed as running, with what it holds, until the session runs another.
       await session.queryAsync('select 1').catch(() => undefined);
@@ -79,12 +79,12 @@ export class Sessions {
     }
   }
 
-  /** Again and again until it has ended: a statement that is being read is not listed yet. */
+  /** Retries until the select has ended: the engine lists it only once it has read it. */
   async #end(name: string, ended: AbortSignal): Promise<void> {
     const kill = `kill query where Settings['log_comment'] = ${literal(name)}`;
     while (!ended.aborted) {
       await this.#ending.queryAsync(kill).catch(() => undefined);
-      await new Promise((resolve) => setTimeout(resolve, SERVICE_END_QUERY_MS));
+      await wait(SERVICE_END_QUERY_MS);
     }
   }
 }
@@ -102,7 +102,7 @@ const escaped = (text: string, quote = ''): string =>
   text.replaceAll(/[\\'\0\b\t\n\f\r]/g, (each) => ESCAPES[each] ?? (each === '\\' || each === quote ? `\\${each}` : each));
 
 /** Letters and digits stand for themselves, every other byte for its number: nothing in it can end the literal. */
-const literal = (text: string): string =>
+export const literal = (text: string): string =>
   `'${Buffer.from(text)
     .toString('latin1')
     .replaceAll(/[^A-Za-z0-9 ]/g, (byte) => `\\x${byte.charCodeAt(0).toString(16).padStart(2, '0')}`)}'`;

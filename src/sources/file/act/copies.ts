@@ -19,7 +19,7 @@ export interface CopiesOptions extends OriginalsOptions {
   readonly outcomes: CopyOutcomes;
   /** Starts to follow a copy candidate of the stream. */
   track(path: string, stat: FileStat, generation: TrackedFile): TrackedFile;
-  /** The file that is known to be what was found; `unsure` while that cannot be compared. */
+  /** The known file that was found here; `unsure` while its content cannot be compared. */
   holderOf(found: FoundFile): TrackedFile | 'unsure' | undefined;
   /** No copy of the detached stream was found. */
   isLost(generation: TrackedFile): void;
