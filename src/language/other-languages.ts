@@ -22,21 +22,23 @@ export function otherLanguage(whole: string): { readonly name: string; readonly 
 const LUCENE = /^(?:NOT |-|\()*[A-Za-z_@][\w.@-]*:(?:["(*\w/<>{[]).*$/;
 const LUCENE_TOKEN =
   /([A-Za-z_@][\w.@-]*):(?:([<>]=?)(\S+?)|([[{])(\S+) TO (\S+)[\]}]|("[^"]*"|[^\s()]+)|\(([^()]*)\))(?=[\s)]|$)|("[^"]*")|(&&|\|\||[()!-])|([^\s()]+)/g;
-const LUCENE_WORDS: Readonly<Record<string, string>> = {
-  AND: 'and',
-  '&&': 'and',
-  OR: 'or',
-  '||': 'or',
-  NOT: 'not',
-  '!': 'not',
-  '-': 'not',
-};
+const LUCENE_WORDS: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    AND: 'and',
+    '&&': 'and',
+    OR: 'or',
+    '||': 'or',
+    NOT: 'not',
+    '!': 'not',
+    '-': 'not',
+  }),
+);
 
 /** Terms without a word between them are all wanted. */
 function fromLucene(text: string): string {
   const parts: string[] = [];
   for (const [whole, field = '', sign, bound, , low, high, term, list, phrase] of text.matchAll(LUCENE_TOKEN)) {
-    const joins = LUCENE_WORDS[whole];
+    const joins = LUCENE_WORDS.get(whole);
     const last = parts.at(-1);
     if (joins !== 'and' && joins !== 'or' && whole !== ')' && last !== undefined && !['and', 'or', 'not', '('].includes(last))
       parts.push('and');

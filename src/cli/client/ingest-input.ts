@@ -39,7 +39,9 @@ function fileInput(path: string): Input {
   }
 }
 
-const BY_ENDING: Readonly<Record<string, IngestFormat>> = { ndjson: 'ndjson', jsonl: 'ndjson', json: 'json', csv: 'csv' };
+const BY_ENDING: ReadonlyMap<string, IngestFormat> = new Map(
+  Object.entries({ ndjson: 'ndjson', jsonl: 'ndjson', json: 'json', csv: 'csv' }),
+);
 
 /** The text of an input and its format: by its name's ending, else by how it begins. Throws `UsageError` where neither says it. */
 export async function openText(
@@ -49,7 +51,7 @@ export async function openText(
 ): Promise<{ readonly format: IngestFormat; readonly text: AsyncIterable<Uint8Array> }> {
   const text = readable(openBody(counted(input.open(), onBytes)), input.name);
   const ending = /\.([^.]+?)(?:\.(?:gz|zst))?$/.exec(input.name)?.[1]?.toLowerCase() ?? '';
-  const format = given ?? BY_ENDING[ending];
+  const format = given ?? BY_ENDING.get(ending);
   if (format !== undefined) return { format, text };
   const { head, all } = await peek(text, 1);
   return { format: formatOf(head.toString('utf8'), input.name), text: all };

@@ -41,7 +41,9 @@ const OWN = new Set(['_time', '_sysTime', '_rowId', '_cursor']);
 /** In this order a table of events shows its columns first. */
 export const PREFERRED_FIELDS: readonly string[] = [...SEVERITIES, ...SOURCES.slice(0, -3), ...MESSAGES, ...TELLING, ...SOURCES.slice(-3)];
 
-const PINO: Readonly<Record<string, string>> = { 10: 'trace', 20: 'debug', 30: 'info', 40: 'warn', 50: 'error', 60: 'fatal' };
+const PINO: ReadonlyMap<string, string> = new Map(
+  Object.entries({ 10: 'trace', 20: 'debug', 30: 'info', 40: 'warn', 50: 'error', 60: 'fatal' }),
+);
 
 /** `fields` in the event's order; `textOf` gives a value that is not null on one line. */
 export function eventLineOf<Value>(
@@ -68,7 +70,7 @@ export function eventLineOf<Value>(
 
 /** pino's numbers by their names; any other text as it is. */
 export function nameSeverity(text: string): string {
-  return PINO[text] ?? text;
+  return PINO.get(text) ?? text;
 }
 
 /** How bad it is, for a colour. */

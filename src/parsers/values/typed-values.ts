@@ -13,7 +13,7 @@ export type ReadTime = (text: string, readAtMs: number) => string | undefined;
 const INTEGER = /^([+-]?)0*(\d{1,19})$/;
 const FLOAT = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
 const MAX_INT64 = 2n ** 63n;
-const BOOLS: Readonly<Record<string, boolean>> = { true: true, yes: true, on: true, t: true, y: true, 1: true, false: false, no: false, off: false, f: false, n: false, 0: false }; // prettier-ignore
+const BOOLS: ReadonlyMap<string, boolean> = new Map(Object.entries({ true: true, yes: true, on: true, t: true, y: true, 1: true, false: false, no: false, off: false, f: false, n: false, 0: false })); // prettier-ignore
 
 /**
  * Converts the event's values in place; returns how many could not be. A name with dots is a key, else leads into objects. `changed` gets
@@ -54,7 +54,7 @@ function convert(value: JsonValue, type: ValueType, readTime: ReadTime, readAtMs
     case 'float':
       return FLOAT.test(value) && Number.isFinite(Number(value)) ? Number(value) : undefined;
     case 'bool':
-      return BOOLS[value.toLowerCase()];
+      return BOOLS.get(value.toLowerCase());
     case 'datetime':
       return readTime(value, readAtMs);
     case 'json':

@@ -36,7 +36,7 @@ const RATE_OF_ROWS: OwnAggregate = {
 }; // prettier-ignore
 
 /** Arguments that clients may leave out. */
-const DEFAULTS: Readonly<Record<string, unknown>> = { topk: 10, histogram: 30, percentiles: [50, 90, 95, 99] };
+const DEFAULTS: ReadonlyMap<string, unknown> = new Map(Object.entries({ topk: 10, histogram: 30, percentiles: [50, 90, 95, 99] }));
 
 /** `id` is the column's name inside the query. Throws an `ApiError` 400 or an `AplError`. */
 export function aggregationNode({ op, field, argument }: LegacyAggregation, id: string, names: AggregationNames): Aggregation {
@@ -76,7 +76,7 @@ function value(name: string, spec: NamedFunction, given: readonly Node[], condit
 function argumentsOf(op: string, argument: unknown, names: AggregationNames): Node[] {
   if (op === 'argmax' || op === 'argmin') return namesIn(argument).map((name) => names.column(name));
   if (op !== 'topk' && op !== 'histogram' && op !== 'percentiles' && op !== 'makeset' && op !== 'makelist') return [];
-  const given = argument ?? DEFAULTS[op];
+  const given = argument ?? DEFAULTS.get(op);
   if (given === undefined) return [];
   // Percentiles are written as 95, not 0.95.
   const list = (Array.isArray(given) ? given : [given]).map((item) => (typeof item === 'string' ? Number(item) : item));

@@ -149,14 +149,16 @@ function filterNode(raw: unknown, names: FilterNames): Node | undefined {
   return read(raw, 1);
 } // prettier-ignore
 
-const COMPARE: Readonly<Record<string, string>> = { eq: '==', ne: '!=', gt: '>', gte: '>=', lt: '<', lte: '<=' };
+const COMPARE: ReadonlyMap<string, string> = new Map(Object.entries({ eq: '==', ne: '!=', gt: '>', gte: '>=', lt: '<', lte: '<=' }));
 const SIGNS = new Set(['==', '!=', '>', '>=', '<', '<=']);
-const TEXT: Readonly<Record<string, string>> = { contains: 'contains', 'starts-with': 'startswith', 'ends-with': 'endswith', has: 'has' };
+const TEXT: ReadonlyMap<string, string> = new Map(
+  Object.entries({ contains: 'contains', 'starts-with': 'startswith', 'ends-with': 'endswith', has: 'has' }),
+);
 
 function condition(filter: Filter, names: FilterNames): Node {
   const isNegated = filter.op.startsWith('not-');
   const name = isNegated ? filter.op.slice(4) : filter.op;
-  const sign = COMPARE[name] ?? name;
+  const sign = COMPARE.get(name) ?? name;
   const isUnequal = sign === '!=';
   const node = plain({ ...filter, op: isUnequal ? '==' : sign }, names);
   return isNegated === isUnequal ? node : apply('not', node);
@@ -166,7 +168,7 @@ function plain({ op, field, value, caseSensitive }: Filter, names: FilterNames):
   const column = names.column(field);
   if (op === 'exists') return apply('isnotnull', column);
   if (SIGNS.has(op)) return settled(apply(op, column, compared(op, field, value, column, names)));
-  const word = TEXT[op];
+  const word = TEXT.get(op);
   if (word === undefined && op !== 'regexp') throw badRequest(`the filter operation ${quote(op)} is not known`);
   if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean')
     throw badRequest(`the filter on ${quote(field)}: ${op} wants a string`);
