@@ -13,20 +13,28 @@ export function boundConnections(server: Server, most: number) {
   /** Those without a request, idle longest first. */
   const idle = new Set<Socket>();
   server.maxConnections = most + REFUSED_AT_A_TIME;
+  const forget = (socket: Socket): void => {
+    open.delete(socket);
+    idle.delete(socket);
+  };
+  const makeRoom = (): void => {
+    const [longest] = idle;
+    if (open.size <= most || longest === undefined) return;
+    // Its close event comes later, maybe after the first request of the connection that takes its place.
+    forget(longest);
+    longest.destroy();
+  };
   server.on('connection', (socket) => {
     open.add(socket);
-    socket.once('close', () => {
-      open.delete(socket);
-      idle.delete(socket);
-    });
-    const [longest] = idle;
-    if (open.size > most) longest?.destroy();
+    socket.once('close', () => forget(socket));
+    makeRoom();
     idle.add(socket);
   });
   return {
     /** A request of the connection has begun. False when there are too many connections. */
     begin(socket: Socket): boolean {
       idle.delete(socket);
+      makeRoom();
       return open.size <= most;
     },
     end(socket: Socket): void {
