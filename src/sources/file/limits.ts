@@ -12,6 +12,8 @@ export const GAP_BYTES = 1024;
 export const HOLE_SETTLES_MS = 10_000;
 /** Bytes read from one file before the next one gets its turn. */
 export const TURN_BYTES = 4 * 1024 * 1024;
+/** Behind the text by whose end a file is recognised stand so many NULs at most; behind more, by NULs. */
+export const MAX_TAIL_NULS = 4 * TURN_BYTES;
 /** Directories that one scan visits for one glob. */
 export const MAX_DIRECTORIES = 20_000;
 /** A folder's listing is cached if its modification time was this old when it was read, */

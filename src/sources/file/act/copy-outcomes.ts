@@ -1,18 +1,16 @@
 /**
  * Acts on decided copy candidates: a stream is read on in its copy, all of a copy was read already, or it is a file of its own.
  */
-import { TAIL_BYTES } from '../../../core/limits.ts';
 import { BIRTH_SLACK_MS } from '../limits.ts';
 import { countLost, type Losing } from '../../../core/source.ts';
-import { tailOf } from '../../../core/tail.ts';
 import type { CopyEnd } from '../observe/copy-matcher.ts';
 import type { FileStat, FileSystem } from '../scan/file-system.ts';
 import type { StreamIdentities } from '../known/stream-identities.ts';
 import { LOWER_BOUND, type Notices } from '../scan/notices.ts';
 import type { OpenFiles } from '../known/open-files.ts';
 import type { KnownFiles } from '../known/known-files.ts';
-import { readBefore } from '../scan/peek.ts';
 import type { FirstPlace } from '../scan/rotated-names.ts';
+import { tailBefore } from '../known/nul-runs.ts';
 import { isDetached, isGone, type TrackedFile } from '../known/tracked-file.ts';
 
 export interface CopyOutcomesOptions extends Losing {
@@ -63,7 +61,7 @@ export class CopyOutcomes {
   noteRead(copy: TrackedFile, { size }: FileStat): void {
     const { fileSystem, notices, identities } = this.#options;
     notices.event('debug', { path: copy.disk.path, size }, 'file is a copy of what was read');
-    copy.stream.beginAt(size, tailOf(readBefore(fileSystem, copy.disk.fd!, size, TAIL_BYTES)));
+    copy.stream.beginAt(size, tailBefore(fileSystem, copy.disk.fd!, size));
     copy.size = size;
     copy.disk.lastChange = 'copied';
     copy.isNews = false;

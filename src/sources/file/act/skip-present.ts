@@ -1,11 +1,9 @@
 /** `start_at: end`: files that are there before the source first runs are read from the beginning of their last line. */
-import { TAIL_BYTES } from '../../../core/limits.ts';
-import { tailOf } from '../../../core/tail.ts';
 import type { Encoding } from '../../../parsers/text/encoding.ts';
 import { findBom, LONGEST_BOM_BYTES } from '../../framing/byte-window.ts';
 import type { FoundFile } from '../scan/finder.ts';
-import { findTextEnd } from '../known/nul-runs.ts';
-import { findLineStart, readBefore, readHead } from '../scan/peek.ts';
+import { findTextEnd, tailBefore } from '../known/nul-runs.ts';
+import { findLineStart, readHead } from '../scan/peek.ts';
 import type { Generations } from './generations.ts';
 
 export interface SkipOptions {
@@ -27,7 +25,7 @@ export function skipPresent(found: ReadonlyMap<string, FoundFile>, { generations
       const own = findBom(readHead(fileSystem, fd, LONGEST_BOM_BYTES))?.encoding ?? encoding;
       const end = findTextEnd(fileSystem, fd, each.stat.size, own.unitBytes);
       const start = findLineStart(fileSystem, fd, end, maxEventBytes, own);
-      file.stream.beginAt(start, tailOf(readBefore(fileSystem, fd, start, TAIL_BYTES)));
+      file.stream.beginAt(start, tailBefore(fileSystem, fd, start));
       generations.name(file);
       descriptors.close(file);
     } catch (error) {

@@ -12,7 +12,7 @@ import { contentSum } from '../../../kernel/content-sum.ts';
 import type { FileSystem } from '../scan/file-system.ts';
 import { readBefore, readByte } from '../scan/peek.ts';
 import type { ContentSum } from './content-sum.ts';
-import { withoutTrailingNuls } from './nul-runs.ts';
+import { tailBefore, withoutTrailingNuls } from './nul-runs.ts';
 
 /** What was read of a stream. */
 export interface ReadContent {
@@ -107,7 +107,8 @@ function hasEdges(fileSystem: FileSystem, fd: number, read: ReadContent): boolea
 /** The bytes before the position are as they were. Throws system errors. */
 export function hasTail(fileSystem: FileSystem, fd: number, { offset, tail }: Pick<ReadContent, 'offset' | 'tail'>): boolean {
   const found = readBefore(fileSystem, fd, offset, tail.length);
-  return found.length === tail.length && tailOf(found).crc === tail.crc;
+  if (found.length !== tail.length) return false;
+  return tailOf(found).crc === tail.crc || tailBefore(fileSystem, fd, offset, tail.length).crc === tail.crc;
 }
 
 /** Compares everything that was read of a stream with a file that may be a copy, a bounded number of bytes at a time. */

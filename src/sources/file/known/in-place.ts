@@ -1,16 +1,15 @@
 /** What becomes of a file whose content was changed: it is read on behind what is kept of it, or from its beginning, but not over and over. */
 import type { Clock } from '../../../core/time/clock.ts';
 import type { Tail } from '../../../core/block.ts';
-import { TAIL_BYTES } from '../../../core/limits.ts';
-import { tailOf } from '../../../core/tail.ts';
 import { countLost, type Losing } from '../../../core/source.ts';
 import { findBom, LONGEST_BOM_BYTES } from '../../framing/byte-window.ts';
 import type { LineShaping } from '../../framing/line-shaping.ts';
 import { READ_AGAIN_MS, TURN_BYTES } from '../limits.ts';
 import type { FileSystem } from '../scan/file-system.ts';
 import { LOWER_BOUND, type Notices } from '../scan/notices.ts';
-import { findLineStart, readBefore, readHead } from '../scan/peek.ts';
+import { findLineStart, readHead } from '../scan/peek.ts';
 import { cutStretch, findKept, type KeptStretch } from './kept-content.ts';
+import { tailBefore } from './nul-runs.ts';
 import type { TrackedFile } from './tracked-file.ts';
 
 export interface InPlaceOptions extends Losing {
@@ -63,7 +62,7 @@ export class InPlaceChanges {
     const fields = { path: disk.path, offset: stream.offset, goesOnAt: at, ...(lostBytes > 0 && { lostBytes }) };
     const fix = 'it is read on behind what is as it was, and what was written over may come again; have the program append';
     notices.trouble('warn', `in place ${disk.path}`, fields, `${text}${fix}${lostBytes > 0 ? LOWER_BOUND : ''}`);
-    const tail = tailOf(readBefore(fileSystem, disk.fd!, at, TAIL_BYTES));
+    const tail = tailBefore(fileSystem, disk.fd!, at);
     return { kind: 'go on', kept: cutStretch(fileSystem, disk.fd!, kept, at), tail };
   }
 }

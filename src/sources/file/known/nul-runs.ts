@@ -2,10 +2,13 @@
  * Finds NULs that stand for bytes that are not there yet, or never were: those that a file ends in, and runs of GAP_BYTES and more. Normal
  * text costs one look at every 512th byte.
  */
+import type { Tail } from '../../../core/block.ts';
 import { TAIL_BYTES } from '../../../core/limits.ts';
+import { tailOf } from '../../../core/tail.ts';
 import { READ_CHUNK_BYTES } from '../../framing/limits.ts';
-import { GAP_BYTES, TURN_BYTES } from '../limits.ts';
+import { GAP_BYTES, MAX_TAIL_NULS, TURN_BYTES } from '../limits.ts';
 import type { FileSystem } from '../scan/file-system.ts';
+import { readBefore } from '../scan/peek.ts';
 
 export const NULS = Buffer.alloc(READ_CHUNK_BYTES);
 const chunk = Buffer.alloc(READ_CHUNK_BYTES);
@@ -68,6 +71,27 @@ export function findNulsEnd(
     if (bytes.length < chunk.length) return { end, by: 'file' };
   }
   return { end, by: 'limit' };
+}
+
+/**
+ * The tail before `offset` in an open file. Where that is nothing but NULs, which tell no file from another, it is the end of the text before
+ * them, as far as MAX_TAIL_NULS. Throws system errors.
+ */
+export function tailBefore(fileSystem: FileSystem, fd: number, offset: number, length = TAIL_BYTES): Tail {
+  const last = readBefore(fileSystem, fd, offset, length);
+  const end = isNuls(last) ? findTextEnd(fileSystem, fd, offset, 1, Math.max(0, offset - MAX_TAIL_NULS)) : offset;
+  return tailOf(end > 0 ? readBefore(fileSystem, fd, end, length) : last);
+}
+
+/** The same of the bytes `before` so many NULs. */
+export function tailBeforeNuls(before: Buffer, nuls: number): Tail {
+  const text = before.subarray(0, withoutTrailingNuls(before));
+  const isText = nuls >= TAIL_BYTES && nuls + before.length - text.length <= MAX_TAIL_NULS && text.length > 0;
+  return tailOf(isText ? text : Buffer.concat([before, NULS.subarray(0, Math.min(nuls, TAIL_BYTES))]));
+}
+
+function isNuls(bytes: Buffer): boolean {
+  return bytes.length > 0 && withoutTrailingNuls(bytes) === 0;
 }
 
 /** True where text is by now where a file was known to end in NULs. Throws system errors. */

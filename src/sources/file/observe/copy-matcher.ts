@@ -2,16 +2,16 @@
 import type { Tail } from '../../../core/block.ts';
 import { HEAD_BYTES, TAIL_BYTES } from '../../../core/limits.ts';
 import type { FileIdentity } from '../../../core/stream.ts';
-import { tailOf } from '../../../core/tail.ts';
 import { compare, CopyComparison, fingerprintOfText, hasFingerprint, type Verdict } from '../known/content.ts';
 import type { KnownFiles } from '../known/known-files.ts';
 import type { OpenFiles } from '../known/open-files.ts';
 import { isDetached, isGone, isUnread, type TrackedFile } from '../known/tracked-file.ts';
 import { COPY_CHECK_BYTES, DECIDE_COPY_MS } from '../limits.ts';
 import type { FileStat, FileSystem } from '../scan/file-system.ts';
-import { readBefore, readHead, withOpenIfReadable } from '../scan/peek.ts';
+import { readHead, withOpenIfReadable } from '../scan/peek.ts';
 import { FolderNames } from '../scan/rotated-names.ts';
 import type { CopySight } from '../decide/table.ts';
+import { tailBefore } from '../known/nul-runs.ts';
 import { checkHolder } from './observe-file.ts';
 
 export interface CopyMatcherOptions {
@@ -97,7 +97,7 @@ export class CopyMatcher {
     const { file, check, stat } = sized.reduce((longest, each) => (each.stat.size > longest.stat.size ? each : longest));
     const fd = file.disk.fd!;
     const fingerprint = fingerprintOfText(readHead(fileSystem, fd, HEAD_BYTES));
-    const tail = tailOf(readBefore(fileSystem, fd, stat.size, TAIL_BYTES));
+    const tail = tailBefore(fileSystem, fd, stat.size);
     return { file, stat, end: { fingerprint, sum: check.sumUp(fd, stat.size), tail } };
   }
 

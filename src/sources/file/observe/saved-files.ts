@@ -2,17 +2,16 @@
  * The files that an earlier process read, by its records: where each is now, and what `decide` must know of it. Only looks.
  */
 import { codeOf } from '../../../core/errors.ts';
-import { TAIL_BYTES } from '../../../core/limits.ts';
 import type { FileIdentity, StreamRecord } from '../../../core/stream.ts';
-import { tailOf } from '../../../core/tail.ts';
 import { compare } from '../known/content.ts';
 import { ContentSum } from '../known/content-sum.ts';
 import { findKept } from '../known/kept-content.ts';
 import type { SavedStream } from '../known/stream.ts';
+import { tailBefore } from '../known/nul-runs.ts';
 import { type FileStat, type FileSystem, inodeKey, isSameFile, NO_FILE } from '../scan/file-system.ts';
 import type { FoundFile } from '../scan/finder.ts';
 import { type FolderInodes, isMountAway, locate, statIfAt } from '../scan/locate.ts';
-import { readBefore, withOpen, withOpenIfReadable } from '../scan/peek.ts';
+import { withOpen, withOpenIfReadable } from '../scan/peek.ts';
 import type { FirstPlace } from '../scan/rotated-names.ts';
 import { decideFile, type SavedFile } from '../decide/decide.ts';
 import type { Sight } from '../decide/table.ts';
@@ -82,7 +81,7 @@ export class SavedFiles {
     const found = mayBeCopy ? this.locate(record) : undefined;
     if (found?.stat.size !== size) return record;
     const { fileSystem } = this.#options;
-    const tail = withOpenIfReadable(fileSystem, found.path, (fd) => tailOf(readBefore(fileSystem, fd, size, TAIL_BYTES)));
+    const tail = withOpenIfReadable(fileSystem, found.path, (fd) => tailBefore(fileSystem, fd, size));
     const contentSum = contentPoints.find(({ at }) => at === size)?.sum;
     const points = contentPoints.filter(({ at }) => at < size);
     return tail ? { ...record, resumeAt: size, takenTo: resumeAt, tail, contentSum, contentPoints: points } : record;

@@ -7,7 +7,7 @@ import { READ_CHUNK_BYTES } from '../../framing/limits.ts';
 import type { WindowBlock } from '../../framing/byte-window.ts';
 import type { Lines } from '../../framing/lines.ts';
 import type { NulGaps } from '../known/nul-gap.ts';
-import { findNulsEnd } from '../known/nul-runs.ts';
+import { findNulsEnd, tailBeforeNuls } from '../known/nul-runs.ts';
 import { NO_NULS } from '../known/stream.ts';
 import type { TrackedFile } from '../known/tracked-file.ts';
 import { GAP_BYTES, TURN_BYTES } from '../limits.ts';
@@ -51,7 +51,9 @@ export async function passNuls(
   offer: (block: WindowBlock) => Promise<void>,
 ): Promise<void> {
   const length = to - lines.offset;
-  const block = lines.giveNuls(length);
+  const tail = tailBeforeNuls(lines.recent(), length);
+  const given = lines.giveNuls(length);
+  const block = { ...given, single: { ...given.single!, tail } };
   const recent = lines.recent();
   const { header } = lines;
   await offer(block);

@@ -265,7 +265,7 @@ export class Reader {
     const beginsWithNul = block.window.bytes[block.start] === 0;
     lineEnds.noteHeaders(file, lines, block, length);
     file.stream.inHand = length;
-    file.stream.tailInHand = tailOf(lines.recent());
+    file.stream.tailInHand = block.single?.tail ?? tailOf(lines.recent());
     try {
       await offerBlock(lane, file.stream, block.single ? block : { ...block, sum }, lines.readAtMs);
     } catch (error) {

@@ -808,6 +808,19 @@ export const found: readonly Found[] = [
     ],
   },
   {
+    name: 'new file of the same size and beginning was taken for a deleted one: both end in NULs, by which they were compared',
+    include: COMPRESSED,
+    schedule: [
+      { kind: 'reserve', file: 1 },
+      { kind: 'wake', told: 'all' },
+      { kind: 'delete', file: 1 },
+      scan,
+      { kind: 'stop' },
+      { kind: 'reserve', file: 1 },
+      kill,
+    ],
+  },
+  {
     name: 'NULs passed over at the end of a deleted file counted as lost after a restart',
     include: '*.log*',
     schedule: [{ kind: 'refuse' }, { kind: 'reserve', file: 1 }, scan, { kind: 'recreate', file: 1 }, scan, restart, { kind: 'answer' }],
