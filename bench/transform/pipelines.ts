@@ -11,8 +11,10 @@ export interface MeasuredPipeline {
   readonly time?: 'auto';
   /** CPU-seconds a GiB at most, with all that the agent does beside it. */
   readonly target?: number;
-  /** The row that the target comes on top of. */
+  /** The row that the target comes on top of, */
   readonly over?: string;
+  /** or is a multiple of. */
+  readonly times?: string;
   /** It leaves out events of level 20. */
   readonly filters?: boolean;
 }
@@ -33,6 +35,14 @@ export const PIPELINES: readonly MeasuredPipeline[] = [
   { name: 'extract', kind: 'json', text: String.raw`extend item = extract(@"/(\d+)$", 1, tostring(req.url))` },
   { name: 'parse', kind: 'json', text: 'parse hostname with "web-" number:long' },
   { name: 'mv-expand', kind: 'json', text: 'mv-expand name' },
+  { name: 'to_dataset, 1 dataset', kind: 'json', text: 'to_dataset(strcat("logs-", tostring(pid % 1)))' },
+  {
+    name: 'to_dataset, 16 datasets',
+    kind: 'json',
+    text: 'to_dataset(strcat("logs-", tostring(pid % 16)))',
+    target: 1.3,
+    times: 'to_dataset, 1 dataset',
+  },
   { name: 'sample', kind: 'json', text: 'sample 1.0 by reqId' },
   {
     name: 'ten steps',

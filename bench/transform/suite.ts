@@ -14,6 +14,7 @@ export interface TransformRow {
   readonly text: string | undefined;
   readonly target: number | undefined;
   readonly over: string | undefined;
+  readonly times: string | undefined;
   /** Medians; CPU without starting up. */
   readonly cpuSecondsPerGiB: number;
   readonly peakRssBytes: number;
@@ -23,7 +24,7 @@ const wants = ({ only }: Options, name: string): boolean => only.length === 0 ||
 
 export const wantsTransforms = (options: Options): boolean => PIPELINES.some(({ name }) => wants(options, name));
 
-interface Scenario extends Pick<TransformRow, 'name' | 'text' | 'target' | 'over'> {
+interface Scenario extends Pick<TransformRow, 'name' | 'text' | 'target' | 'over' | 'times'> {
   readonly startup: 'agent' | 'syslog-ng';
   readonly bytes: number;
   readonly pass: () => Promise<Figures>;
@@ -42,13 +43,14 @@ export async function measureTransforms(options: Options, program: string, folde
   const scenarios = PIPELINES.filter(({ name }) => wants(options, name)).map((pipeline): Scenario => {
     const input = pipeline.kind === 'text' ? text : pipeline.filters === true ? kept : json;
     const pass = (): Promise<Figures> => runAgent(program, run, input, 'none', { transform: pipeline.text, time: pipeline.time ?? 'read' });
-    const { name, text: steps, target, over } = pipeline;
-    return { name, text: steps, target, over, startup: 'agent', bytes: input.bytes, pass };
+    const { name, text: steps, target, over, times } = pipeline;
+    return { name, text: steps, target, over, times, startup: 'agent', bytes: input.bytes, pass };
   });
   if (syslogNg && wants(options, 'three steps')) {
     const pass = (): Promise<Figures> => runSyslogNg(syslogNg, run, kept, 'transform');
+    const without = { text: undefined, target: undefined, over: undefined, times: undefined };
     const name = `three steps, by syslog-ng ${syslogNg.version}`;
-    scenarios.push({ name, text: undefined, target: undefined, over: undefined, startup: 'syslog-ng', bytes: kept.bytes, pass });
+    scenarios.push({ name, ...without, startup: 'syslog-ng', bytes: kept.bytes, pass });
   }
   const starts: Record<Scenario['startup'], number[]> = { agent: [], 'syslog-ng': [] };
   const passes = scenarios.map((): Figures[] => []);
@@ -61,11 +63,12 @@ export async function measureTransforms(options: Options, program: string, folde
       say(`transform/${name} ${turn}/${options.runs}: ${figures.cpuSecondsPerGiB.toFixed(2)} CPU-s/GiB`);
     }
   }
-  return scenarios.map(({ name, text: pipeline, target, over, startup, bytes: size }, n) => ({
+  return scenarios.map(({ name, text: pipeline, target, over, times, startup, bytes: size }, n) => ({
     name,
     text: pipeline,
     target,
     over,
+    times,
     cpuSecondsPerGiB: (median(passes[n]!.map(({ cpuSeconds }) => cpuSeconds)) - median(starts[startup])) / (size / GIB),
     peakRssBytes: median(passes[n]!.map(({ peakRssBytes }) => peakRssBytes)),
   }));

@@ -6,20 +6,24 @@
  * compared. Held events are not counted here: telemetry walks the batches (agent/control/observe).
  */
 
-export type SettledAs = 'delivered' | 'dead_lettered' | 'dropped' | 'filtered';
+/** The worst last: it counts where the parts of an event, or its ways through several sinks, ended differently. */
+const OUTCOMES = ['filtered', 'delivered', 'dead_lettered', 'dropped'] as const;
+export type SettledAs = (typeof OUTCOMES)[number];
 
-const RANK: Record<SettledAs, number> = { filtered: 0, delivered: 1, dead_lettered: 2, dropped: 3 };
-
-/** The one that counts where the parts of an event, or its ways through several sinks, ended differently. */
 export function worseOf(a: SettledAs, b: SettledAs): SettledAs {
-  return RANK[a] > RANK[b] ? a : b;
+  return OUTCOMES.indexOf(a) > OUTCOMES.indexOf(b) ? a : b;
 }
 
-interface Interval {
-  readonly from: number;
-  readonly to: number;
-  readonly pending: number;
-  readonly worst: SettledAs;
+const PAGE_EVENTS = 4096;
+/** The bits of an event's number that are its worst outcome so far, a place in OUTCOMES; above them is how many sinks have yet to settle it. */
+const OUTCOME = 3;
+const ONE_SINK = OUTCOME + 1;
+
+interface Page {
+  /** A number for each event; 0 for one that no second sink has to settle. */
+  readonly numbers: Uint16Array;
+  /** How many are not 0. */
+  open: number;
 }
 
 export class Accounting {
@@ -35,8 +39,8 @@ export class Accounting {
   /** Events whose `to_dataset` names a dataset that they cannot go to. */
   misrouted = 0;
   readonly settled: Record<SettledAs, number> = { delivered: 0, dead_lettered: 0, dropped: 0, filtered: 0 };
-  /** Events that more than one sink has to settle, oldest first. */
-  #shared: Interval[] = [];
+  /** Events that more than one sink has to settle, by page: one number where all of its events are alike. */
+  readonly #shared = new Map<number, Page | number>();
 
   constructor(source: string) {
     this.source = source;
@@ -44,45 +48,72 @@ export class Accounting {
 
   /** Accepts `events` more, to be settled by `sinks` sinks. */
   accept(events: number, sinks: number): void {
-    if (events === 0) return;
-    if (sinks > 1) add(this.#shared, { from: this.accepted, to: this.accepted + events, pending: sinks, worst: 'filtered' });
+    const from = this.accepted;
     this.accepted += events;
+    if (sinks === 1) return;
+    for (const [index, first, end] of pageRanges(from, this.accepted)) {
+      const page = this.#pageOf(index);
+      page.numbers.fill(sinks * ONE_SINK, first, end);
+      page.open += end - first;
+      this.#keep(index, page, end);
+    }
   }
 
   /** One sink settles the events numbered `[from, to)`. */
   settle(from: number, to: number, as: SettledAs): void {
-    if (from === to) return;
-    if (this.#shared.length === 0 || to <= this.#shared[0]!.from) {
-      this.settled[as] += to - from;
-      return;
-    }
-    let unshared = to - from;
-    const kept: Interval[] = [];
-    for (const interval of this.#shared) {
-      const start = Math.max(interval.from, from);
-      const end = Math.min(interval.to, to);
-      if (start >= end) {
-        add(kept, interval);
-        continue;
+    const outcome = OUTCOMES.indexOf(as);
+    for (const [index, first, end] of pageRanges(from, to)) {
+      const events = end - first;
+      const shared = this.#shared.get(index);
+      if (shared === undefined) this.settled[as] += events;
+      else if (typeof shared === 'number' && events === PAGE_EVENTS) {
+        const number = this.#settled(shared, outcome, events);
+        if (number === 0) this.#shared.delete(index);
+        else this.#shared.set(index, number);
+      } else {
+        const page = this.#pageOf(index);
+        for (let n = first; n < end; n++) {
+          const before = page.numbers[n]!;
+          const after = this.#settled(before, outcome, 1);
+          page.numbers[n] = after;
+          if (before > 0 && after === 0) page.open -= 1;
+        }
+        this.#keep(index, page, end);
       }
-      unshared -= end - start;
-      if (interval.from < start) add(kept, { ...interval, to: start });
-      const worst = worseOf(as, interval.worst);
-      if (interval.pending === 1) this.settled[worst] += end - start;
-      else add(kept, { from: start, to: end, pending: interval.pending - 1, worst });
-      if (end < interval.to) add(kept, { ...interval, from: end });
     }
-    this.#shared = kept;
-    this.settled[as] += unshared;
+  }
+
+  /** The number of `events` events that are alike once one more sink has settled them. */
+  #settled(number: number, outcome: number, events: number): number {
+    const worst = Math.max(number & OUTCOME, outcome);
+    if (number >= 2 * ONE_SINK) return (number & ~OUTCOME) - ONE_SINK + worst;
+    this.settled[OUTCOMES[worst]!] += events;
+    return 0;
+  }
+
+  #pageOf(index: number): Page {
+    const shared = this.#shared.get(index) ?? 0;
+    if (typeof shared !== 'number') return shared;
+    return { numbers: new Uint16Array(PAGE_EVENTS).fill(shared), open: shared === 0 ? 0 : PAGE_EVENTS };
+  }
+
+  /** `end`: of the events that changed. Whether all are alike is looked at only behind the last one, as that takes all of them. */
+  #keep(index: number, page: Page, end: number): void {
+    const { numbers, open } = page;
+    const isAlike = end === PAGE_EVENTS && numbers.every((number) => number === numbers[0]);
+    if (open === 0) this.#shared.delete(index);
+    else this.#shared.set(index, isAlike ? numbers[0]! : page);
   }
 }
 
-/** Merges equal neighbours: otherwise each block is an interval while one of two sinks is down, and settling walks all of them. */
-function add(intervals: Interval[], next: Interval): void {
-  const last = intervals.at(-1);
-  if (last?.to === next.from && last.pending === next.pending && last.worst === next.worst)
-    intervals.splice(-1, 1, { ...last, to: next.to });
-  else intervals.push(next);
+/** Where the events numbered `[from, to)` are: page, first event in it, and end. */
+function* pageRanges(from: number, to: number): Generator<[index: number, first: number, end: number]> {
+  for (let at = from; at < to;) {
+    const first = at % PAGE_EVENTS;
+    const end = Math.min(PAGE_EVENTS, first + to - at);
+    yield [Math.floor(at / PAGE_EVENTS), first, end];
+    at += end - first;
+  }
 }
 
 /** The number of different events in ranges that may overlap. */

@@ -11,9 +11,13 @@ test('accounting gives every event the worst of its sinks’ outcomes, once all 
       // Acceptances: how many events, for how many sinks; then each sink settles its own events in pieces, in any order.
       fc.array(fc.tuple(fc.integer({ min: 0, max: 12 }), fc.integer({ min: 1, max: 3 })), { minLength: 1, maxLength: 8 }),
       fc.infiniteStream(fc.tuple(fc.nat(), fc.integer({ min: 1, max: 9 }), outcome)),
-      (accepted, random) => {
+      fc.constantFrom(0, 4090),
+      (accepted, random, before) => {
         const accounting = new Accounting('app');
         const sinksOf: number[] = [];
+        // Pages of the record end in the midst of what follows.
+        accounting.accept(before, 1);
+        accounting.settle(0, before, 'filtered');
         const due: { sink: number; event: number }[][] = [[], [], []];
         for (const [events, sinks] of accepted) {
           accounting.accept(events, sinks);
@@ -22,7 +26,7 @@ test('accounting gives every event the worst of its sinks’ outcomes, once all 
             sinksOf.push(sinks);
           }
         }
-        expect(accounting.accepted).toBe(sinksOf.length);
+        expect(accounting.accepted).toBe(before + sinksOf.length);
         const seen: SettledAs[][] = sinksOf.map(() => []);
         for (const [draw, length, as] of random) {
           const open = due.filter((queue) => queue.length > 0);
@@ -34,12 +38,12 @@ test('accounting gives every event the worst of its sinks’ outcomes, once all 
           while (at < part.length) {
             let to = at + 1;
             while (to < part.length && part[to]!.event === part[to - 1]!.event + 1) to++;
-            accounting.settle(part[at]!.event, part[to - 1]!.event + 1, as);
+            accounting.settle(before + part[at]!.event, before + part[to - 1]!.event + 1, as);
             at = to;
           }
           for (const { event } of part) seen[event]!.push(as);
 
-          const model: Record<SettledAs, number> = { delivered: 0, dead_lettered: 0, dropped: 0, filtered: 0 };
+          const model: Record<SettledAs, number> = { delivered: 0, dead_lettered: 0, dropped: 0, filtered: before };
           seen.forEach((each, event) => {
             if (each.length === sinksOf[event]) model[each.toSorted((a, b) => RANK[b] - RANK[a])[0]!] += 1;
           });
@@ -61,6 +65,22 @@ test('accounting of two sinks keeps no record of each block while one of them is
   expect(accounting.settled.delivered).toBe(0);
   accounting.settle(0, blocks, 'dead_lettered');
   expect(accounting.settled).toMatchObject({ delivered: 0, dead_lettered: blocks });
+});
+
+// Symptom: to_dataset with 16 datasets took 780 CPU-seconds a GiB, and ever more the more events waited. Cause: the events of a dataset stand by turns with
+// those of others, so that each was an interval, and every settlement went through all of them. Fix: a number for each event, in pages.
+test('accounting of events that 17 ways settle by turns does not slow down with the events that wait', () => {
+  const accounting = new Accounting('app');
+  const [events, ways] = [100_000, 17];
+  accounting.accept(events, ways);
+  for (let way = 0; way < ways; way++)
+    for (let from = 0; from < events; from += ways) {
+      const own = Math.min(events, from + way);
+      accounting.settle(from, own, 'filtered');
+      accounting.settle(own, Math.min(events, own + 1), 'delivered');
+      accounting.settle(Math.min(events, own + 1), Math.min(events, from + ways), 'filtered');
+    }
+  expect(accounting.settled).toEqual({ delivered: events, filtered: 0, dead_lettered: 0, dropped: 0 });
 });
 
 test('accounting of one sink settles at once', () => {
