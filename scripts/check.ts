@@ -21,6 +21,7 @@ const checks: readonly (readonly [name: string, command: string[]])[] = [
   ['docs', script('check-docs')],
   ['patterns', script('check-patterns')],
   ['pins', script('check-pins')],
+  ['words', script('words')],
 ];
 
 /** Runs one command; what it printed when it failed, else undefined. */
