@@ -5,7 +5,7 @@
 
 export interface Dataset {
   readonly id: string; readonly name: string; readonly description: string; readonly created: string; readonly who: string;
-  readonly integrationConfigs?: readonly string[] | null;
+  readonly integrationConfigs?: readonly string[] | null; readonly kind: string; readonly region?: string; readonly edgeDeployment?: string;
 }
 
 export interface DatasetInfo {
@@ -151,11 +151,10 @@ export interface License {
 export type Action = 'create' | 'read' | 'update' | 'delete';
 
 export interface Token {
-  readonly id: string; readonly name: string; readonly description?: string; readonly created?: string; readonly expiresAt?: string | null;
+  readonly id: string; readonly name: string; readonly description?: string; readonly expiresAt?: string | null;
   readonly datasetCapabilities?: Readonly<Record<string, Readonly<Record<string, readonly Action[] | null>>>> | null;
   readonly orgCapabilities?: Readonly<Record<string, readonly Action[] | null>> | null;
-  readonly viewCapabilities?: Readonly<Record<string, Readonly<Record<string, readonly Action[] | null>>>> | null;
-  readonly samlAuthenticated?: boolean;
+  readonly viewCapabilities?: Readonly<Record<string, Readonly<Record<string, readonly Action[] | null>>>>;
 }
 
 export interface NewToken {
@@ -181,8 +180,10 @@ export interface Annotation {
 
 export interface StarredQuery {
   readonly id: string; readonly name: string; readonly kind: 'apl'; readonly dataset?: string;
-  readonly query: { readonly apl: string; readonly [key: string]: unknown }; readonly metadata: Readonly<Record<string, string>>;
-  readonly who: string;
+  readonly query: {
+    readonly apl: string; readonly queryOptions: { readonly [key: string]: unknown }; readonly [key: string]: unknown;
+  };
+  readonly metadata: Readonly<Record<string, string>>; readonly who: string;
 }
 
 export interface VirtualField {

@@ -45,6 +45,9 @@ drop table old_tokens;`,
   `create table virtual_fields (id text primary key, dataset integer not null, name text not null, expression text not null, description text not null,
   type text not null, unit text not null, unique (dataset, name)) without rowid;
 alter table datasets add column map_fields text not null default '[]';`,
+  // What a dataset is for, as clients say it, and when it was last changed; empty: at its creation.
+  `alter table datasets add column kind text not null default 'axiom:events:v1';
+alter table datasets add column updated text not null default '';`,
 ];
 
 export interface Metadata {

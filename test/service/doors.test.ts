@@ -194,7 +194,7 @@ describe('the tokens of the first start', () => {
         await call('POST', '/v1/datasets/logs/query', {}),
         await call('PUT', '/v1/datasets/logs', { description: 'x' }),
         await call('POST', '/v1/datasets/logs/trim', { maxDuration: '1h' }),
-        await call('POST', '/v2/tokens', { name: 'x' }),
+        await call('POST', '/v2/tokens', { name: 'x', orgCapabilities: { datasets: ['read'] } }),
         await call('DELETE', '/v1/datasets/logs'),
       ];
     };

@@ -56,7 +56,7 @@ test('disk that is full: 503 with what to do, then everything is stored once', {
     const name = `made-${round}`;
     const others: readonly (readonly [string, string, object])[] = [
       ['POST', '/v1/datasets', { body: { name } }],
-      ['POST', '/v2/tokens', { ...owner, body: { name, datasetCapabilities: {} } }],
+      ['POST', '/v2/tokens', { ...owner, body: { name, orgCapabilities: { datasets: ['read'] } } }],
       ['POST', '/v2/users', { ...owner, body: { name, email: `${name}@example.org`, role: 'user' } }],
       ['POST', '/v2/annotations', { body: { datasets: ['logs'], type: 'deploy', title: 'x', description: 'x'.repeat(9000) } }],
       ['PUT', '/v2/datasets/logs', { body: { description: `${round} ${'d'.repeat(9000)}` } }],

@@ -150,7 +150,7 @@ describe('the access log', () => {
     const { json } = await client.call('POST', '/v2/tokens', {
       token: client.personalToken,
       headers: { 'x-service-org-id': client.orgId },
-      body: { name: 'weak', datasetCapabilities: {} },
+      body: { name: 'weak', orgCapabilities: { annotations: ['read'] } },
     });
     await client.call('GET', '/v1/datasets/of-weak?token=in-the-query', { token: json['token'] as string });
     await client.call('GET', '/v1/datasets/of-none', { token: 'xaat-unknown' });

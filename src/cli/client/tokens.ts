@@ -22,7 +22,7 @@ const EVERY: readonly Action[] = ['create', 'read', 'update', 'delete'];
 export function listTokens(args: ArgumentsOf<'tokens list'>): Promise<number> {
   return withTokens(args, async (tokens) => {
     const columns = {
-      ...({ id: 'id', name: 'name', created: 'created' } as const),
+      ...({ id: 'id', name: 'name' } as const),
       expires: ({ expiresAt }: Token) => expiresAt ?? 'never',
       rights: rightsOf,
     };

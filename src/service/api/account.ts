@@ -1,12 +1,15 @@
-/** Users, the current user and the one organisation, under /v1 and /v2. They take personal tokens only. */
+/**
+ * Users, the current user and the one organisation, under /v1 and /v2. The specification's own, under /v1, take personal tokens only; under /v2 an
+ * API token may read of its creator and organisation, and manage users where it has that right, but no owners.
+ */
 import { z } from 'zod';
 import { SERVICE_NAME_LENGTH } from '../limits.ts';
 import { badRequest, notFound, quote } from '../http/api-error.ts';
 import { CLIENT_TYPES, looser } from '../http/client-types.ts';
-import type { Auth } from '../auth/auth.ts';
+import type { Auth, Caller } from '../auth/auth.ts';
 import { PERMISSIONS, ROLES, type Action, type Role } from '../auth/rights.ts';
 import type { User } from '../auth/users.ts';
-import { group } from './endpoint.ts';
+import { group, underBoth } from './endpoint.ts';
 import { ORG, organisationOf, type OrganisationFacts } from './organisation.ts';
 
 const CURRENT = z.object({ id: z.string(), name: z.string(), emails: z.array(z.string()) });
@@ -28,6 +31,7 @@ const CREATE = z.strictObject({
   role: z.enum(ROLES),
 });
 const ROLE = z.strictObject({ role: z.enum(ROLES) });
+const NAME = CREATE.pick({ name: true });
 
 const viewOf = ({ id, name, email, role }: User): z.infer<typeof USER> => ({ id, name, email, role, permissions: [...PERMISSIONS[role]] });
 const viewOfV2 = ({ id, name, email, role }: User): z.infer<typeof USER_V2> => ({
@@ -43,8 +47,9 @@ interface AccountParts {
 }
 
 /** For personal tokens; `/orgs` and `/user` need no org header, so that a user can learn its id. */
+const any = { org: false } as const;
 const mine = { tokens: 'personal', org: false } as const;
-const users = (action: Action) => ({ tokens: 'personal', need: { kind: 'org', area: 'users', action } }) as const;
+const users = (action: Action) => ({ need: { kind: 'org', area: 'users', action } }) as const;
 
 const TYPES = { CurrentUser: CURRENT, User: USER, Organization: ORG, License: ORG.shape.license };
 
@@ -54,40 +59,53 @@ export const account = group('account', TYPES, (endpoint, { auth: { users: all, 
     name: user.name,
     emails: [user.email],
   }));
-  endpoint('GET /v2/user', { ...mine, summary: 'The user of the token', reply: USER_V2 }, ({ caller }) => viewOfV2(caller.user));
-  for (const version of ['v1', 'v2'] as const) {
-    endpoint(`GET /${version}/orgs/:org`, { ...mine, summary: 'An organisation', reply: ORG }, ({ params, caller }) => {
+  endpoint('GET /v2/user', { ...any, summary: 'The user of the token, or its creator', reply: USER_V2 }, ({ caller }) =>
+    viewOfV2(caller.user),
+  );
+  const renamed = { tokens: 'personal', summary: 'Gives the user of the token another name', body: NAME, reply: USER_V2 } as const;
+  endpoint('PUT /v2/user', renamed, ({ caller, body }) => viewOfV2(all.update(caller.user.id, body())));
+  for (const [version, access] of [['v1', mine], ['v2', any]] as const) {
+    endpoint(`GET /${version}/orgs/:org`, { ...access, summary: 'An organisation', reply: ORG }, ({ params, caller }) => {
       if (params.org !== organisation.id) throw notFound(`organisation ${quote(params.org)} not found`);
       return organisationOf(organisation, caller.user.role);
     });
-    endpoint(`GET /${version}/orgs`, { ...mine, summary: 'The organisations of the user', reply: z.array(ORG) }, ({ caller }) => [
+    endpoint(`GET /${version}/orgs`, { ...access, summary: 'The organisations of the user', reply: z.array(ORG) }, ({ caller }) => [
       organisationOf(organisation, caller.user.role),
     ]);
-  }
+  } // prettier-ignore
 
-  endpoint('GET /v1/users', { ...users('read'), summary: 'The users', reply: z.array(USER) }, () => all.list().map(viewOf));
+  endpoint('GET /v1/users', { ...users('read'), tokens: 'personal', summary: 'The users', reply: z.array(USER) }, () =>
+    all.list().map(viewOf),
+  );
   endpoint('GET /v2/users', { ...users('read'), summary: 'The users', reply: z.array(USER_V2) }, () => all.list().map(viewOfV2));
-  endpoint('GET /v2/users/:user', { ...users('read'), summary: 'A user', reply: USER_V2 }, ({ params }) => viewOfV2(all.get(params.user)));
+  underBoth(endpoint)('GET /v2/users/:user', { ...users('read'), summary: 'A user', reply: USER_V2 }, ({ params }) =>
+    viewOfV2(all.get(params.user)),
+  );
   endpoint('POST /v2/users', { ...users('create'), summary: 'Adds a user', body: CREATE, reply: USER_V2 }, ({ caller, body }) => {
     const wanted = body();
-    checkRole(caller.user.role, wanted.role);
+    checkRole(caller, wanted.role);
     return viewOfV2(all.create(wanted));
   });
   const role = { ...users('update'), summary: 'Gives a user another role', body: ROLE, reply: USER_V2 };
   endpoint('PUT /v2/users/:user/role', role, ({ params, caller, body }) => {
     const wanted = body();
-    checkRole(caller.user.role, all.get(params.user).role);
-    checkRole(caller.user.role, wanted.role);
-    return viewOfV2(all.setRole(params.user, wanted.role));
+    checkRole(caller, all.get(params.user).role);
+    checkRole(caller, wanted.role);
+    return viewOfV2(all.update(params.user, wanted));
+  });
+  const name = { ...users('update'), summary: 'Gives a user another name', body: NAME, reply: USER_V2 };
+  endpoint('PUT /v2/users/:user', name, ({ params, caller, body }) => {
+    checkRole(caller, all.get(params.user).role);
+    return viewOfV2(all.update(params.user, body()));
   });
   endpoint('DELETE /v2/users/:user', { ...users('delete'), summary: 'Removes a user and its tokens' }, ({ params, caller }) => {
-    checkRole(caller.user.role, all.get(params.user).role);
+    checkRole(caller, all.get(params.user).role);
     all.remove(params.user);
     tokens.reload();
   });
 });
 
-/** An admin can create and remove everybody but owners. */
-function checkRole(own: Role, other: Role): void {
-  if (other === 'owner' && own !== 'owner') throw badRequest('only an owner can make or change an owner');
+/** An admin can create and remove everybody but owners, and so can an API token, whoever made it. */
+function checkRole({ kind, user }: Caller, other: Role): void {
+  if (other === 'owner' && (kind === 'api' || user.role !== 'owner')) throw badRequest('only an owner can make or change an owner');
 }

@@ -4,10 +4,10 @@ import { SERVICE_DESCRIPTION_LENGTH, SERVICE_NAME_LENGTH, SERVICE_QUERY_PARTS } 
 import type { Caller } from '../auth/auth.ts';
 import type { Action } from '../auth/rights.ts';
 import { badRequest, forbidden, notFound, quote } from '../http/api-error.ts';
-import { optionalTime } from '../http/read-request.ts';
+import { isUnset, optionalTime } from '../http/read-request.ts';
 import type { Metadata } from '../metadata.ts';
 import { openStore, type Saved } from '../saved/store.ts';
-import { group } from './endpoint.ts';
+import { group, underBoth } from './endpoint.ts';
 
 const time = optionalTime.transform((text) => text && new Date(text).toISOString());
 const datasets = z.array(z.string().max(128)).min(1).max(SERVICE_QUERY_PARTS);
@@ -35,27 +35,28 @@ const FIELDS = {
 };
 const KEPT = z.object(FIELDS);
 const ANNOTATION = z.strictObject({ id: z.string(), ...FIELDS });
-const bound = (description: string) =>
-  z
-    .string()
-    .default('')
-    .refine((text) => text === '' || !Number.isNaN(Date.parse(text)), 'wanted an RFC 3339 time')
-    .transform((text) => (text === '' ? undefined : new Date(text).toISOString()))
-    .describe(description);
+const instant = z
+  .string()
+  .refine((text) => text === '' || !Number.isNaN(Date.parse(text)), 'wanted an RFC 3339 time')
+  .transform((text) => (text === '' || isUnset(text) ? undefined : new Date(text).toISOString()));
 const LISTED = z.object({
   datasets: z
     .union([z.string(), z.array(z.string())])
     .default('')
     .describe('names, by commas or repeated'),
-  start: bound('of the range'),
-  end: bound('of the range'),
+  start: z
+    .union([instant.transform((one) => [one]), z.array(instant).max(2)])
+    .default([])
+    .describe('of the range; given twice, the second is its end, as Go clients send it'),
+  end: instant.optional().describe('of the range'),
 });
 type Kept = z.infer<typeof KEPT>;
 type Changes = z.infer<typeof UPDATE>;
 
 const VIEW = { kind: 'dataset-view' } as const;
 
-export const annotations = group('annotations', { Annotation: ANNOTATION }, (endpoint, { metadata }: { readonly metadata: Metadata }) => {
+export const annotations = group('annotations', { Annotation: ANNOTATION }, (add, { metadata }: { readonly metadata: Metadata }) => {
+  const endpoint = underBoth(add);
   const store = openStore<Kept>(metadata, {
     kind: 'annotation',
     word: 'annotation',
@@ -83,7 +84,8 @@ export const annotations = group('annotations', { Annotation: ANNOTATION }, (end
   };
 
   endpoint('GET /v2/annotations', { summary: 'The annotations', query: LISTED, reply: z.array(ANNOTATION) }, ({ query, caller }) => {
-    const { datasets, start, end } = query();
+    const { datasets, start: starts, end = starts[1] } = query();
+    const [start] = starts;
     const names = [datasets].flat().flatMap((text) => text.split(',')).filter((name) => name !== ''); // prettier-ignore
     const isInside = ({ time, endTime = time }: Kept): boolean =>
       (start === undefined || endTime >= start) && (end === undefined || time <= end);

@@ -8,6 +8,7 @@ import { INFO, infoOf } from '../datasets/info.ts';
 import {
   CREATE,
   DATASET,
+  DATASET_FIELDS,
   DATASET_V2,
   FIELD,
   FIELD_CHANGES,
@@ -24,7 +25,7 @@ import type { Trimmer } from '../datasets/trim.ts';
 import type { Engine } from '../engine/engine.ts';
 import { badRequest, quote } from '../http/api-error.ts';
 import { parseDuration } from '../http/duration.ts';
-import { type AddEndpoint, group } from './endpoint.ts';
+import { type AddEndpoint, group, underBoth } from './endpoint.ts';
 
 interface DatasetParts {
   readonly catalog: Catalog;
@@ -45,9 +46,12 @@ export const datasets = group('datasets', TYPES, (endpoint, parts: DatasetParts)
   endpoint('GET /v1/datasets/:dataset/info', { summary: 'What a dataset holds; deprecated', need: VIEW, reply: INFO }, ({ params }) =>
     catalog.use(params.dataset, (dataset) => infoOf(engine, dataset)),
   );
-  endpoint('GET /v2/datasets/:dataset/fields', { summary: 'The fields of a dataset', need: VIEW, reply: z.array(FIELD) }, ({ params }) =>
-    fieldsOf(catalog.get(params.dataset)),
+  const listed = { summary: 'The fields of all datasets that the token may see', reply: z.array(DATASET_FIELDS) };
+  endpoint('GET /v1/datasets/_fields', listed, ({ caller }) =>
+    visibleTo(catalog, caller).map((dataset) => ({ datasetName: dataset.name, fields: fieldsOf(dataset) })),
   );
+  const fields = { summary: 'The fields of a dataset', need: VIEW, reply: z.array(FIELD) };
+  underBoth(endpoint)('GET /v2/datasets/:dataset/fields', fields, ({ params }) => fieldsOf(catalog.get(params.dataset)));
   endpoint('GET /v2/datasets/:dataset/fields/:field', { summary: 'A field of a dataset', need: VIEW, reply: FIELD }, ({ params }) =>
     fieldOf(catalog.get(params.dataset), params.field),
   );
@@ -64,6 +68,8 @@ export const datasets = group('datasets', TYPES, (endpoint, parts: DatasetParts)
   );
 });
 
+const visibleTo = (catalog: Catalog, caller: Caller): Dataset[] => catalog.list().filter(({ name }) => caller.may(VIEW, name));
+
 function addUnder<View extends object>(
   endpoint: AddEndpoint,
   path: '/v1/datasets' | '/v2/datasets',
@@ -71,17 +77,12 @@ function addUnder<View extends object>(
   view: (dataset: Dataset) => View,
   { catalog, trimmer, arrivals }: DatasetParts,
 ): void {
-  const visibleTo = (caller: Caller, { name }: Dataset): boolean => caller.may(VIEW, name);
-
   endpoint(`GET ${path}`, { summary: 'The datasets that the token may see', reply: z.array(reply) }, ({ caller }) =>
-    catalog
-      .list()
-      .filter((dataset) => visibleTo(caller, dataset))
-      .map(view),
+    visibleTo(catalog, caller).map(view),
   );
   endpoint(`POST ${path}`, { summary: 'Makes a dataset', need: org('create'), body: CREATE, reply }, async ({ caller, body }) => {
     const wanted = body();
-    const dataset = await catalog.create(wanted.name, wanted.description ?? '', caller.user.name);
+    const dataset = await catalog.create(wanted.name, wanted.description ?? '', caller.user.name, wanted.kind);
     const days = retentionIn(wanted);
     if (days !== undefined) catalog.update(dataset, { retentionDays: days });
     return view(dataset);

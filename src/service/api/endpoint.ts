@@ -60,6 +60,14 @@ export function group<Parts>(
   return { types, bind: (server, parts) => bind(endpointsOf(server, tag), parts, server) };
 }
 
+/** Adds a /v2 endpoint under /v1 as well, where older clients look for it. */
+export const underBoth =
+  (endpoint: AddEndpoint): AddEndpoint =>
+  (route, ...rest) => {
+    endpoint(route, ...rest);
+    endpoint(route.replace('/v2/', '/v1/') as typeof route, ...rest);
+  };
+
 export const endpointsOf =
   (server: FastifyInstance, tag: string): AddEndpoint =>
   (route, endpoint, handle, hooks = {}) => {

@@ -3,7 +3,7 @@ import { SERVICE_MAP_FIELDS } from '../limits.ts';
 import type { Need } from '../auth/rights.ts';
 import type { Catalog } from '../datasets/catalog.ts';
 import { MAP_FIELD, MAP_FIELDS } from '../datasets/schemas.ts';
-import { badRequest, notFound, quote } from '../http/api-error.ts';
+import { ApiError, badRequest, notFound, quote } from '../http/api-error.ts';
 import { group } from './endpoint.ts';
 
 const need: Need = { kind: 'org', area: 'datasets', action: 'update' };
@@ -16,7 +16,9 @@ export const mapFields = group('datasets', {}, (endpoint, { catalog }: { readonl
     endpoint(`POST ${path}`, { summary: 'Makes a field a map field', need, body: MAP_FIELD, reply: MAP_FIELD }, ({ params, body }) => {
       const dataset = catalog.get(params.dataset);
       const { name } = body();
-      const mapFields = [...new Set([...dataset.mapFields, name])];
+      if (dataset.mapFields.includes(name))
+        throw new ApiError(409, `dataset ${quote(params.dataset)} has a map field ${quote(name)} already`);
+      const mapFields = [...dataset.mapFields, name];
       if (mapFields.length > SERVICE_MAP_FIELDS) throw badRequest(`a dataset has at most ${SERVICE_MAP_FIELDS} map fields`);
       catalog.update(dataset, { mapFields });
       return { name };
@@ -26,7 +28,7 @@ export const mapFields = group('datasets', {}, (endpoint, { catalog }: { readonl
       { summary: 'Replaces the list of map fields', need, body: MAP_FIELDS, reply: MAP_FIELDS },
       ({ params, body }) => {
         const dataset = catalog.get(params.dataset);
-        catalog.update(dataset, { mapFields: [...new Set(body())] });
+        catalog.update(dataset, { mapFields: body() });
         return dataset.mapFields;
       },
     );

@@ -1,5 +1,5 @@
-/** Parts of the API family that this service lacks: after authentication, a 501 with an explanation instead of a 404. */
-import { ApiError } from '../http/api-error.ts';
+/** Parts of the API family that this service lacks: a 404 that says so. Clients retry a 501, and lose its message. */
+import { notFound } from '../http/api-error.ts';
 import { group } from './endpoint.ts';
 
 const MISSING = ['monitors', 'notifiers', 'dashboards'];
@@ -9,6 +9,6 @@ export const missing = group('', {}, (_endpoint, _parts: object, server) => {
     for (const name of MISSING)
       for (const path of [`/${version}/${name}`, `/${version}/${name}/*`])
         server.all(path, () => {
-          throw new ApiError(501, `this service has no ${name}: query it from a program of yours, or use a hosted service for them`);
+          throw notFound(`this service has no ${name}: query it from a program of yours, or use a hosted service for them`);
         });
 });

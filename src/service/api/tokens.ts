@@ -19,9 +19,9 @@ import {
   type Capabilities,
   type Role,
 } from '../auth/rights.ts';
-import { earlierEnd, hasExpired, type Token, type Tokens } from '../auth/tokens.ts';
+import { earlierEnd, hasExpired, type Token, type TokenKind, type Tokens } from '../auth/tokens.ts';
 import type { Users } from '../auth/users.ts';
-import { group } from './endpoint.ts';
+import { group, underBoth } from './endpoint.ts';
 
 const RIGHTS = {
   datasetCapabilities: DATASET_CAPABILITIES.nullish(),
@@ -48,33 +48,29 @@ const REGENERATE = z
   .prefault({});
 type Regenerate = z.infer<typeof REGENERATE>;
 
-/** Only keys that clients of this API family know: some of them refuse unknown keys. */
+/** Only keys that clients of this API family know: some of them refuse unknown keys. Of views only where a right on one is set. */
 const TOKEN = z.strictObject({
   id: z.string(),
   name: z.string(),
   description: z.string().register(CLIENT_TYPES, looser),
-  created: z.iso.datetime({ offset: true }).register(CLIENT_TYPES, looser),
   expiresAt: z.iso.datetime({ offset: true }).nullable().register(CLIENT_TYPES, looser),
   datasetCapabilities: DATASET_CAPABILITIES,
   orgCapabilities: ORG_CAPABILITIES,
-  viewCapabilities: VIEW_CAPABILITIES,
-  samlAuthenticated: z.boolean().register(CLIENT_TYPES, looser),
+  viewCapabilities: VIEW_CAPABILITIES.exactOptional(),
 });
 const CREATED = TOKEN.extend({ token: z.string() }).describe('The one reply that holds the token itself.');
 
 /** A personal token shows the rights of its user's role. */
-export function viewOf({ id, kind, name, description, user, created, expires, capabilities }: Token, users: Users): z.infer<typeof TOKEN> {
+export function viewOf({ id, kind, name, description, user, expires, capabilities }: Token, users: Users): z.infer<typeof TOKEN> {
   const { datasets, org, views } = kind === 'personal' ? ROLE_CAPABILITIES[users.find(user)?.role ?? 'user'] : capabilities;
   return {
     id,
     name,
     description,
-    created,
     expiresAt: expires,
     datasetCapabilities: datasets as z.infer<typeof DATASET_CAPABILITIES>,
     orgCapabilities: org as z.infer<typeof ORG_CAPABILITIES>,
-    viewCapabilities: views as z.infer<typeof VIEW_CAPABILITIES>,
-    samlAuthenticated: false,
+    ...(Object.keys(views).length > 0 && { viewCapabilities: views as z.infer<typeof VIEW_CAPABILITIES> }),
   };
 }
 
@@ -82,7 +78,8 @@ const to = (action: Action) => ({ need: { kind: 'org', area: 'apiTokens', action
 
 const TYPES = { Action: ACTION, Token: TOKEN, NewToken: CREATE, CreatedToken: CREATED };
 
-export const tokenEndpoints = group('tokens', TYPES, (endpoint, { auth: { tokens, users } }: { readonly auth: Auth }) => {
+export const tokenEndpoints = group('tokens', TYPES, (add, { auth: { tokens, users } }: { readonly auth: Auth }) => {
+  const endpoint = underBoth(add);
   endpoint('GET /v2/tokens', { ...to('read'), summary: 'The tokens', reply: z.array(TOKEN) }, () =>
     tokens.list().map((token) => viewOf(token, users)),
   );
@@ -126,10 +123,11 @@ export function createToken(wanted: z.infer<typeof CREATE>, caller: Creator, tok
     if (caller.kind !== 'personal') throw forbidden('an API token cannot make personal tokens');
     const user = typeof wanted.user === 'string' ? users.get(wanted.user) : caller.user;
     checkUser(caller, user.role);
-    checkEmpty(capabilities);
+    checkRights(kind, capabilities);
     return tokens.create({ ...common, kind, user: user.id, capabilities });
   }
   if (typeof wanted.user === 'string') throw badRequest('user is for personal tokens: an API token belongs to the organisation');
+  checkRights(kind, capabilities);
   checkWithin(capabilities, caller, tokens);
   return tokens.create({ ...common, kind, user: caller.user.id, capabilities });
 }
@@ -145,7 +143,7 @@ function changesOf({ newToken, newTokenExpiresAt }: Regenerate, old: Token): Par
   const asked = newToken?.expiresAt ?? newTokenExpiresAt;
   if (newToken) {
     const capabilities = rightsOf(newToken);
-    if (old.kind === 'personal') checkEmpty(capabilities);
+    checkRights(old.kind, capabilities);
     return { name: newToken.name ?? old.name, description: newToken.description ?? '', capabilities, expires: asked ?? null };
   }
   if (asked === undefined && hasExpired(old))
@@ -160,10 +158,11 @@ const rightsOf = (wanted: z.infer<z.ZodObject<typeof RIGHTS>>): Capabilities => 
 });
 
 /** Go clients send every right, most of them null. Throws an `ApiError` 400. */
-function checkEmpty({ datasets, org, views }: Capabilities): void {
+function checkRights(kind: TokenKind, { datasets, org, views }: Capabilities): void {
   const areas = [org, ...Object.values(datasets), ...Object.values(views)];
-  if (areas.some((each) => Object.values(each).some((actions) => (actions ?? []).length > 0)))
-    throw badRequest('a personal token has the rights of its user: leave the capabilities out');
+  const hasSome = areas.some((each) => Object.values(each).some((actions) => (actions ?? []).length > 0));
+  if (kind === 'api' && !hasSome) throw badRequest('at least one capability must be set: a token without one may do nothing');
+  if (kind === 'personal' && hasSome) throw badRequest('a personal token has the rights of its user: leave the capabilities out');
 }
 
 /** An API token that may make tokens cannot give away more than it has. */

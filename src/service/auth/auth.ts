@@ -71,9 +71,9 @@ export function openAuth(metadata: Metadata, env: Environment, now: Date, person
     credentials,
     users,
     tokens,
-    /** The caller with the bearer token of an `Authorization` header. Throws an `ApiError` 403. */
+    /** The caller with the token of an `Authorization` header. Throws an `ApiError` 403. */
     authenticate(authorization: string | undefined): Caller {
-      const given = /^Bearer +(\S+) *$/i.exec(authorization ?? '')?.[1];
+      const given = tokenIn(authorization ?? '');
       if (given === undefined) throw unknownCaller('no token: send the header "Authorization: Bearer <token>"');
       const token = tokens.find(given);
       if (token === undefined) throw unknownCaller('the token is not known here, or has expired');
@@ -87,6 +87,13 @@ export function openAuth(metadata: Metadata, env: Environment, now: Date, person
     /** Call it once the credentials are printed: later starts then create no others. */
     noteTold: (): void => metadata.setFact(TOKENS_DUE, 'no'),
   };
+}
+
+/** `Bearer TOKEN`, as shippers of other services send it `Splunk TOKEN`, or the password of `Basic` and `ApiKey`. */
+function tokenIn(authorization: string): string | undefined {
+  const [, scheme = '', value = ''] = /^(Bearer|Splunk|Basic|ApiKey) +(\S+) *$/i.exec(authorization) ?? [];
+  if (!/^(?:basic|apikey)$/i.test(scheme)) return value || undefined;
+  return /^[^:]*:(\S+)$/.exec(Buffer.from(value, 'base64').toString())?.[1];
 }
 
 /** As RFC 6750 has it: the header tells a token that is none from one that may not do this. */

@@ -58,12 +58,12 @@ export function openUsers(metadata: Metadata, now: Date) {
       if (users.size >= SERVICE_USERS) throw badRequest(`there are ${SERVICE_USERS} users already, the most that this service keeps`);
       return add(randomUUID(), user, new Date().toISOString());
     },
-    /** Throws an `ApiError`: 400 for the first owner. */
-    setRole(id: string, role: Role): User {
+    /** Throws an `ApiError`: 400 for another role of the first owner. */
+    update(id: string, changes: Partial<Pick<User, 'name' | 'role'>>): User {
       const user = get(id);
-      checkChangeable(user);
-      db.prepare('update users set role = ? where id = ?').run(role, user.id);
-      const changed: User = { ...user, role };
+      const changed: User = { ...user, ...changes };
+      if (changed.role !== user.role) checkChangeable(user);
+      db.prepare('update users set name = ?, role = ? where id = ?').run(changed.name, changed.role, user.id);
       users.set(user.id, changed);
       return changed;
     },

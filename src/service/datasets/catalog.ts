@@ -36,7 +36,11 @@ export interface Dataset {
   readonly table: string;
   readonly created: string;
   readonly who: string;
+  /** What clients take it to be for, one of `DATASET_KINDS`. */
+  readonly kind?: string;
   description: string;
+  /** When it was last changed; empty: never. */
+  updated?: string;
   /** Events older than this are deleted; 0: never. */
   retentionDays: number;
   /** Flattened name → type bits. Changed only by `noteFields`. */
@@ -51,16 +55,18 @@ export interface Dataset {
   mapFields: readonly string[];
 }
 
-type Facts = Pick<Dataset, 'name' | 'description' | 'created' | 'who'>;
+type Facts = Pick<Dataset, 'name' | 'description' | 'created' | 'who' | 'kind' | 'updated'>;
 
 /** A dataset that nothing was stored in yet. */
-export const newDataset = (id: number, { name, description, created, who }: Facts): Dataset => ({
+export const newDataset = (id: number, { name, description, created, who, kind = '', updated = '' }: Facts): Dataset => ({
   id,
   name,
   table: tableOf(id),
   created,
   who,
+  kind,
   description,
+  updated,
   retentionDays: 0,
   fields: new Map(),
   notes: new Map(),
@@ -87,7 +93,7 @@ export async function openCatalog(metadata: Metadata, engine: Engine, log: Log, 
   /** Names of datasets that are being made. */
   const making = new Set<string>();
   const byText = db.prepare('select id from datasets where name = ?');
-  const insert = db.prepare('insert into datasets (name, description, created, who) values (?, ?, ?, ?)');
+  const insert = db.prepare('insert into datasets (name, description, created, who, kind) values (?, ?, ?, ?, ?)');
   const setNote = db.prepare('insert or replace into field_notes values (?, ?, ?, ?, ?)');
   const setField = db.prepare('insert into fields values (?, ?, ?) on conflict do update set types = excluded.types');
 
@@ -149,7 +155,7 @@ export async function openCatalog(metadata: Metadata, engine: Engine, log: Log, 
       return dataset;
     },
     /** Throws an `ApiError` 400 for a bad name, 409 when it exists. */
-    async create(name: string, description: string, who: string): Promise<Dataset> {
+    async create(name: string, description: string, who: string, kind: string): Promise<Dataset> {
       if (!/^[A-Za-z0-9-]{1,128}$/.test(name))
         throw badRequest(`dataset name ${quote(name)}: wanted 1 to 128 characters of A-Z, a-z, 0-9 and -`);
       if (byName.size >= most.datasets)
@@ -160,8 +166,8 @@ export async function openCatalog(metadata: Metadata, engine: Engine, log: Log, 
       try {
         // One of an attempt that failed, on a full disk.
         for (const { id } of byText.all(name)) await forget(id as number);
-        const id = noted(0, description.length, () => Number(insert.run(name, description, created, who).lastInsertRowid));
-        const dataset = newDataset(id, { name, description, created, who });
+        const id = noted(0, description.length, () => Number(insert.run(name, description, created, who, kind).lastInsertRowid));
+        const dataset = newDataset(id, { name, description, created, who, kind });
         try {
           await engine.createTable(dataset.table);
         } catch (error) {
@@ -183,11 +189,12 @@ export async function openCatalog(metadata: Metadata, engine: Engine, log: Log, 
         mapFields = dataset.mapFields,
       }: { readonly description?: string; readonly retentionDays?: number; readonly mapFields?: readonly string[] },
     ): void {
-      const set = db.prepare('update datasets set description = ?, retention_days = ?, map_fields = ? where id = ?');
+      const set = db.prepare('update datasets set description = ?, retention_days = ?, map_fields = ?, updated = ? where id = ?');
+      const updated = new Date().toISOString();
       noted(dataset.description.length, description.length, () =>
-        set.run(description, retentionDays, JSON.stringify(mapFields), dataset.id),
+        set.run(description, retentionDays, JSON.stringify(mapFields), updated, dataset.id),
       );
-      Object.assign(dataset, { description, retentionDays, mapFields });
+      Object.assign(dataset, { description, retentionDays, mapFields, updated });
     },
     /** Waits for the requests that use the dataset, then removes everything of it. */
     async remove(dataset: Dataset): Promise<void> {

@@ -18,12 +18,14 @@ const retention = {
   retentionDays: z.int().min(0).max(SERVICE_RETENTION_DAYS).nullish(),
 };
 
-/** Events of any kind are stored alike; metrics have another form. */
+/** What datasets are for, in the words of this API family; the first where a request says nothing. Events of every kind are stored alike. */
+const DATASET_KINDS = ['axiom:events:v1', 'otel:logs:v1', 'otel:traces:v1', 'otel:metrics:v1'] as const;
+
+/** `events` is what this service called the first kind. */
 const kind = z
-  .string()
-  .max(64)
-  .regex(/^(?:events|[a-z]+:(?:events|logs|traces):v\d+)$/, 'this service stores events only')
-  .nullish();
+  .enum([...DATASET_KINDS, 'events'])
+  .nullish()
+  .transform((given) => (given === 'events' ? undefined : given) ?? DATASET_KINDS[0]);
 /** Where a hosted service would keep it. */
 const place = z.string().max(SERVICE_NAME_LENGTH).nullish();
 
@@ -39,21 +41,22 @@ export const DATASET = z.object({
   created: z.iso.datetime({ precision: 3 }),
   who: z.string(),
   integrationConfigs: z.array(z.string()).register(CLIENT_TYPES, looser),
+  kind: z.enum(DATASET_KINDS).register(CLIENT_TYPES, looser),
+  region: z.string().register(CLIENT_TYPES, looser),
+  edgeDeployment: z.string().register(CLIENT_TYPES, looser),
 });
 
 /** What newer clients read, too. */
 export const DATASET_V2 = DATASET.extend({
-  kind: z.string(),
+  updatedAt: z.iso.datetime(),
   canWrite: z.boolean(),
   useRetentionPeriod: z.boolean(),
   retentionDays: z.int(),
   mapFields: z.array(z.string()),
-  region: z.string(),
-  edgeDeployment: z.string(),
 });
 
 /** The one place that there is. */
-const HERE = 'local';
+export const HERE = 'local';
 
 export const FIELD = z.object({
   name: z.string(),
@@ -69,28 +72,38 @@ export const FIELD_CHANGES = z.strictObject({
   description,
 });
 
-const FIELD_NAME = z.string().min(1).max(SERVICE_NAME_LENGTH);
+const FIELD_NAME = z
+  .string()
+  .max(SERVICE_NAME_LENGTH)
+  .regex(/^[A-Za-z][\w.-]*$/, 'wanted a letter, then letters, digits, _, . and -');
 export const MAP_FIELD = z.strictObject({ name: FIELD_NAME });
-export const MAP_FIELDS = z.array(FIELD_NAME).max(SERVICE_MAP_FIELDS);
+export const MAP_FIELDS = z
+  .array(FIELD_NAME)
+  .max(SERVICE_MAP_FIELDS)
+  .refine((names) => new Set(names).size === names.length, 'a name stands twice');
 
-export const viewOf = ({ name, description: text, created, who }: Dataset): z.infer<typeof DATASET> => ({
+/** Of one dataset among all. */
+export const DATASET_FIELDS = z.object({ datasetName: z.string(), fields: z.array(FIELD) });
+
+export const viewOf = ({ name, description: text, created, who, kind: what }: Dataset): z.infer<typeof DATASET> => ({
   id: name,
   name,
   description: text,
   created,
   who,
   integrationConfigs: [],
+  kind: (what || DATASET_KINDS[0]) as (typeof DATASET_KINDS)[number],
+  region: HERE,
+  edgeDeployment: HERE,
 });
 
 export const viewOfV2 = (dataset: Dataset): z.infer<typeof DATASET_V2> => ({
   ...viewOf(dataset),
-  kind: 'events',
+  updatedAt: dataset.updated || dataset.created,
   canWrite: true,
   useRetentionPeriod: dataset.retentionDays > 0,
   retentionDays: dataset.retentionDays,
   mapFields: [...dataset.mapFields],
-  region: HERE,
-  edgeDeployment: HERE,
 });
 
 /** The service's own two fields, then the dataset's by name. */

@@ -54,8 +54,11 @@ function kindOf(schema: JsonSchema): string {
   return description === undefined ? kind : `${kind}, ${description}`;
 }
 
-/** A time that may be left out. Go clients send the year 1 for one that is not set. */
+/** Go clients send the year 1 for a time that is not set. */
+export const isUnset = (time: string): boolean => /^000[01]-/.test(time);
+
+/** A time that may be left out. */
 export const optionalTime = z.iso
   .datetime({ offset: true })
   .nullish()
-  .transform((text) => (text && !/^000[01]-/.test(text) ? text : undefined));
+  .transform((text) => (text && !isUnset(text) ? text : undefined));

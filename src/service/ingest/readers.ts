@@ -106,17 +106,51 @@ function readLines(lines: readonly string[], mostValues: number): EventReader {
   };
 }
 
-/** An array of events, one object, or objects separated by newlines. Throws an `ApiError` 400 for anything else. */
+/** Objects one behind another: those of lines, of which one that is broken costs itself, else those of the whole text. */
+function objectsIn(text: string): readonly string[] | undefined {
+  const lines: string[] = [];
+  addLines(lines, text);
+  for (const parts of [lines, [text]]) {
+    const objects = parts.flatMap(cut);
+    checkCount(objects.length);
+    if (objects.length > 1 && parseObject(objects[0]!)) return objects;
+  }
+  return undefined;
+}
+
+/** Cuts a text where an object ended and another begins. */
+function cut(text: string): string[] {
+  const pieces: string[] = [];
+  let depth = 0;
+  let from = 0;
+  let hasBegun = false;
+  for (let at = 0; at < text.length; at++) {
+    const char = text.charCodeAt(at);
+    if (char === QUOTE) at = endOfText(text, at);
+    else if (char === BRACE && depth++ === 0) {
+      if (hasBegun) from = pieces.push(text.slice(from, at)) && at;
+      hasBegun = true;
+    } else if (char === BRACE_END && depth > 0) depth--;
+  }
+  return [...pieces, text.slice(from)];
+}
+
+/** Where the quoted text that begins at `at` has its last quote. */
+function endOfText(text: string, at: number): number {
+  for (at++; at < text.length && text.charCodeAt(at) !== QUOTE; at++) if (text.charCodeAt(at) === BACKSLASH) at++;
+  return at;
+}
+
+/** An array of events, one object, or objects one behind another. Throws an `ApiError` 400 for anything else. */
 export function readJson(text: string, mostValues = Number.POSITIVE_INFINITY): EventReader {
   if (hasMoreValues(text, mostValues)) throw tooManyValues(mostValues);
   let parsed: unknown;
   try {
     parsed = JSON.parse(text);
   } catch (error) {
-    const lines: string[] = [];
-    if (text.trimStart().startsWith('{')) addLines(lines, text);
-    if (lines.length < 2 || !parseObject(lines[0]!)) throw badRequest(`the body is not JSON: ${messageOf(error)}`);
-    return { ...readLines(lines, mostValues), envelopes: true, scalars: false };
+    const objects = text.trimStart().startsWith('{') ? objectsIn(text) : undefined;
+    if (!objects) throw badRequest(`the body is not JSON: ${messageOf(error)}`);
+    return { ...readLines(objects, mostValues), envelopes: true, scalars: false };
   }
   if (typeof parsed !== 'object' || parsed === null) throw badRequest('the body is not a JSON array of events, nor an event');
   const values = listOf(parsed);
@@ -237,7 +271,7 @@ function typed(text: string): string | number | bigint | boolean | undefined {
   return isNumber ? number : text;
 }
 
-const [QUOTE, COMMA, BRACKET, BACKSLASH, BRACE] = [34, 44, 91, 92, 123];
+const [QUOTE, COMMA, BRACKET, BACKSLASH, BRACE, BRACE_END] = [34, 44, 91, 92, 123, 125];
 
 /** Whether a text has more than `most` numbers, texts, arrays and objects. Counts too many in a text that is not JSON. */
 function hasMoreValues(text: string, most: number): boolean {
@@ -246,9 +280,8 @@ function hasMoreValues(text: string, most: number): boolean {
   let count = 1;
   for (let at = 0; at < text.length; at++) {
     const char = text.charCodeAt(at);
-    if (char === QUOTE) {
-      for (at++; at < text.length && text.charCodeAt(at) !== QUOTE; at++) if (text.charCodeAt(at) === BACKSLASH) at++;
-    } else if ((char === COMMA || char === BRACKET || char === BRACE) && ++count > most) return true;
+    if (char === QUOTE) at = endOfText(text, at);
+    else if ((char === COMMA || char === BRACKET || char === BRACE) && ++count > most) return true;
   }
   return false;
 }

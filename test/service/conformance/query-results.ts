@@ -294,7 +294,7 @@ describe('results of queries by text', () => {
       ]); // prettier-ignore
       expect(buckets).toEqual({ series: [], totals: [] });
       expect(request).toMatchObject({
-        filter: { op: '<=', field: 'seq', value: 10 }, order: [{ field: '_time', desc: false }], resolution: 'auto', aggregations: [], groupBy: [], limit: 2,
+        filter: null, order: [{ field: '_time', desc: false }], resolution: 'auto', aggregations: [], groupBy: [], limit: 2,
         startTime: ALWAYS.startTime, endTime: ALWAYS.endTime, cursor: '', includeCursor: false, continuationToken: '', project: [], virtualFields: [], fieldsMeta: null,
       }); // prettier-ignore
     });

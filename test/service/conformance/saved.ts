@@ -111,7 +111,8 @@ describe('starred queries', () => {
       metadata: { a: 'b' },
     };
     const made = await client.call('POST', PATH, { ...asOwner(), body: wanted });
-    expect([made.status, made.json]).toEqual([200, { ...wanted, id: expect.any(String), who: expect.any(String) }]);
+    const query = { ...wanted.query, queryOptions: {} };
+    expect([made.status, made.json]).toEqual([200, { ...wanted, query, id: expect.any(String), who: expect.any(String) }]);
     const one = `${PATH}/${made.json['id'] as string}`;
     const names = async (query: string): Promise<number> =>
       ((await client.call('GET', `${PATH}?${query}`, asOwner())).json as unknown as Rows).filter(({ id }) => id === made.json['id']).length;
@@ -203,7 +204,7 @@ describe('one organisation', () => {
 });
 
 describe('what this service has not', () => {
-  test.each(['monitors', 'notifiers', 'dashboards'])('%s are 501 with a sentence, with a token', async (name) => {
+  test.each(['monitors', 'notifiers', 'dashboards'])('%s are 404 with a sentence, with a token', async (name) => {
     for (const [method, path] of [
       ['GET', `/v2/${name}`],
       ['POST', `/v2/${name}`],
@@ -212,7 +213,7 @@ describe('what this service has not', () => {
     ] as const) {
       const body = method === 'GET' ? {} : { body: {} };
       expect((await client.call(method, path, body)).json).toEqual({
-        code: 501,
+        code: 404,
         message: expect.stringContaining(`this service has no ${name}`),
       });
       expect((await client.call(method, path, { ...body, token: '' })).status).toBe(403);

@@ -7,6 +7,7 @@ import './datasets.ts';
 import './fields.ts';
 import './trim.ts';
 import './saved.ts';
+import './clients.ts';
 import './virtual-fields.ts';
 import './errors.ts';
 import './openapi.ts';

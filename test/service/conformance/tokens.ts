@@ -59,7 +59,7 @@ describe('API tokens', () => {
   });
 
   test('names that every object has are no grants', async () => {
-    const { token } = await create({ datasetCapabilities: {}, orgCapabilities: {} });
+    const { token } = await create({ orgCapabilities: { annotations: ['read'] } });
     for (const name of ['constructor', 'toString', '__proto__', 'hasOwnProperty']) expect(await ingest(name, token)).toBe(403);
   });
 
@@ -155,7 +155,7 @@ describe('API tokens', () => {
     const kept = { datasetCapabilities: { a: { query: ['read'] } }, expiresAt: '2200-01-01T00:00:00Z' };
     const { id } = await create(kept);
     expect((await client.call('POST', `/v2/tokens/${id}/regenerate`, { ...asOwner(), body: {} })).json).toMatchObject(kept);
-    const expired = await create({ expiresAt: '2020-01-01T00:00:00Z' });
+    const expired = await create({ ...kept, expiresAt: '2020-01-01T00:00:00Z' });
     const again = (body: object) => client.call('POST', `/v2/tokens/${expired.id}/regenerate`, { ...asOwner(), body });
     expect((await again({})).json).toEqual({ code: 400, message: expect.stringContaining('newTokenExpiresAt') });
     expect((await again({ newTokenExpiresAt: '2200-01-01T00:00:00Z' })).status).toBe(200);
@@ -163,14 +163,14 @@ describe('API tokens', () => {
 
   test('the old text of a token that is regenerated with fewer rights keeps the rights that it had', async ({ made: name }) => {
     const old = await create({ datasetCapabilities: { [name]: { ingest: ['create'] } } });
-    const body = { existingTokenExpiresAt: '2200-01-01T00:00:00Z', newToken: { name: 'none' } };
+    const body = { existingTokenExpiresAt: '2200-01-01T00:00:00Z', newToken: { name: 'none', orgCapabilities: { annotations: ['read'] } } };
     const { json } = await client.call('POST', `/v2/tokens/${old.id}/regenerate`, { ...asOwner(), body });
     expect([await ingest(name, old.token), await ingest(name, json['token'] as string)]).toEqual([200, 403]);
   });
 
   test('a token cannot regenerate one with rights that it has not', async () => {
     const { token } = await create({ orgCapabilities: { apiTokens: ['update'] } });
-    const weak = await create({});
+    const weak = await create({ orgCapabilities: { apiTokens: ['update'] } });
     const body = { newToken: { name: 'strong', orgCapabilities: { datasets: ['delete'] } } };
     expect((await client.call('POST', `/v2/tokens/${weak.id}/regenerate`, { token, body })).status).toBe(403);
     expect((await client.call('POST', `/v2/tokens/${weak.id}/regenerate`, { token, body: {} })).status).toBe(200);
@@ -183,16 +183,19 @@ describe('API tokens', () => {
   });
 
   test('a reply has the keys that clients know and no others', async () => {
-    const keys = 'created datasetCapabilities description expiresAt id name orgCapabilities samlAuthenticated viewCapabilities'.split(' ');
+    const keys = 'datasetCapabilities description expiresAt id name orgCapabilities'.split(' ');
     const views = { errors: { query: ['read'] } };
     const made = await client.call('POST', '/v2/tokens', { ...asOwner(), body: { name: 'keys', viewCapabilities: views } });
-    expect(Object.keys(made.json).sort()).toEqual([...keys, 'token'].sort());
+    expect(Object.keys(made.json).sort()).toEqual([...keys, 'token', 'viewCapabilities'].sort());
     const one = (await client.call('GET', `/v2/tokens/${made.json['id'] as string}`, asOwner())).json;
-    expect(one).toMatchObject({ viewCapabilities: views, samlAuthenticated: false });
+    expect(one).toMatchObject({ viewCapabilities: views });
     const again = (await client.call('POST', `/v2/tokens/${made.json['id'] as string}/regenerate`, { ...asOwner(), body: {} })).json;
-    expect(Object.keys(again).sort()).toEqual([...keys, 'token'].sort());
+    expect(Object.keys(again).sort()).toEqual([...keys, 'token', 'viewCapabilities'].sort());
     const all = (await client.call('GET', '/v2/tokens', asOwner())).json as unknown as object[];
-    for (const each of [one, ...all]) expect(Object.keys(each).sort()).toEqual(keys);
+    for (const { viewCapabilities, ...each } of all as { viewCapabilities?: object }[]) {
+      expect(Object.keys(each).sort()).toEqual(keys);
+      expect(viewCapabilities).not.toEqual({});
+    }
   });
 
   test.each([
@@ -201,7 +204,7 @@ describe('API tokens', () => {
     ['/v2/tokens/#/regenerate', { new_token: {} }, 'new_token'],
     ['/v2/tokens/#/regenerate', { newToken: { name: 'x', expiry: 1 } }, 'newToken.expiry'],
   ])('%s with %j is refused, and the unknown key named', async (path, body, key) => {
-    const { id } = await create({});
+    const { id } = await create({ orgCapabilities: { datasets: ['read'] } });
     const { json } = await client.call('POST', path.replace('#', id), { ...asOwner(), body });
     expect(json).toEqual({ code: 400, message: expect.stringContaining(`unknown key "${key}"`) });
   });
@@ -238,8 +241,11 @@ describe('API tokens', () => {
     { orgCapabilities: { datasets: 'all' } },
     { kind: 'royal' },
     { user: 'owner@localhost' },
-    { kind: 'personal', datasetCapabilities: { logs: { query: ['read'] } } },
+    { kind: 'personal', orgCapabilities: {}, datasetCapabilities: { logs: { query: ['read'] } } },
   ])('%j is refused', async (change) => {
-    expect((await client.call('POST', '/v2/tokens', { ...asOwner(), body: { name: 'x', ...change } })).status).toBe(400);
+    expect(
+      (await client.call('POST', '/v2/tokens', { ...asOwner(), body: { name: 'x', orgCapabilities: { datasets: ['read'] }, ...change } }))
+        .status,
+    ).toBe(400);
   });
 });

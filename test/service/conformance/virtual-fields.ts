@@ -241,16 +241,24 @@ describe('map fields', () => {
     const list = async () => (await client.call('GET', path)).json;
     expect(await list()).toEqual([]);
     expect((await client.call('POST', path, { body: { name: 'attributes.custom' } })).json).toEqual({ name: 'attributes.custom' });
-    expect((await client.call('POST', path, { body: { name: 'attributes.custom' } })).json).toEqual({ name: 'attributes.custom' });
+    expect((await client.call('POST', path, { body: { name: 'attributes.custom' } })).status).toBe(409);
     expect(await list()).toEqual(['attributes.custom']);
-    expect((await client.call('PUT', path, { body: ['b', 'a', 'b'] })).json).toEqual(['b', 'a']);
+    expect((await client.call('PUT', path, { body: ['b', 'a'] })).json).toEqual(['b', 'a']);
     expect((await client.call('GET', `/v1/datasets/${name}/mapfields`)).json).toEqual(['b', 'a']);
     expect((await client.call('GET', `/v2/datasets/${name}`)).json['mapFields']).toEqual(['b', 'a']);
     expect((await client.call('DELETE', `${path}/b`)).status).toBe(204);
     expect((await client.call('DELETE', `${path}/b`)).status).toBe(404);
     expect(await list()).toEqual(['a']);
-    for (const body of [{}, { name: '' }, { name: 'x', more: 1 }]) expect((await client.call('POST', path, { body })).status).toBe(400);
-    expect((await client.call('PUT', path, { body: ['a', 5] })).status).toBe(400);
+    for (const body of [{}, { name: '' }, { name: 'x', more: 1 }, { name: '__invalid__' }, { name: 'a b' }])
+      expect((await client.call('POST', path, { body })).status).toBe(400);
+    for (const body of [
+      ['a', 5],
+      ['b', 'b'],
+      ['b', '__invalid__'],
+      ['b', ''],
+    ])
+      expect((await client.call('PUT', path, { body })).status).toBe(400);
+    expect(await list()).toEqual(['a']);
     expect((await client.call('GET', '/v2/datasets/nowhere-at-all/mapfields')).status).toBe(404);
     const token = await tokenOf({ [name]: { query: ['read'] } });
     expect((await client.call('GET', path, { token })).status).toBe(200);
