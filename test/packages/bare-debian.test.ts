@@ -1,6 +1,6 @@
 /**
- * A bare Debian 12 without Node, and somebody who has only README.md: the lines of its part `On a server` are typed as they stand there, and
- * the machine's own logs are in the service. The base is made by mmdebstrap from this machine's own sources; what an operator waits for is
+ * A bare Debian 12 without Node, and somebody who has only docs/install.md: the lines of its part `From the package to your first events` are typed
+ * as they are, and the machine's own logs are in the service. The base is made by mmdebstrap from this machine's own sources; what an operator waits for is
  * timed and printed.
  */
 import { spawnSync } from 'node:child_process';
@@ -26,9 +26,9 @@ function must(command: string, args: readonly string[]): void {
   if (status !== 0) throw new Error(`${command} ${args.join(' ')} ended with ${status}: ${stdout}${stderr}`);
 }
 
-/** The commands of README.md's part `On a server`, without their comments. */
-function commandsOfReadme(): string[] {
-  const [, block = ''] = /^## On a server\n.*?^```text\n(.*?)^```$/ms.exec(readFileSync(join(root, 'README.md'), 'utf8')) ?? [];
+/** Its commands, without their comments. */
+function commandsOfPage(): string[] {
+  const [, block = ''] = /^## From the package\b.*?^```text\n(.*?)^```$/ms.exec(readFileSync(join(root, 'docs/install.md'), 'utf8')) ?? [];
   return block
     .trimEnd()
     .split('\n')
@@ -46,7 +46,7 @@ function makeBase(folder: string): void {
 }
 
 test.skipIf(!canMake)(
-  `on a bare Debian 12, README’s lines bring the machine’s own logs into the service${needed}`,
+  `on a bare Debian 12, the lines of docs/install.md bring the machine’s own logs into the service${needed}`,
   async () => {
     const folder = mkdtempSync(join(tmpdir(), 'tailrace-bare-'));
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
@@ -71,7 +71,7 @@ test.skipIf(!canMake)(
       return status === 0 ? Number(/^\d+$/m.exec(out)?.[0] ?? 0) : 0;
     };
 
-    const [install, edit, token, restart, status, ...more] = commandsOfReadme();
+    const [install, edit, token, restart, status, ...more] = commandsOfPage();
     expect([install, edit, more]).toEqual([`apt install ./${deb}`, 'editor /etc/tailrace/tailrace.yaml', []]);
     machine.copyIn(join(packages, deb), `/srv/${deb}`);
     const startedMs = performance.now();
