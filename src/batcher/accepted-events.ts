@@ -9,72 +9,48 @@ import type { Batch } from './batch.ts';
 import { type SettledAs, worseOf } from './accounting.ts';
 import type { HeldSpan } from './span.ts';
 
-/** Accepted events of one span that fared alike. */
-interface EventRun {
-  readonly span: HeldSpan;
-  /** Place of the first in its span. */
-  readonly first: number;
-  readonly events: number;
-  /** How many are sent of each. */
-  readonly sent: number;
-  readonly unsent: Unsent;
-  /** Place in the body of the first that is sent. */
-  readonly firstSent: number;
-}
+/**
+ * Takes accepted events of one span that fared alike: `first` is the place of the first in its span, `sent` how many are sent of each,
+ * `firstSent` the place in the body of the first that is sent.
+ */
+type Visit = (span: HeldSpan, first: number, events: number, sent: number, unsent: Unsent, firstSent: number) => void;
 
-function* eventRuns({ spans, fates }: Batch): Generator<EventRun> {
+/** Makes no object for a run: where events go to many datasets, each event of one is a run of its own. */
+function walkRuns({ spans, fates }: Batch, visit: Visit): void {
   let firstSent = 0;
-  if (!fates) {
-    for (const span of spans) {
-      yield { span, first: 0, events: span.events, sent: 1, unsent: 'none', firstSent };
-      firstSent += span.events;
-    }
-    return;
-  }
-  const held = spans.values();
-  let span = held.next().value;
+  let index = 0;
   let first = 0;
-  for (const run of fates.runs()) {
-    for (let left = run.events; left > 0;) {
-      while (span && first === span.events) {
-        span = held.next().value;
-        first = 0;
-      }
+  const take = (count: number, sent: number, unsent: Unsent): void => {
+    for (let left = count; left > 0;) {
+      for (; spans[index]?.events === first; index++) first = 0;
+      const span = spans[index];
       if (!span) throw new Error('a batch has more fates than events');
       const events = Math.min(left, span.events - first);
-      yield { ...run, span, first, events, firstSent };
+      visit(span, first, events, sent, unsent, firstSent);
       first += events;
-      firstSent += events * run.sent;
+      firstSent += events * sent;
       left -= events;
     }
-  }
+  };
+  if (fates) fates.walk(take);
+  else for (const { events } of spans) take(events, 1, 'none');
 }
 
 /** Settles every event of the batch in its accounting; `refused` tells what became of the sent ones that were not stored, by their place in the body. */
 export function settleEvents(batch: Batch, refused: ReadonlyMap<number, { readonly fate?: 'kept' | 'dropped' }>): void {
-  for (const { span, first, events, sent, unsent, firstSent } of eventRuns(batch)) {
-    const fateOf = (index: number): SettledAs => {
-      const refusal = refused.get(index);
-      return refusal === undefined ? 'delivered' : refusal.fate === 'dropped' ? 'dropped' : 'dead_lettered';
-    };
+  walkRuns(batch, ({ accounting, firstEvent }, first, events, sent, unsent, firstSent) => {
     const rest = unsent === 'none' ? 'filtered' : unsent === 'dead_lettered' ? batch.withheld.fate : unsent;
-    const outcomeOf = (event: number): SettledAs => {
+    const start = firstEvent + first;
+    if (refused.size === 0) return accounting.settle(start, start + events, sent === 0 ? rest : worseOf(rest, 'delivered'));
+    for (let event = 0; event < events; event++) {
       let worst: SettledAs = rest;
-      for (let sub = 0; sub < sent; sub++) worst = worseOf(worst, fateOf(firstSent + event * sent + sub));
-      return worst;
-    };
-    const start = span.firstEvent + first;
-    let from = 0;
-    let as = events > 0 ? outcomeOf(0) : rest;
-    for (let event = 1; event < events && refused.size > 0; event++) {
-      const next = outcomeOf(event);
-      if (next === as) continue;
-      span.accounting.settle(start + from, start + event, as);
-      from = event;
-      as = next;
+      for (let sub = 0; sub < sent; sub++) {
+        const refusal = refused.get(firstSent + event * sent + sub);
+        worst = worseOf(worst, !refusal ? 'delivered' : refusal.fate === 'dropped' ? 'dropped' : 'dead_lettered');
+      }
+      accounting.settle(start + event, start + event + 1, worst);
     }
-    span.accounting.settle(start + from, start + events, as);
-  }
+  });
 }
 
 /** Where a dead letter comes from. */
@@ -94,15 +70,17 @@ function originOf({ owner, dataset }: Batch, { source, stream, from, to }: HeldS
 }
 
 /** The origins of events that are sent, by their places in the body. */
-export function* originsOf<T>(batch: Batch, wanted: ReadonlyMap<number, T>): Generator<{ index: number; what: T; origin: Origin }> {
-  for (const { span, first, events, sent, firstSent } of eventRuns(batch)) {
+export function originsOf<T>(batch: Batch, wanted: ReadonlyMap<number, T>): { index: number; what: T; origin: Origin }[] {
+  const found: { index: number; what: T; origin: Origin }[] = [];
+  walkRuns(batch, (span, first, events, sent, _, firstSent) => {
     for (let index = firstSent; index < firstSent + events * sent; index++) {
       const what = wanted.get(index);
       if (what === undefined) continue;
       const place = index - firstSent;
-      yield { index, what, origin: originOf(batch, span, first + Math.floor(place / sent), sent > 1 ? place % sent : undefined) };
+      found.push({ index, what, origin: originOf(batch, span, first + Math.floor(place / sent), sent > 1 ? place % sent : undefined) });
     }
-  }
+  });
+  return found;
 }
 
 /** The events that are withheld from the service, each with its origin. */

@@ -51,18 +51,18 @@ export class Accounting {
     const from = this.accepted;
     this.accepted += events;
     if (sinks === 1) return;
-    for (const [index, first, end] of pageRanges(from, this.accepted)) {
+    inPages(from, this.accepted, (index, first, end) => {
       const page = this.#pageOf(index);
       page.numbers.fill(sinks * ONE_SINK, first, end);
       page.open += end - first;
       this.#keep(index, page, end);
-    }
+    });
   }
 
   /** One sink settles the events numbered `[from, to)`. */
   settle(from: number, to: number, as: SettledAs): void {
     const outcome = OUTCOMES.indexOf(as);
-    for (const [index, first, end] of pageRanges(from, to)) {
+    inPages(from, to, (index, first, end) => {
       const events = end - first;
       const shared = this.#shared.get(index);
       if (shared === undefined) this.settled[as] += events;
@@ -80,7 +80,7 @@ export class Accounting {
         }
         this.#keep(index, page, end);
       }
-    }
+    });
   }
 
   /** The number of `events` events that are alike once one more sink has settled them. */
@@ -106,12 +106,11 @@ export class Accounting {
   }
 }
 
-/** Where the events numbered `[from, to)` are: page, first event in it, and end. */
-function* pageRanges(from: number, to: number): Generator<[index: number, first: number, end: number]> {
-  for (let at = from; at < to;) {
-    const first = at % PAGE_EVENTS;
+/** Calls `visit` with each page that the events numbered `[from, to)` are in: its index, their first place in it, and their end. */
+function inPages(from: number, to: number, visit: (index: number, first: number, end: number) => void): void {
+  for (let at = from, first = at % PAGE_EVENTS; at < to; first = 0) {
     const end = Math.min(PAGE_EVENTS, first + to - at);
-    yield [Math.floor(at / PAGE_EVENTS), first, end];
+    visit(Math.floor(at / PAGE_EVENTS), first, end);
     at += end - first;
   }
 }

@@ -125,8 +125,8 @@ function isEmptyText(bytes: Buffer, from: number, to: number): boolean {
   return true;
 }
 
-/** The sum of the block that was cut last, up to the cut. */
-let cut: { readonly block: Block; readonly at: number; readonly sum: number } | undefined;
+/** The block that was cut last, and the sums of its bytes up to each cut: several sinks and datasets cut it at the same places. */
+let cuts: { readonly block: Block; readonly upTo: Map<number, number> } | undefined;
 
 /** Each event by its own position, so that the sum is the same however blocks and spans are cut. */
 function sumOfEvents({ window, start, ends, offset }: Block, positions: readonly number[], from: number, to: number): number {
@@ -138,14 +138,17 @@ function sumOfEvents({ window, start, ends, offset }: Block, positions: readonly
   return sum;
 }
 
-/** The content sum of the stream's bytes in a range of the block. Where the source knows the sum of the whole, the last part is the difference. */
+/** The content sum of the stream's bytes in a range of the block. Where the sums up to its ends are known, it is their difference. */
 export function sumOf(block: Block, from: number, to: number): number {
   if (block.positions) return sumOfEvents(block, block.positions, block.start + from, block.start + to);
   const length = streamLength(block);
   if (from === 0 && to === length && block.sum !== undefined) return block.sum;
-  const before = from === 0 ? { at: 0, sum: 0 } : cut?.block === block ? cut : undefined;
-  if (block.sum === undefined || before?.at !== from) return contentSum(streamBytes(block, from, to), block.offset + from);
-  const sum = to === length ? subtractSums(block.sum, before.sum) : contentSum(streamBytes(block, from, to), block.offset + from);
-  cut = { block, at: to, sum: addSums(before.sum, sum) };
+  if (cuts?.block !== block) cuts = { block, upTo: new Map([[0, 0]]) };
+  const { upTo } = cuts;
+  if (block.sum !== undefined) upTo.set(length, block.sum);
+  const [before, after] = [upTo.get(from), upTo.get(to)];
+  if (before !== undefined && after !== undefined) return subtractSums(after, before);
+  const sum = contentSum(streamBytes(block, from, to), block.offset + from);
+  if (before !== undefined) upTo.set(to, addSums(before, sum));
   return sum;
 }

@@ -6,13 +6,6 @@ import { UNSENT, type Unsent } from '../core/shaping.ts';
 
 const NUMBERS = 3;
 
-export interface FateRun {
-  readonly events: number;
-  /** Of each. */
-  readonly sent: number;
-  readonly unsent: Unsent;
-}
-
 export class Fates {
   /** Three numbers a run: its events, how many are sent of each, and the place in UNSENT. */
   readonly #runs: number[];
@@ -48,9 +41,9 @@ export class Fates {
     for (let at = 0; at < runs.length; at += NUMBERS) this.#add(runs[at]!, runs[at + 1]!, runs[at + 2]!);
   }
 
-  *runs(): Generator<FateRun> {
-    for (let at = 0; at < this.#runs.length; at += NUMBERS)
-      yield { events: this.#runs[at]!, sent: this.#runs[at + 1]!, unsent: UNSENT[this.#runs[at + 2]!]! };
+  /** Calls `visit` for each run; `sent` is of each of its events. */
+  walk(visit: (events: number, sent: number, unsent: Unsent) => void): void {
+    for (let at = 0; at < this.#runs.length; at += NUMBERS) visit(this.#runs[at]!, this.#runs[at + 1]!, UNSENT[this.#runs[at + 2]!]!);
   }
 
   /** As the disk buffer keeps them. */

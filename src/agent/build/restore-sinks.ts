@@ -1,12 +1,12 @@
 /** Gives the batches that the last process committed and did not settle back to the sinks, before a file is read on. */
 import { restoreBatches } from '../../batcher/keep/restore.ts';
-import { partOf } from '../../batcher/fill/dataset-part.ts';
+import { DatasetPart, OWN } from '../../batcher/fill/dataset-part.ts';
 import type { SinkConfig, SourceConfig } from '../../config/model.ts';
 import type { Clock } from '../../core/time/clock.ts';
 import { codeOf } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import { baseOf, datasetOf, sinkOf } from '../../core/owner.ts';
-import type { Shaper } from '../../core/shaping.ts';
+import type { Shaped, Shaper } from '../../core/shaping.ts';
 import type { Kernel } from '../../kernel/kernel.ts';
 import type { State } from '../../state/database/store.ts';
 import type { Components } from './components.ts';
@@ -87,16 +87,17 @@ export async function restoreSinks(options: RestoreSinksOptions): Promise<void> 
 function partShaper(shaper: Shaper, owner: string, own: string, state: Pick<State, 'datasetsOf'>): Shaper {
   const wanted = datasetOf(owner);
   const others = new Set(state.datasetsOf(baseOf(owner)!));
-  const takes = (name: string | undefined): boolean =>
-    wanted === undefined ? name === undefined || name === own || !others.has(name) : name === wanted;
+  const [isWanted, isOther] = [OWN + 1, OWN + 2];
+  const memory = new DatasetPart();
+  const part = (shaped: Shaped): Shaped => {
+    const numbers = shaped.routes?.datasets.map((name = own) => (name === wanted ? isWanted : others.has(name) ? isOther : OWN));
+    return memory.of(shaped, wanted === undefined ? OWN : isWanted, numbers);
+  };
   return {
-    digest: shaper.digest,
-    isDeterministic: shaper.isDeterministic,
-    hidesFields: shaper.hidesFields,
-    shape(events) {
+    ...shaper,
+    shape: (events) => {
       const shaped = shaper.shape(events);
-      const isOwn = wanted === undefined;
-      return shaped instanceof Promise ? shaped.then((each) => partOf(each, takes, isOwn)) : partOf(shaped, takes, isOwn);
+      return shaped instanceof Promise ? shaped.then(part) : part(shaped);
     },
   };
 }

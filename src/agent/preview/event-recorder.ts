@@ -185,12 +185,14 @@ interface SealedBatch {
 
 function openBatch({ accepted, payload: { body, bytes }, refusal, withheld, fates }: Batch): SealedBatch {
   const text = Buffer.from(body.buffer, body.byteOffset, bytes).toString();
+  let isDropped = false;
+  fates?.walk((_events, _sent, unsent) => void (isDropped ||= unsent === 'dropped'));
   return {
     accepted,
     lines: text.split('\n').slice(0, -1),
     refusal,
     withheld: withheld.events.map(({ reason }) => reason),
-    isDropped: [...(fates?.runs() ?? [])].some(({ unsent }) => unsent === 'dropped'),
+    isDropped,
   };
 }
 

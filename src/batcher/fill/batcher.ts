@@ -14,7 +14,7 @@ import { endsFrom, eventEndAt } from '../block-events.ts';
 import { canRebuild, type Intake, nameOf, originOf } from './intake.ts';
 import { MemoryBudget } from './memory-budget.ts';
 import { OpenBatches } from './open-batches.ts';
-import { shapeChunk } from './shape-chunk.ts';
+import { shapeChunk, type ShapedChunk } from './shape-chunk.ts';
 import { Shapes } from './shapes.ts';
 import { type ShapedIntakeOptions, takeShaped } from './shaped-intake.ts';
 import { waitForMemory } from './wait-for-memory.ts';
@@ -63,8 +63,11 @@ export class Batcher {
 
   /** Takes the intake's lines into open batches, waiting for memory as needed. Rejects with a `StoppedError` when the wait is cancelled. */
   async take(intake: Intake): Promise<void> {
-    if (intake.shaper) await takeShaped(this.#shapedIntake(intake, intake.shaper), intake, intake.shaper);
-    else await this.#takeLines(intake);
+    const { shaper, block, start, end, accounting } = intake;
+    if (shaper) {
+      const chunks = intake.chunks ?? this.shape(block, start, end, accounting.source, shaper);
+      await takeShaped(this.#shapedIntake(intake, shaper), intake, chunks);
+    } else await this.#takeLines(intake);
     if (!intake.isRereadable() && this.#options.closesLive?.() === true) this.#open.close(nameOf(intake));
   }
 
@@ -100,14 +103,16 @@ export class Batcher {
     }
   }
 
-  /** Shapes a part of a block in the pieces in which it will be taken. */
-  async shapeAhead(block: Block, start: number, end: number, source: string, shaper: Shaper): Promise<void> {
+  /** Shapes a part of a block in chunks; what the shaper made of one is valid until the next. */
+  async *shape(block: Block, start: number, end: number, source: string, shaper: Shaper): AsyncGenerator<ShapedChunk> {
     const { kernel, scratch } = this.#options;
     if (!scratch) throw new Error('events are to be shaped by a batcher without scratch memory');
     const { template } = this.#shapes.compile(block.shape, shaper);
     while (start < end) {
       const chunk = await shapeChunk({ kernel, scratch }, template, shaper, source, block, start, end);
-      if (chunk.end === start) return;
+      if (chunk.end === start)
+        throw new Error(`nothing of the last ${end - start} bytes of a block can be taken: it does not end in a whole line`);
+      yield chunk;
       start = chunk.end;
     }
   }
@@ -190,16 +195,11 @@ export class Batcher {
   }
 
   #shapedIntake(intake: Intake, shaper: Shaper): ShapedIntakeOptions {
-    const { kernel, budget, scratch } = this.#options;
     const { block } = intake;
     // Keep the shapes that made the events: a reload may replace them while the events wait for memory.
     const shapes = this.#shapes;
-    if (!scratch) throw new Error('events are to be shaped by a batcher without scratch memory');
     return {
-      kernel,
-      scratch,
       limits: () => this.#options.limits,
-      template: shapes.compile(block.shape, shaper).template,
       digestOf: (from, to) => shapes.digestOf(block, from, to, shaper),
       openBatch: () => this.#openBatch(intake),
       waitForBatch: (position) => this.#waitForBatch(intake, position),
@@ -207,7 +207,7 @@ export class Batcher {
       sumBody: (batch, written) => this.#sumBody(batch, written),
       close: () => this.#open.close(nameOf(intake)),
       seal: (batch) => this.#options.seal(batch),
-      takeMemory: (bytes) => budget.takeAnyway(bytes),
+      takeMemory: (bytes) => this.#options.budget.takeAnyway(bytes),
     };
   }
 

@@ -1,9 +1,9 @@
 /** The batcher's input: a part of a block for one sink, and the kind of batch that it goes into. */
-import type { WrapResult } from '../../kernel/wrap-result.ts';
 import type { Block } from '../../core/block.ts';
 import type { Shaper } from '../../core/shaping.ts';
 import type { Origin } from '../batch.ts';
 import type { Accounting } from '../accounting.ts';
+import type { KernelCounts, ShapedChunk } from './shape-chunk.ts';
 
 /** A part of a block for one sink. */
 export interface Intake {
@@ -23,6 +23,8 @@ export interface Intake {
   readonly firstEvent: number;
   /** What shapes the events; undefined where they are sent as the kernel makes them. */
   readonly shaper?: Shaper | undefined;
+  /** The events where they are shaped already. */
+  readonly chunks?: Iterable<ShapedChunk> | undefined;
   /**
    * Called in the same turn in which events enter a batch, with the number of the next event, what the kernel counted, and the count of
    * failed transforms.
@@ -33,9 +35,6 @@ export interface Intake {
   /** Called with the milliseconds of the wait. */
   waited(ms: number): void;
 }
-
-/** U+FFFD written, and events whose time stands in front of a zone that cannot be told. */
-export type KernelCounts = Pick<WrapResult, 'replaced' | 'unknownZones'>;
 
 /** One batch is open for each dataset and origin. */
 export function nameOf(intake: Intake): string {

@@ -6,7 +6,7 @@ import type { Block, Lane } from '../../core/block.ts';
 import { StoppedError } from '../../core/errors.ts';
 import { windowAt } from '../block-events.ts';
 import type { Accounting } from '../accounting.ts';
-import type { KernelCounts } from './intake.ts';
+import type { KernelCounts } from './shape-chunk.ts';
 import type { Route } from './route.ts';
 
 export interface LaneOptions {
@@ -125,6 +125,7 @@ export class SourceLane implements Lane {
         end,
         firstEvent,
         shaper,
+        chunks: route.router?.chunksOf(route),
         taken,
         waits,
         waited: this.#waited,
@@ -168,6 +169,6 @@ export class SourceLane implements Lane {
 /** Routes to datasets that this part of the block names for the first time. */
 async function newRoutes(routes: readonly Route[], block: Block, start: number, end: number): Promise<Route[]> {
   const found: Route[] = [];
-  for (const router of new Set(routes.map((route) => route.router))) if (router) found.push(...(await router.prepare(block, start, end)));
+  for (const router of new Set(routes.map((route) => route.router))) if (router) found.push(...(await router.shape(block, start, end)));
   return found;
 }

@@ -2,6 +2,7 @@
 import type { Block } from '../../core/block.ts';
 import type { Shaper } from '../../core/shaping.ts';
 import type { Batcher } from './batcher.ts';
+import type { ShapedChunk } from './shape-chunk.ts';
 
 export interface Route {
   readonly sink: string;
@@ -18,6 +19,8 @@ export interface Route {
 export interface RouteGroup {
   /** The ways that are known, the sink's own dataset first. */
   routes(): readonly Route[];
-  /** Shapes a part of a block ahead; returns the ways to datasets that were not known before. */
-  prepare(block: Block, start: number, end: number): Promise<readonly Route[]>;
+  /** Shapes a part of a block; returns the ways to datasets that were not known before. */
+  shape(block: Block, start: number, end: number): Promise<readonly Route[]>;
+  /** What of that part goes this way. */
+  chunksOf(route: Route): Iterable<ShapedChunk>;
 }

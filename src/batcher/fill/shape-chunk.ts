@@ -1,8 +1,8 @@
 /** Shapes a chunk of a block: the kernel writes its events to a scratch region, and the shaper turns them into the events to send. */
-import type { KernelCounts } from './intake.ts';
 import type { Block, Region } from '../../core/block.ts';
 import { type Shaped, type Shaper, UNSENT } from '../../core/shaping.ts';
 import type { Kernel, Template } from '../../kernel/kernel.ts';
+import type { WrapResult } from '../../kernel/wrap-result.ts';
 import { endsFrom, eventEndAt, eventStarts, positionsOf } from '../block-events.ts';
 import { Fates } from '../fates.ts';
 import { findCutObjects } from './cut-objects.ts';
@@ -12,6 +12,9 @@ export interface ChunkOptions {
   readonly kernel: Kernel;
   readonly scratch: Region;
 }
+
+/** U+FFFD written, and events whose time stands in front of a zone that cannot be told. */
+export type KernelCounts = Pick<WrapResult, 'replaced' | 'unknownZones'>;
 
 export interface ShapedChunk {
   /** Accepted events. */

@@ -3,18 +3,16 @@
  * chunk waits for memory or for a script.
  */
 import { MAX_FATE_RUNS } from '../limits.ts';
-import type { Shaped, Shaper } from '../../core/shaping.ts';
-import type { Template } from '../../kernel/kernel.ts';
+import type { Shaped } from '../../core/shaping.ts';
 import type { Batch } from '../batch.ts';
 import { ONCE } from '../span.ts';
 import type { Intake } from './intake.ts';
-import { type ChunkOptions, fatesOf, shapeChunk, type ShapedChunk } from './shape-chunk.ts';
+import { fatesOf, type ShapedChunk } from './shape-chunk.ts';
 
 /** The batcher's side. */
-export interface ShapedIntakeOptions extends ChunkOptions {
+export interface ShapedIntakeOptions {
   /** Asked anew at every step: a reload may change them while a piece waits. */
   limits(): { readonly maxBytes: number; readonly maxEvents: number };
-  readonly template: Template;
   /** The digest of the window's bytes in `[from, to)`. */
   digestOf(from: number, to: number): string;
   /** The open batch, or a new one; undefined when the intake has to wait for memory. */
@@ -32,15 +30,15 @@ export interface ShapedIntakeOptions extends ChunkOptions {
   takeMemory(bytes: number): void;
 }
 
-export async function takeShaped(options: ShapedIntakeOptions, intake: Intake, shaper: Shaper): Promise<void> {
-  let { start, firstEvent } = intake;
-  while (start < intake.end) {
-    const chunk = await shapeChunk(options, options.template, shaper, intake.accounting.source, intake.block, start, intake.end);
-    if (chunk.end === start)
-      throw new Error(`nothing of the last ${intake.end - start} bytes of a block can be taken: it does not end in a whole line`);
+export async function takeShaped(
+  options: ShapedIntakeOptions,
+  intake: Intake,
+  chunks: Iterable<ShapedChunk> | AsyncIterable<ShapedChunk>,
+): Promise<void> {
+  let { firstEvent } = intake;
+  for await (const chunk of chunks) {
     await placeChunk(options, intake, chunk, firstEvent);
     firstEvent += chunk.events;
-    start = chunk.end;
   }
 }
 

@@ -177,7 +177,7 @@ export function settleShipment({ batch, refused, parts }: Shipment): void {
 /** The refused events (by index in the batch) as dead letters. */
 export function lettersOf(shipment: Shipment, refusals: ReadonlyMap<number, Refusal>): DeadLetter[] {
   const events = splitEvents(shipment.plain());
-  return [...originsOf(shipment.batch, refusals)].map(({ index, what, origin }) => ({ ...origin, ...what, event: events[index]! }));
+  return originsOf(shipment.batch, refusals).map(({ index, what, origin }) => ({ ...origin, ...what, event: events[index]! }));
 }
 
 /** The events that a transform failed on, and that must not be sent as they are, as dead letters. */
