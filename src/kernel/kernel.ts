@@ -50,12 +50,11 @@ export interface Kernel {
   /** `timestampField`: `_time` is not added to a JSON line that has this key. */
   compile(shape: EventShape, timestampField: string | undefined): Template;
   /**
-   * Turns the lines in `input.bytes[start, end)` (each ends in a newline) into NDJSON events (each ends in a newline) at
-   * `output.bytes[at, limit)`. Up to KERNEL_SLACK_BYTES beyond `limit` may be overwritten; regions have them
-   * behind their end. Bytes after the last newline are not consumed. `marks` are added to the one event, which is
-   * then wrapped even if it is JSON. With `ends` an event is not a line but ends at each of these places of `input.bytes`,
-   * the first after `start`, the last at or after `end`; in it the lines are joined by newlines, without their CRs and
-   * the empty ones around them. Only so many of them may be taken in one call.
+   * Turns the lines in `input.bytes[start, end)` (each ends in a newline) into NDJSON events (each ends in a newline) at `output.bytes[at,
+   * limit)`. Up to KERNEL_SLACK_BYTES beyond `limit` may be overwritten; regions have them after their end. Bytes after the last newline
+   * are not consumed. `marks` are added to the one event, which is then wrapped even if it is JSON. With `ends` an event is not a line but
+   * ends at each of these places of `input.bytes`, the first after `start`, the last at or after `end`; in it the lines are joined by
+   * newlines, without their CRs and the empty ones around them. One call may take only so many of them.
    */
   wrap(
     template: Template,

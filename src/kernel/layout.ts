@@ -1,4 +1,4 @@
-/** Where everything stands in the kernel's memory, but for the regions behind it. Address 0 stays unused. */
+/** Lays out the kernel's memory up to the regions. Address 0 stays unused. */
 import { KERNEL_SLACK_BYTES } from '../core/limits.ts';
 import { WEIGHTS_BYTES } from './content-sum.ts';
 import { FORM_IMAGE_BYTES } from './times/form-image.ts';

@@ -19,11 +19,11 @@ export interface LineContext {
   readonly timestampField: string | undefined;
   /** Wall clock of the read, milliseconds. */
   readonly readAtMs: number;
-  /** Of a line over the limit. */
+  /** Added to the event of a line over the limit. */
   readonly marks?: Marks | undefined;
   /** The bytes are lines joined to one event, the last one without its newline. */
   readonly isJoined?: boolean;
-  /** Goes up where the time of an event is not taken, because it stands in front of a zone that cannot be told. */
+  /** Counts events whose time is not taken because it precedes an unknown zone. */
   unknownZones?: number;
 }
 
@@ -36,7 +36,7 @@ export function eventOf(line: Uint8Array, context: LineContext): Buffer | undefi
   return passedThrough(text, context) ?? wrapped(text, context);
 }
 
-/** How many U+FFFD stand for invalid UTF-8 in the line's event; those in the line itself do not count. */
+/** How many U+FFFD replace invalid UTF-8 in the line's event; those in the line itself do not count. */
 export function countInvalid(line: Uint8Array): number {
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   const own = Buffer.from('\ufffd');
@@ -112,7 +112,7 @@ function timeOfText(line: Uint8Array, context: LineContext): string | undefined 
   return time && formatEventTime(time);
 }
 
-/** The first of the values that is a time. They are as they stand in the line. */
+/** The first value that is a time. The values are as written in the line. */
 function timeOfKeys(values: ReadonlyMap<string, string>, context: LineContext): string | undefined {
   const times = timesOf(context);
   if (!times) return undefined;
@@ -164,8 +164,8 @@ function passedThrough(line: Uint8Array, context: LineContext): Buffer | undefin
 }
 
 /**
- * The top-level keys of a valid object, escapes decoded, with their last value that is a string or a number as it stands there, or ''.
- * Undefined when it is nested deeper than MAX_JSON_DEPTH.
+ * The top-level keys of a valid object, escapes decoded, with their last string or number as written, or ''. Undefined when it is nested
+ * deeper than MAX_JSON_DEPTH.
  */
 function topLevelKeys(text: string): Map<string, string> | undefined {
   const keys = new Map<string, string>();
@@ -200,7 +200,7 @@ function scalarAt(text: string, at: number): string | undefined {
 const DATE = /\{[ \t\r]*"\$date"[ \t\r]*:[ \t\r]*("(?:[^"\\]|\\.)*")/y;
 const PAIR = /\{[ \t\r]*"epochSecond"[ \t\r]*:[ \t\r]*(\d[\d.eE+-]*(?:[ \t\r]*,[ \t\r]*"nanoOfSecond"[ \t\r]*:[ \t\r]*\d+)?)/y;
 
-/** What stands for the time in an object that some programs write: a text, or seconds with what follows them. */
+/** Finds the time in an object that some programs write: a text, or seconds and the part after them. */
 function objectTime(key: string, text: string, at: number): string | undefined {
   const pattern = key === TEXT_KEY ? DATE : key === PAIR_KEY ? PAIR : undefined;
   if (pattern) pattern.lastIndex = at;

@@ -44,8 +44,8 @@ export interface SyslogLoops {
   /** The same for the entries of a table from `start` on. The byte after each message must be writable. */
   table(table: MessageTable, start: number, output: Region, at: number, limit: number): SyslogResult;
   /**
-   * The header of a message that is the caller's to read, in the kernel's memory: of the whole, or behind a time that the caller read, which stands in front of
-   * host and tag (`rest`) or of the tag alone. The byte after it must be writable.
+   * Reads the header of a message for the caller, in the kernel's memory: the whole, or, after a time that the caller read, host and tag
+   * (`rest`) or the tag alone. The byte after it must be writable.
    */
   header(message: Buffer, part?: 'whole' | 'rest' | 'tag'): SyslogHeader;
   /** The last message that was read, without its framing; valid until the next call. */
@@ -58,11 +58,11 @@ export interface SyslogLoops {
   learnTime(value: string | undefined): void;
 }
 
-/** What the kernel finds in a header; what is not there is undefined. */
+/** The parts of a header; absent ones are undefined. */
 export interface SyslogHeader {
   /**
-   * `slow`: no header that it knows; `time`: see `learnTime`, then ask again; `data`: structured data of RFC 5424 stands at `messageAt` that
-   * it leaves to JavaScript, or nothing that is any.
+   * `slow`: no header that it knows; `time`: see `learnTime`, then ask again; `data`: at `messageAt` is structured data of RFC 5424 that it
+   * leaves to JavaScript, or something invalid.
    */
   readonly found: 'read' | 'slow' | 'time' | 'data';
   readonly priority: number;
@@ -113,8 +113,9 @@ const MAX_HEADS = 32;
 const HEADS_BYTES = 8 * (MAX_HEADS + 1);
 
 /**
- * Makes the loops of one source. Messages of more than `longest` bytes are slow, those that may be JSON which is wanted (`every`: all), and those that
- * are no UTF-8 where they are in another charset then (`hasCharset`), and those that begin as one of `heads` does behind their priority.
+ * Makes the loops of one source. Slow messages are those of more than `longest` bytes, those that may be JSON and are wanted as such
+ * (`every`: all), those with invalid UTF-8 that another charset may explain (`hasCharset`), and those that begin as one of `heads` does
+ * after their priority.
  */
 export type SyslogFactory = (
   longest: number,
@@ -189,7 +190,7 @@ export function createSyslogFactory(
         if (Math.floor(nowMs / 1000) !== second) {
           second = Math.floor(nowMs / 1000);
           times.fill(0);
-          // It is told with the times.
+          // Loaded with the times.
           if (loaded === result) loaded = undefined;
         }
         receivedAtMs = nowMs;
@@ -254,7 +255,7 @@ export function createSyslogFactory(
   };
 }
 
-/** Of each beginning its first four characters, and a mask of them. */
+/** Writes the first four characters of each beginning, and a mask of them. */
 function putHeads(table: Buffer, heads: readonly string[]): void {
   if (heads.length > MAX_HEADS) throw new RangeError(`kernel: ${heads.length} beginnings of headers`);
   table.fill(0);

@@ -24,7 +24,7 @@ export const PAIR_KEY = 'instant';
 
 const HEADER_BYTES = 64;
 const TIME_MARK = 1n << 62n;
-/** Of a key whose value may be the event's time. */
+/** Marks a key whose value may be the event's time. */
 const TIME_KEY = 1n << 61n;
 
 /**

@@ -64,7 +64,7 @@ function makeInstance(): Instance {
   };
 }
 
-/** Of each event that the last run sent: its number, and where in the run's bytes it ends. */
+/** For each event that the last run sent: its number, and where in the run's bytes it ends. */
 export const sentEvents = (): Uint32Array => (instance ??= makeInstance()).sent;
 
 /** Takes `[from, to)` of the bytes, whole events and at most TRANSFORM_INPUT_BYTES, for the runs that follow. */

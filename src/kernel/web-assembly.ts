@@ -1,4 +1,4 @@
-/** Memory and modules of WebAssembly, which stand beside this file or its bundle, or inside the single executable. */
+/** Loads memory and modules of WebAssembly from files beside this one or its bundle, or from inside the single executable. */
 import { readFileSync } from 'node:fs';
 import { getRawAsset, isSea } from 'node:sea';
 import { TailraceError } from '../core/errors.ts';

@@ -10,7 +10,7 @@ export interface WrapResult {
   skipped: number;
   /** U+FFFD written for invalid UTF-8. */
   replaced: number;
-  /** Events whose time is not taken, because it stands in front of a zone that cannot be told. */
+  /** Events whose time is not taken because it precedes an unknown zone. */
   unknownZones: number;
   /**
    * `input`: all of it is used up. `output`: the next event does not fit in the bytes that are left, but fits a slot.

@@ -1,9 +1,9 @@
 /**
- * A checksum of stretches of a stream that adds up: the sum of `[a, c)` is that of `[a, b)` plus that of `[b, c)`, so that spans,
- * whole files and what is left of them follow from each other without their bytes. Each byte counts by its offset in the
- * stream: as part of the little-endian word at an offset that 4 divides, times the word's weight in its page of 4 KiB, times the page's.
- * All is modulo 2^64, of which the low 52 bits are handed out, exact in a double and still additive. A change of a single byte always
- * changes the sum, for every factor is odd.
+ * A checksum of stretches of a stream that adds up: the sum of `[a, c)` is that of `[a, b)` plus that of `[b, c)`, so that spans, whole
+ * files and their remainders follow from each other without their bytes. Each byte counts by its offset in the stream: as part of the
+ * little-endian word at an offset that 4 divides, times the word's weight in its page of 4 KiB, times the page's. All is modulo 2^64; the
+ * low 52 bits are returned, exact in a double and still additive. A change of a single byte always changes the sum, for every factor is
+ * odd.
  */
 
 const PAGE_BYTES: u64 = 4096;

@@ -11,7 +11,7 @@ export function pair(p: usize): u32 {
   return tens > 9 || ones > 9 ? 255 : tens * 10 + ones;
 }
 
-/** How many of the eight bytes at `p` are digits, up to the first that is none. */
+/** Counts the leading digits among the eight bytes at `p`. */
 export function someDigits(p: usize): usize {
   const x = load<u64>(p);
   // A digit becomes 76…7F; a byte over 7F may carry, but only into later bytes.
@@ -19,7 +19,7 @@ export function someDigits(p: usize): usize {
   return <usize>(ctz<u64>(others) >> 3);
 }
 
-/** How many digits stand at `p`. */
+/** Counts the digits at `p`. */
 export function countDigits(p: usize): usize {
   let n: usize = 0;
   while (true) {

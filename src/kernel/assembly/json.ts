@@ -9,7 +9,7 @@ import { careMask, wholeText } from './text';
 import { beginTimes, noteTimeObject, noteTimeScalar, TIME_KEY } from './time-keys';
 import { sequence } from './utf8';
 
-/** Of the last object that was accepted: the marks of its known keys, whether it has members, its invalid UTF-8. */
+/** Results for the last accepted object: the marks of its known keys, whether it is empty, its invalid UTF-8. */
 export let present: u64 = 0;
 export let isEmpty: bool = true;
 /** How many U+FFFD its repair takes, and by how many bytes it grows. */
@@ -96,8 +96,8 @@ export function stringEnd(p: usize): usize {
 let closing: usize = 0;
 
 /**
- * For a string whose opening quote is at `p` and whose next index entry is not its closing quote: there are escapes or
- * bytes that are not ASCII, or the index has ended. Returns the place in the index behind the string.
+ * Closes a string that has escapes or non-ASCII bytes, or whose end is not indexed yet: its opening quote is at `p` and the next index
+ * entry is not its closing quote. Returns the index place after the string.
  */
 function closeString(at: usize, p: usize): usize {
   if (<usize>load<u32>(at) == END) {
@@ -118,13 +118,13 @@ function noteTime(p: usize): void {
   else if (c == 0x7b) noteTimeObject(foundKey, p);
 }
 
-/** What comes next: a member's key, a value, or what stands behind a value. */
+/** The expected token: a member's key, a value, or the token after a value. */
 const KEY = 0;
 const VALUE = 1;
 const BEHIND = 2;
 
 /**
- * Behind the object whose `{` stands at `p`, or 0 when it breaks the grammar or is nested deeper than allowed.
+ * Returns the end of the object whose `{` is at `p`, or 0 when it breaks the grammar or is nested deeper than allowed.
  * Sets `present`, `isEmpty`, `repairs` and `growth`.
  *
  * `at` is always the place of the first index entry that is not before `p`: where `p` is a quote, its own, and the next
@@ -270,7 +270,7 @@ export function objectEnd(p: usize): usize {
       at = passTo(at, p);
       c = load<u8>(p);
     }
-    // Nothing may stand between a comma and a closer.
+    // A closer must not follow a comma.
     if (closer == 0x7d ? c != 0x22 : c == closer) return 0;
   }
   // Never reached: the compiler does not see it.

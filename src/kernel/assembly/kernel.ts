@@ -19,12 +19,12 @@ import { copyOver, copyRepaired } from './utf8';
 const PREFIX_BYTES: usize = 47;
 /** `"_time":"…"` inside the prefix. */
 const TIME_BYTES: usize = 34;
-/** Of these, what stands before the time, and the time. */
+/** Lengths of the prefix before the time, and of the time. */
 const OPENING_BYTES: usize = 10;
 const READ_TIME_BYTES: usize = 24;
 /** The mark of `_time` and of the timestamp field. */
 const TIME_MARK: u64 = 1 << 62;
-/** What a step of `escapeLine` may write past its bound. */
+/** The most bytes that a step of `escapeLine` writes past its bound. */
 const STEP_BYTES: usize = 32;
 
 const STOP_INPUT: u32 = 0;
@@ -48,7 +48,7 @@ let fieldMarks: u64 = 0;
 let addsTime: bool = false;
 /** Events have the time that they carry themselves, where they carry one. */
 let readsTimes: bool = false;
-/** The event under way carries one. */
+/** The current event carries one. */
 let isTimed: bool = false;
 
 export function setUp(
@@ -95,7 +95,7 @@ function spliceLength(marks: u64): usize {
   return length + TIME_BYTES + 1 + (isTimed ? timeLength - READ_TIME_BYTES : 0);
 }
 
-/** Writes those fields at `o`, each with a comma before it; returns the address behind them. */
+/** Writes those fields at `o`, each with a comma before it; returns the end. */
 function splice(o: usize, marks: u64): usize {
   if ((marks & fieldMarks) == 0) {
     copyOver(o, fieldsAt, fieldsLength);
@@ -122,7 +122,7 @@ function splice(o: usize, marks: u64): usize {
   return o;
 }
 
-/** Writes what stands before a line's text, and returns the address behind it. */
+/** Writes the prefix of a line's text; returns its end. */
 function putPrefix(o: usize): usize {
   if (!isTimed) {
     copyOver(o, prefix, PREFIX_BYTES);
@@ -135,10 +135,10 @@ function putPrefix(o: usize): usize {
 }
 
 /**
- * Lines at `[p, end)` to events at `[out, limit)`; `base` is where the output's region starts. `passes`: JSON objects
- * pass through. `ends`: the addresses, u32 each, where events of joined lines end, the last one `end`; 0 when each line is
- * an event. Results, u32 each: address reached in the input and in the output, events, skipped ones, why it stopped, U+FFFD written
- * for what is no UTF-8, events with a time in front of a zone that cannot be told, and the address and length of the name of a zone to look up.
+ * Wraps the lines at `[p, end)` as events at `[out, limit)`; `base` is where the output's region starts. `passes`: JSON objects pass
+ * through. `ends`: the addresses, u32 each, where events of joined lines end, the last one `end`; 0 when each line is an event. Results,
+ * u32 each: address reached in the input and in the output, events, skipped ones, why it stopped, U+FFFD written for invalid UTF-8, events
+ * whose time precedes an unknown zone, and the address and length of the name of a zone to look up.
  */
 export function wrap(p: usize, end: usize, out: usize, base: usize, limit: usize, maxEvents: u32, passes: bool, ends: usize): void {
   let events: u32 = 0;

@@ -1,6 +1,6 @@
 /**
- * Which known key a line's key is. Known keys stand in the template as bytes (UTF-8; a lone surrogate as its three
- * bytes); a line's key is compared after its escapes are decoded and its invalid UTF-8 is repaired.
+ * Matches a line's key against the known keys, which the template holds as bytes (UTF-8; a lone surrogate as its three bytes). A line's key
+ * is compared after its escapes are decoded and its invalid UTF-8 is repaired.
  */
 import { putReplacement, sequence } from './utf8';
 
@@ -63,7 +63,7 @@ function unit(p: usize): u32 {
   return (hexValue(p) << 12) | (hexValue(p + 1) << 8) | (hexValue(p + 2) << 4) | hexValue(p + 3);
 }
 
-/** Writes a code point (or a lone surrogate) as UTF-8; returns the address behind it. */
+/** Writes a code point (or a lone surrogate) as UTF-8; returns its end. */
 function putPoint(o: usize, c: u32): usize {
   if (c < 0x80) {
     store<u8>(o, c);

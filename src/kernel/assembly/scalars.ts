@@ -1,6 +1,6 @@
 /** Spaces, numbers and literals of JSON: where each ends. Reads only; every scan ends at the line's newline. */
 
-/** Behind spaces, tabs and CRs. A newline ends the line and is none of them. */
+/** Skips spaces, tabs and CRs, but not the newline that ends the line. */
 export function skipSpaces(p: usize): usize {
   while (true) {
     const c = <u32>load<u8>(p);
@@ -15,7 +15,7 @@ export function digitEnds(p: usize): u32 {
   return <u32>i8x16.bitmask(i8x16.gt_u(v, i8x16.splat(9))) | 0xffff0000;
 }
 
-/** How many digits stand at `p`. */
+/** Counts the digits at `p`. */
 function digits(p: usize): usize {
   let n: usize = 0;
   while (true) {
@@ -54,7 +54,7 @@ export function numberEnd(p: usize): usize {
 
 export const TRUE: u32 = 0x65757274;
 export const NULL: u32 = 0x6c6c756e;
-/** Of `false`, what fits. */
+/** The first four letters of `false`. */
 export const FALS: u32 = 0x736c6166;
 
 /** Behind `true`, `false` or `null` at `p`, or 0. */

@@ -1,8 +1,9 @@
 /**
- * Shapes of recently accepted objects, so that a similar one is compared instead of parsed (docs/adr/0019). A program writes its lines from a
+ * Shapes of recently accepted objects, so that a similar one is compared instead of parsed (docs/adr/0019). A program writes its lines from
+ * a
  * few places, each with the same keys in the same order, so the bytes between two values repeat.
  *
- * Shapes are a tree of such stretches. A node holds up to 16 bytes and the kind of value behind them; its child follows that value, its
+ * Shapes are a tree of such stretches. A node holds up to 16 bytes and the kind of value after them; its child follows that value, its
  * `other` is the alternative to it. Every path from the root to an END was once an object that the grammar (json.ts) accepted. An object on
  * the same path differs from it only in values of the same kind, checked by the same rules: it is valid, too, and has the same keys. An
  * object without a path is left to the grammar; if that accepts it, its shape is learnt.
@@ -13,15 +14,17 @@ import { literalEnd, numberEnd, skipSpaces } from './scalars';
 import { careMask } from './text';
 import { keyOfValue, noteTimeValue } from './time-keys';
 
-/** Of a node: its bytes (16), then u32 each: a bit for each of them, how many, the kind, the addresses of `other` and of the child, or 0. */
+/**
+ * Layout of a node: its bytes (16), then u32 each: a mask of them, their count, the kind, the addresses of `other` and of the child, or 0.
+ */
 const BITS: usize = 16;
 const LENGTH: usize = 20;
 const KIND: usize = 24;
 const OTHER: usize = 28;
 const CHILD: usize = 32;
-/** Of a TIME_STRING and a TIME_NUMBER: which of the time's keys it is. */
+/** In a TIME_STRING or TIME_NUMBER: which of the time's keys it is. */
 const TIME_KEY: usize = 36;
-/** Of an END, u64: the marks of its known keys. */
+/** In an END, u64: the marks of its known keys. */
 const MARKS: usize = 40;
 const NODE_BYTES: usize = 48;
 
@@ -53,7 +56,7 @@ const DISTRUST: i32 = 4;
 /** Without trust, nothing is compared or learnt for this many bytes of objects, and for those owed. Then the tree starts empty. */
 const PAUSE_BYTES: i32 = 4 * 1024 * 1024;
 
-/** The address of the root's address; the nodes are behind it. */
+/** The address of the root's address; the nodes follow it. */
 let tree: usize = 0;
 /** Behind the last node. */
 let free: usize = 0;
@@ -81,7 +84,7 @@ function pay(bytes: usize): void {
 function plainNumberEnd(p: usize): usize {
   let length = someDigits(p);
   if (length == 8) length += someDigits(p + 8);
-  // Also where there is none.
+  // Also taken when `length` is 0.
   if (length - 1 >= 15 || (length > 1 && load<u8>(p) == 0x30)) return numberEnd(p);
   let c = <u32>load<u8>(p + length);
   if (c == 0x2e) {
@@ -149,7 +152,7 @@ function isEqual(a: usize, b: usize, length: usize): bool {
   return true;
 }
 
-/** Goes on to the node for `length` bytes at `from` and the kind, which is made where there is none. Returns it, or 0. */
+/** Moves to the node for `length` bytes at `from` and the kind, adding it if missing. Returns it, or 0. */
 function step(from: usize, length: usize, kind: u32): usize {
   if (place == 0) return 0;
   let node = <usize>load<u32>(place);

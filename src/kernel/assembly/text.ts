@@ -4,7 +4,7 @@
  */
 import { putReplacement, sequence, wellFormed } from './utf8';
 
-/** The end of the line that `escapeLine` finished, behind its newline; 0 when the output was full. */
+/** The end of the line that `escapeLine` finished, after its newline; 0 when the output was full. */
 export let lineEnd: usize = 0;
 /** Where it stopped in its input then. */
 export let stoppedAt: usize = 0;
@@ -41,7 +41,7 @@ function shortEscape(c: u32): u32 {
   return c - 8 < 6 ? <u32>(SHORT_ESCAPES >> ((<u64>(c - 8)) << 3)) & 0xff : 0;
 }
 
-/** Writes a control's escape at `o`, and returns the address behind it. */
+/** Writes a control's escape at `o`; returns its end. */
 export function putControl(o: usize, c: u32): usize {
   const short = shortEscape(c);
   if (short) {
@@ -55,8 +55,8 @@ export function putControl(o: usize, c: u32): usize {
 }
 
 /**
- * Escapes the line from `p` on to `o`, until behind its newline or until the output is past `safe`; `lineEnd` and
- * `stoppedAt` say which. Returns the output's end. Writes at most 32 bytes past `safe` that count, and 16 more that do not.
+ * Escapes the line at `p` to `o`, through its newline or until the output is past `safe`; `lineEnd` and `stoppedAt` say which. Returns the
+ * output's end. Writes at most 32 bytes past `safe` that count, and 16 more that do not.
  */
 export function escapeLine(p: usize, o: usize, safe: usize): usize {
   while (o <= safe) {

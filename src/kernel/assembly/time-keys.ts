@@ -1,6 +1,6 @@
 /**
- * The keys whose values may be an event's time: where in the object that was looked at last their values stand. A key that comes
- * again counts with its last value that is a string or a number.
+ * The keys whose values may be an event's time, and where their values are in the last object. Of a repeated key the last string or number
+ * counts.
  */
 import { skipSpaces } from './scalars';
 import { readLeading, readValue } from './time/time';
@@ -9,7 +9,7 @@ import { beginZones, wantedAt } from './time/written-zone';
 /** The mark of such a key. The key's place in the table of keys is its place here: they come first. */
 export const TIME_KEY: u64 = 1 << 61;
 
-/** Of each key the address of its value, u32. */
+/** The address of each key's value, u32. */
 let values: usize = 0;
 /** Values from this key on are text that may begin with a time. */
 let leadingFrom: u32 = 0;
@@ -40,7 +40,7 @@ const DATE: u64 = 0x22657461642422;
 const EPOCH_LOW: u64 = 0x655368636f706522;
 const EPOCH_HIGH: u64 = 0x22646e6f6365;
 
-/** Notes the value that stands in the object at `p`, where the key has such objects and it comes first. */
+/** Notes the object's first value at `p` where the key takes such objects. */
 export function noteTimeObject(key: u32, p: usize): void {
   const isText = ((texts >> key) & 1) != 0;
   if (!isText && ((pairs >> key) & 1) == 0) return;
@@ -65,7 +65,7 @@ export function noteTimeValue(key: u32, p: usize): void {
   found |= 1 << key;
 }
 
-/** The key whose value stands at `p`, or -1. */
+/** The key whose value is at `p`, or -1. */
 export function keyOfValue(p: usize): i32 {
   for (let key: u32 = 0; found >> key; key++) {
     if ((found >> key) & 1 && <usize>load<u32>(values + (key << 2)) == p) return key;

@@ -1,4 +1,4 @@
-/** Where the memory of times stands, and for which zone and read they are. */
+/** Sets where the times' memory is, and its zone and time of reading. */
 import { setUpTimeKeys } from './time-keys';
 import { setUpForms } from './time/forms';
 import { forgetTimes, setUpTime } from './time/time';

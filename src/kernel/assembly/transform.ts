@@ -37,9 +37,9 @@ export function useProgram(at: usize): void {
 }
 
 /**
- * Shapes the events in `[p, end)` to `[out, limit)`, which has 64 bytes of slack. `sent` gets two u32 for each event that is written:
- * its number from `first` on, and its end behind `out`; `most` bounds them. Results, u32 each: addresses reached in the input and the output, number of the
- * next event, how many were written, why it stopped.
+ * Shapes the events in `[p, end)` to `[out, limit)`, which has 64 bytes of slack. `sent` gets two u32 for each event that is written: its
+ * number from `first` on, and its end, relative to `out`; `most` bounds them. Results, u32 each: addresses reached in the input and the
+ * output, number of the next event, how many were written, why it stopped.
  */
 export function run(p: usize, end: usize, out: usize, limit: usize, sent: usize, most: u32, first: u32): void {
   const base = out;

@@ -9,8 +9,8 @@ function continues(p: usize): bool {
 }
 
 /**
- * The sequence that starts with the byte at `p`, which is 80 or more: its length 2…4 when it is valid, else minus the
- * 1…3 bytes that one U+FFFD stands for.
+ * Checks the sequence that starts with the byte at `p`, 80 or more: returns its length 2…4 if it is valid, else minus the 1…3 bytes that
+ * one U+FFFD replaces.
  */
 export function sequence(p: usize): i32 {
   const c = <u32>load<u8>(p);
@@ -36,11 +36,10 @@ export function sequence(p: usize): i32 {
 }
 
 /**
- * How many of the 16 bytes from the start of a sequence on are valid UTF-8 and end with a whole sequence: 0 when there
- * is a fault anywhere, or only a part of a sequence. The check is Keiser and Lemire's ("Validating UTF-8 in less than
- * one instruction per byte", 2021): what each pair of bytes could break, by three looked-up nibbles, and where a third
- * or fourth byte must stand. The bits: 1 too short, 2 too long, 4 overlong of 3, 8 and 40 too large, 10 a surrogate,
- * 20 overlong of 2, 40 also overlong of 4, 80 two continuation bytes.
+ * Counts the valid UTF-8 among the 16 bytes from the start of a sequence on, up to the end of a whole sequence: 0 with a fault anywhere, or
+ * with only a part of a sequence. The check is Keiser and Lemire's ("Validating UTF-8 in less than one instruction per byte", 2021): three
+ * looked-up nibbles say which rules each pair of bytes could break, and where a third or fourth byte must follow. The bits: 1 too short, 2
+ * too long, 4 overlong of 3, 8 and 40 too large, 10 a surrogate, 20 overlong of 2, 40 also overlong of 4, 80 two continuation bytes.
  */
 export function wellFormed(v: v128): usize {
   const low = i8x16.splat(0x0f);
@@ -57,7 +56,7 @@ export function wellFormed(v: v128): usize {
   const faults = v128.and(v128.and(byFirst, byFirstLow), bySecond);
   const due = v128.or(i8x16.sub_sat_u(two, i8x16.splat(0x60)), i8x16.sub_sat_u(three, i8x16.splat(0x70)));
   if (v128.any_true(v128.xor(v128.and(due, i8x16.splat(-128)), faults))) return 0;
-  // A sequence that goes on behind the 16 bytes is left for the next step.
+  // A sequence that goes on after the 16 bytes is left for the next step.
   if (i8x16.extract_lane_u(v, 15) >= 0xc0) return 15;
   if (i8x16.extract_lane_u(v, 14) >= 0xe0) return 14;
   if (i8x16.extract_lane_u(v, 13) >= 0xf0) return 13;
@@ -82,7 +81,7 @@ export function copyOver(to: usize, from: usize, length: usize): void {
   }
 }
 
-/** Copies an object's bytes with U+FFFD for what is no UTF-8; returns the address behind them. */
+/** Copies an object's bytes with U+FFFD for invalid UTF-8; returns the end of the copy. */
 export function copyRepaired(o: usize, from: usize, to: usize): usize {
   while (from < to) {
     const c = load<u8>(from);

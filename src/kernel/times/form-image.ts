@@ -30,7 +30,7 @@ function programOf({ layout, needs, behind, isUtc }: TimeForm): number[] {
   return [flags, ...steps, 0];
 }
 
-/** Places in the index: digits, then the character behind them. */
+/** Places in the index: digits, then the character after them. */
 function beginningsOf({ layout }: TimeForm): number[] {
   const parts = compileLayout(layout);
   const first = parts[0]!;

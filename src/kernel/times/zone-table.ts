@@ -62,7 +62,7 @@ const UNKNOWN = -(2n ** 63n);
 
 const abbreviations = new Map<string, Buffer>();
 
-/** What abbreviations mean where the zone of that name is configured. */
+/** The abbreviations' meanings where the zone of that name is configured. */
 export function abbreviationImage(zoneName: string): Buffer {
   const known = abbreviations.get(zoneName);
   if (known) return known;
@@ -85,7 +85,7 @@ export const MAX_NAMED_ZONES = 8;
 const NAME_BYTES = 64;
 export const NAMED_ZONE_BYTES = NAME_BYTES + ZONE_TABLE_BYTES;
 
-/** The zone of a name that a line holds, without offsets where there is none. */
+/** The zone of a name in a line, without offsets if it does not exist. */
 export function namedZoneImage(name: string): Buffer {
   const zone = namedZone(name);
   const table = zone && zoneTable(zone.name);

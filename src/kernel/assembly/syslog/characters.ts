@@ -26,7 +26,7 @@ export function isSpace(c: u32): bool {
 export const MAX_NAME: usize = 128;
 export let characters: usize = 0;
 
-/** Whether white space beyond ASCII stands at `p`: what `\s` of a regular expression takes. */
+/** Whether `p` is at white space beyond ASCII, as `\s` of a regular expression. */
 export function isWideSpace(p: usize, end: usize): bool {
   const three = load<u32>(p) & 0xffffff;
   if ((three & 0xffff) == 0xa0c2) return p + 2 <= end;
@@ -80,7 +80,7 @@ export function blankEnd(p: usize, end: usize): usize {
   return p < end && load<u8>(p) == 0x20 ? p + 1 : p;
 }
 
-/** Whether the number of a message stands at `p`: `29: `. */
+/** Whether `p` is at the number of a message: `29: `. */
 export function isNumber(p: usize): bool {
   const digits = countDigits(p);
   return digits != 0 && load<u16>(p + digits) == 0x203a;

@@ -13,7 +13,7 @@ export let dataEnd: usize = 0;
 /** JavaScript takes longer structured data. The scratch holds six times as much, and the brackets. */
 const MAX_DATA_BYTES: usize = 4096;
 const MAX_NAMES: usize = 32;
-/** Where the names of the elements, and of the parameters of the element under way, stand: address and end. */
+/** Tables of addresses and ends: names of the elements, and of the parameters of the current element. */
 let ids: usize = 0;
 let names: usize = 0;
 
@@ -24,7 +24,7 @@ export function setUpData(at: usize): void {
   scratch = at + 16 * MAX_NAMES;
 }
 
-/** Behind the name at `p`, or 0 when there is none, it is not ASCII, or it is a number. Ends before `end`. */
+/** Returns the end of the name at `p`, which is before `end`; 0 if it is empty, not ASCII or a number. */
 function nameEnd(p: usize, end: usize): usize {
   const from = p;
   let digits = true;
@@ -60,7 +60,7 @@ function copy(p: usize, end: usize, o: usize): usize {
   return o;
 }
 
-/** Where the quote stands that ends the value at `p`, or 0. A backslash hides the byte behind it. */
+/** Finds the quote that ends the value at `p`, or returns 0. A backslash escapes the next byte. */
 function quoteEnd(p: usize, end: usize): usize {
   while (p < end) {
     const v = v128.load(p);

@@ -7,14 +7,14 @@
 export let frameAt: usize = 0;
 export let frameEnd: usize = 0;
 export let behindFrame: usize = 0;
-/** Whether the last message was counted: then a number is a count even without a PRI behind it. */
+/** The last message was counted: then a number is a count even without a PRI after it. */
 export let isCounting: bool = false;
 
 const MAX_DIGITS: usize = 10;
 /** Between two messages. */
 const MAX_TRAILERS: usize = 8;
 
-/** The count that stands behind the last message, so that it is read once: where, where its text begins, and how long that is. */
+/** The count that follows the last message, so that it is read once: its address, where its text begins, and how long that is. */
 let knownAt: usize = 0;
 let knownText: usize = 0;
 let knownOctets: u64 = 0;
@@ -63,7 +63,7 @@ function delimiter(p: usize, end: usize): usize {
 /** The number that `countEnd` read. */
 let octets: u64 = 0;
 
-/** Behind the number at `p` and its space; `end` where they do not end before it, 0 where there is none. */
+/** Returns the address after the number at `p` and its space; `end` if they are cut off there, 0 without a number. */
 function countEnd(p: usize, end: usize): usize {
   octets = 0;
   let at = p;
@@ -78,7 +78,7 @@ function countEnd(p: usize, end: usize): usize {
   return load<u8>(at) == 0x20 && octets > 0 ? at + 1 : 0;
 }
 
-/** Finds the message that begins at `p`, which is no trailer; false when it is not whole, or what is here makes its count doubtful. */
+/** Finds the message that begins at `p`, which is not a trailer; false when it is incomplete, or the next bytes make its count doubtful. */
 export function nextFrame(p: usize, end: usize): bool {
   if (p == knownAt) return countedFrame(knownText, knownOctets, end);
   if (<u32>load<u8>(p) - 0x30 < 10) {
@@ -106,7 +106,7 @@ function skipSome(p: usize, end: usize): usize {
   return skipTrailers(p, p + MAX_TRAILERS < end ? p + MAX_TRAILERS : end);
 }
 
-/** Whether nothing has come behind a counted message, or another count and its PRI; of anything else JavaScript says what it is. */
+/** Whether a counted message is followed by nothing, or by another count and its PRI; JavaScript judges anything else. */
 function isFollowed(p: usize, end: usize): bool {
   const at = skipSome(p, end);
   if (at == end) return true;

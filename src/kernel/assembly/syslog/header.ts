@@ -1,6 +1,6 @@
 /**
- * The parser of headers: RFC 5424, and of RFC 3164 the time as most senders write it, host and tag. What may stand before and behind other times is a table of
- * JavaScript's (sources/syslog/message/header-forms.ts), which has the rest of such a header read here.
+ * Parses headers of RFC 5424, and those of RFC 3164 with the time as most senders write it, host and tag. JavaScript holds a table of other
+ * times and their surroundings (sources/syslog/message/header-forms.ts) and has the rest of such a header read here.
  */
 import { monthOf } from '../calendar';
 import { countDigits, isDigit } from '../digits';
@@ -35,9 +35,9 @@ export let priority: u32 = 0;
 /** The time's bytes; without one the caller takes the time of receipt (0). */
 export let timeAt: usize = 0;
 export let timeEnd: usize = 0;
-/** The time of RFC 5424 is none, or not taken: JavaScript must tell. */
+/** The time of RFC 5424 is nil or invalid: JavaScript must decide. */
 export let hasOddTime: bool = false;
-/** A time without a zone: the 19 bytes for it stand at `timeAt`, and its fraction, with its point, at `[fractionAt, timeEnd)`. */
+/** A time without a zone: its 19 bytes are at `timeAt`, and its fraction, with the point, is `[fractionAt, timeEnd)`. */
 export let fractionAt: usize = 0;
 /** Values begin at their `…At`, and are absent where that is 0. */
 export let hostAt: usize = 0;
@@ -60,7 +60,7 @@ const NETS: u32 = 0x5374_654e;
 const LOGG: u32 = 0x6767_6f6c;
 const TWENTY: u16 = 0x3032;
 
-/** Of a message that begins with its time. */
+/** For a message that begins with its time. */
 const DEFAULT_PRIORITY: u32 = 13;
 
 /** Reads the message `[p, end)`. */
@@ -174,7 +174,7 @@ function readBsd(p: usize, end: usize): u32 {
   const found = lookUp(p, 15, end);
   if (found != READ) return found;
   p = timeEnd + 1;
-  // A year or the name of a zone may stand behind the clock.
+  // A year or the name of a zone may follow the clock.
   const century = <u32>load<u16>(p);
   if (century == 0x3931 || century == 0x3032) {
     if (<u32>load<u8>(p, 2) - 0x30 < 10 && <u32>load<u8>(p, 3) - 0x30 < 10) {
@@ -207,7 +207,7 @@ function lookUp(p: usize, length: usize, end: usize): u32 {
   return READ;
 }
 
-/** What follows a time: host and tag, each of which may be missing. `isRest`: JavaScript has looked for what else a device may write there. */
+/** Reads the host and tag after a time; each may be missing. `isRest`: JavaScript has already looked for device-specific parts. */
 function readHost(p: usize, end: usize, isRest: bool): u32 {
   if (p < end && load<u8>(p) == 0x20) {
     // One blank more: a host only in front of a tag.
@@ -232,7 +232,7 @@ function readHost(p: usize, end: usize, isRest: bool): u32 {
   return readMarkedTag(p, end);
 }
 
-/** A tag, before which a level may stand: `notice mcpd[12]:` of F5, `In(182) vmkernel:` of ESXi. */
+/** Reads a tag that a level may precede: `notice mcpd[12]:` of F5, `In(182) vmkernel:` of ESXi. */
 function readMarkedTag(p: usize, end: usize): u32 {
   readTag(p, end, false);
   if (appAt) return READ;
@@ -246,7 +246,7 @@ function readMarkedTag(p: usize, end: usize): u32 {
   return readTag(behind ? behind : p, end, false);
 }
 
-/** `name:`, `name[12]:` or `name[12]`, or no tag at all. `mayHaveTime`: a time may stand behind the name. */
+/** Reads `name:`, `name[12]:` or `name[12]`, or no tag at all. `mayHaveTime`: a time may follow the name. */
 export function readTag(p: usize, end: usize, mayHaveTime: bool): u32 {
   messageAt = p;
   let at = wordEnd(p, end, TAG_LOW, TAG_HIGH);
@@ -290,7 +290,7 @@ export function readTag(p: usize, end: usize, mayHaveTime: bool): u32 {
   return READ;
 }
 
-/** Reads the rest `[p, end)` of a header, behind a time that JavaScript read. */
+/** Reads the rest `[p, end)` of a header, after a time that JavaScript read. */
 export function readRest(p: usize, end: usize, mayHaveHost: bool): void {
   timeAt = fractionAt = hostAt = appAt = pidAt = msgidAt = 0;
   hasData = hasOddTime = false;

@@ -1,4 +1,4 @@
-/** What headers of devices are told by, which JavaScript reads (sources/syslog/message/header-forms.ts): the kernel would take them for text. */
+/** Recognizes headers of devices that JavaScript reads (sources/syslog/message/header-forms.ts): the kernel would take them for text. */
 import { isDigit } from '../digits';
 
 /** Beginnings of headers that JavaScript reads, eight bytes each: four characters, and a mask of them; a mask of 0 ends them. */
@@ -18,7 +18,7 @@ function isUpper(c: u32): bool {
   return c - 0x41 < 26;
 }
 
-/** Whether what stands at `p`, behind a clock, may be AM, PM, an offset or the name of a zone. */
+/** Whether `p`, after a clock, may be at AM, PM, an offset or the name of a zone. */
 export function mayBeZone(p: usize, end: usize): bool {
   if (p >= end) return false;
   const first = <u32>load<u8>(p);
@@ -39,7 +39,10 @@ export function mayBeZone(p: usize, end: usize): bool {
 
 const MESSAGE_: u64 = 0x2065_6761_7373_654d;
 
-/** Whether what stands at `p`, behind a time, up to the end of its first word and on, is more than a host and a tag: brackets, commas of Ubiquiti's, `Message forwarded from`. */
+/**
+ * Whether more than a host and a tag follows a time, at `p` up to the end of its first word and on: brackets, commas of Ubiquiti's,
+ * `Message forwarded from`.
+ */
 export function isDeviceForm(p: usize, stop: usize, end: usize): bool {
   const first = <u32>load<u8>(p);
   if (p + 16 > end) return false;

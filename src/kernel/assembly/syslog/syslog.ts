@@ -21,9 +21,9 @@ const STOP_OUTPUT: u32 = 2;
 /** JavaScript must resolve the next message's time. */
 const STOP_TIME: u32 = 3;
 
-/** What an event may take beside its values: words, priority, times. */
+/** The most bytes that an event takes besides its values: words, priority, times. */
 const FIXED_BYTES: usize = 512;
-/** In a length: no message, but what ends the events of those behind it. */
+/** In a length: not a message, but the suffix of the events after it. */
 const SUFFIX_MARK: u32 = 0x80000000;
 /** In a length: a message of a stream, which has no octet count any more. */
 const FRAMED_MARK: u32 = 0x40000000;
@@ -32,7 +32,7 @@ const LENGTH_MASK: u32 = 0x3fffffff;
 let results: usize = 0;
 /** The time of receipt: 24 bytes. */
 let now: usize = 0;
-/** What ends each event: `,"peer":"…"}` and a newline. */
+/** The suffix of each event: `,"peer":"…"}` and a newline. */
 let suffixAt: usize = 0;
 let suffixLength: usize = 0;
 let maxBytes: usize = 0;
@@ -51,8 +51,9 @@ export function setUpSyslog(resultsAt: usize, wordsAt: usize, prioritiesAt: usiz
 }
 
 /**
- * The times and the time of receipt of a source, as text and in seconds since 1970, and the beginnings of headers that are JavaScript's. Messages of more than `longest` bytes are left to JavaScript, and those that may be
- * JSON behind a cookie (`json` 1) or with and without it (2), or all (3), and with a `charset` those that are no UTF-8.
+ * Sets a source's times and its time of receipt, as text and in seconds since 1970, and the beginnings of headers that JavaScript reads.
+ * These messages are left to JavaScript: those of more than `longest` bytes; those that may be JSON after a cookie (`json` 1), with and
+ * without it (2), or all (3); and with a `charset` those with invalid UTF-8.
  */
 export function useSyslogSource(
   timesAt: usize,
@@ -143,9 +144,9 @@ function tell(p: usize, stop: u32): void {
 }
 
 /**
- * Reads the header of the message `[p, end)` for JavaScript, or of one whose time JavaScript read the host and tag behind it (`part` 1) or the tag alone (2). Results,
- * u32 each, at `at`: priority, where the message begins, then from and to of the time, of its fraction, of host, appname, procid, msgid and the JSON of
- * structured data. Absent is 0. A time that is none, or not taken, is as it was sent, and the fraction says 1.
+ * Reads a header for JavaScript: that of the message `[p, end)`, or after a time that JavaScript read the host and tag (`part` 1) or the
+ * tag alone (2). Results, u32 each, at `at`: priority, where the message begins, then from and to of the time, of its fraction, of host,
+ * appname, procid, msgid and the JSON of structured data. Absent is 0. A nil or invalid time is given as sent, with a fraction of 1.
  */
 export function syslogHeader(p: usize, end: usize, part: u32, at: usize): u32 {
   let found = header.READ;

@@ -13,8 +13,8 @@ export function clearRepaired(): void {
 }
 
 /**
- * Writes `[p, end)` escaped at `o`, and returns the address behind it. The byte at `end` is a newline meanwhile, so that no
- * step and no UTF-8 sequence goes past it; it must be writable.
+ * Writes `[p, end)` escaped at `o`; returns its end. The byte at `end` is a newline meanwhile, so that no step and no UTF-8 sequence goes
+ * past it; it must be writable.
  */
 export function putText(p: usize, end: usize, o: usize): usize {
   const behind = load<u8>(end);

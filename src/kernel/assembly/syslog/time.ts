@@ -7,7 +7,7 @@
 import { daysOf, daysSince1970 } from '../calendar';
 import { isDigit, pair } from '../digits';
 
-/** 64 entries of 64 bytes: the time's 15 or 19 bytes and zeros, then the 19 bytes that stand for it, or a 0. */
+/** 64 entries of 64 bytes: the time's 15 or 19 bytes and zeros, then its 19 bytes of RFC 3339, or a 0. */
 let times: usize = 0;
 
 /** 1900-01-01, and a day after the receipt, in seconds since 1970: times outside are JavaScript's (sources/syslog/message/sent-time.ts). */
@@ -22,14 +22,14 @@ export function setReceipt(at: usize, second: i64): void {
   latest = second + DAY;
 }
 
-/** Where an entry's answer stands. */
+/** Offset of an entry's answer. */
 export const ANSWER: usize = 32;
 
 export function useTimes(at: usize): void {
   times = at;
 }
 
-/** Behind the fraction whose point stands at `p`: up to nine digits, else 0. */
+/** Returns the end of the fraction whose point is at `p`: up to nine digits, else 0. */
 export function fractionEnd(p: usize): usize {
   let n: usize = 1;
   while (n < 11 && isDigit(p + n)) n++;
@@ -67,7 +67,7 @@ function yearOf(p: usize): u32 {
   return century > 99 || rest > 99 ? 0 : century * 100 + rest;
 }
 
-/** Whether a date that exists stands at `p`. */
+/** Whether the date at `p` exists. */
 function isDate(p: usize): bool {
   const year = yearOf(p);
   const month = pair(p + 5);

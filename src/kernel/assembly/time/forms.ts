@@ -1,17 +1,17 @@
 /**
- * Matches date and clock against the table of forms (core/time/forms.ts), which JavaScript lays out as programs (../../times/form-image.ts). What stands behind the
- * seconds is read in time.ts.
+ * Matches date and clock against the table of forms (core/time/forms.ts), which JavaScript lays out as programs
+ * (../../times/form-image.ts). time.ts reads the parts after the seconds.
  */
 import { daysOf, isWeekday, monthOf } from '../calendar';
 import { pair, someDigits } from '../digits';
 
-/** Of the form that was found last; a year of 0 is to be inferred. */
+/** The last form found; a year of 0 is to be inferred. */
 export let year: u32 = 0;
 export let month: u32 = 0;
 export let day: u32 = 0;
 /** Seconds since midnight. */
 export let clock: u32 = 0;
-/** What else it needs: the bits below. */
+/** The further parts it needs: the bits below. */
 export let needs: u32 = 0;
 
 export const NEEDS_FRACTION: u32 = 1;
@@ -39,7 +39,10 @@ const CLOCK: u32 = 14;
 const LEVEL_LETTER: u32 = 15;
 const T: u32 = 16;
 
-/** u16 for 9 × 128 beginnings: so many digits, and the character behind them. The list of the forms that begin so, or 0; then lists and programs. */
+/**
+ * u16 for 9 × 128 beginnings, by count of digits and the character after them: the list of the forms that begin so, or 0; then lists and
+ * programs.
+ */
 let image: usize = 0;
 
 export function setUpForms(at: usize): void {
@@ -152,7 +155,7 @@ function isoEnd(p: usize): usize {
   return p + 19;
 }
 
-/** The last call of `formEnd` changed what is set here. */
+/** The last call of `formEnd` changed the state here. */
 export let hasTried: bool = false;
 
 /** Behind the date and clock at `p`, or 0. `place`: the forms that are not looked for there. */

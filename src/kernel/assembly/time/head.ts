@@ -1,6 +1,6 @@
 /**
- * What may stand before the time of a line: colours, a level, a pid, brackets, and the keys of logfmt and auditd. A foreign word ends the search.
- * The copy in JavaScript is core/time/line-start.ts.
+ * Reads the parts that may precede a line's time: colours, a level, a pid, brackets, and the keys of logfmt and auditd. A foreign word ends
+ * the search. The copy in JavaScript is core/time/line-start.ts.
  */
 import { isDigit } from '../digits';
 
@@ -109,7 +109,7 @@ function mayHaveKey(p: usize): bool {
   return v128.any_true(v128.or(i8x16.eq(v128.load(p), equals), i8x16.eq(v128.load(p, 16), equals))) || load<u8>(p, MOST_KEY) == 0x3d;
 }
 
-/** Where a time stands behind `time=`, `ts=` or `t=` of logfmt, in `audit(…)`, or behind `# Time: `; 0 where the line has none of them. Sets `placeKind`. */
+/** Finds the time after `time=`, `ts=` or `t=` of logfmt, in `audit(…)`, or after `# Time: `; 0 if the line has none. Sets `placeKind`. */
 export function placeBehindKey(p: usize): usize {
   if (load<u64>(p) == SLOW_LOG_TEXT) {
     placeKind = SLOW_LOG;
@@ -138,7 +138,7 @@ export function placeBehindKey(p: usize): usize {
   return 0;
 }
 
-/** Behind the brackets whose first one stands at `p`, not around a clock; or 0. */
+/** Returns the end of the brackets that open at `p` and do not hold a clock; or 0. */
 function groupEnd(p: usize, open: u32, close: u32): usize {
   p++;
   for (let n = 0; n <= MOST_GROUP; n++, p++) {
@@ -170,7 +170,7 @@ function pidEnd(p: usize): usize {
   return c == 0x20 || c == 0x09 || c == 0x3a ? q : p;
 }
 
-/** Behind the colour whose escape stands at `p`, or `p`. */
+/** Returns the end of the colour whose escape is at `p`, or `p`. */
 function colourEnd(p: usize): usize {
   if (load<u8>(p, 1) != 0x5b) return p;
   let n: usize = 2;
@@ -178,12 +178,12 @@ function colourEnd(p: usize): usize {
   return load<u8>(p + n) == 0x6d ? p + n + 1 : p;
 }
 
-/** `[`, `(`, `<` and a quote: a time may stand right behind. */
+/** `[`, `(`, `<` and a quote: a time may follow at once. */
 export function isOpening(c: u32): bool {
   return c == 0x5b || c == 0x28 || c == 0x3c || c == 0x22;
 }
 
-/** Letters that stand for levels. */
+/** Letters that abbreviate levels. */
 function isLevelLetter(c: u32): bool {
   return c == 0x44 || c == 0x49 || c == 0x57 || c == 0x45 || c == 0x46 || c == 0x54 || c == 0x56 || c == 0x41 || c == 0x55;
 }
@@ -194,7 +194,7 @@ export function beginPieces(): void {
   hasPid = false;
 }
 
-/** Behind the piece at `p`, or `p` where a foreign word stands there. `isInside`: others stand before it. */
+/** Returns the end of the piece at `p`, or `p` at a foreign word. `isInside`: other pieces precede it. */
 export function pieceEnd(p: usize, isInside: bool): usize {
   const c = <u32>load<u8>(p);
   if (isLetter(c)) {

@@ -8,9 +8,9 @@ import { DAY, NEVER } from './zone';
 const EARLIEST: i64 = 946_684_800;
 export const MOST_FRACTION: usize = 9;
 
-/** The last time as text up to the second, 19 bytes, and a point; behind it room for a fraction that is put together, 32 bytes. */
+/** The last time as text up to the second, 19 bytes, and a point; 32 bytes follow for a fraction that is put together. */
 let text: usize = 0;
-/** Where the digits of its fraction stand. */
+/** Where the digits of its fraction are. */
 let fractionAt: usize = 0;
 let fractionLength: usize = 0;
 /** The second that `text` shows. */
@@ -69,7 +69,7 @@ export function setFraction(p: usize, digits: usize): void {
 /** The second of the count that `countEnd` found. */
 export let counted: i64 = 0;
 
-/** Behind the count of seconds, ms, µs or ns since 1970 at `p`, by its magnitude; 0 where it is none. Sets its fraction. */
+/** Returns the end of the count of seconds, ms, µs or ns since 1970 at `p`, by its magnitude, or 0. Sets its fraction. */
 export function countEnd(p: usize): usize {
   const digits = countDigits(p);
   const behind = p + digits;
@@ -95,7 +95,7 @@ export function countEnd(p: usize): usize {
 const NANO_LOW: u64 = 0x53664f6f6e616e22;
 const NANO_HIGH: u64 = 0x22646e6f636553;
 
-/** Sets the fraction of the seconds in front of `p` to the nanoseconds behind their key, where that comes next. */
+/** Sets the fraction of the seconds before `p` to the nanoseconds after their key, if that key comes next. */
 export function readNanos(p: usize): void {
   p = skipSpaces(p);
   if (load<u8>(p) != 0x2c) return;
@@ -111,7 +111,7 @@ export function readNanos(p: usize): void {
   setFraction(text + 32, MOST_FRACTION);
 }
 
-/** Copies the time to `o`, up to 36 bytes in all, and returns the address behind what counts. What was read must still stand there. */
+/** Copies the time to `o`, up to 36 bytes in all; returns the end of those that count. The bytes read must not have moved. */
 export function putTime(o: usize): usize {
   v128.store(o, v128.load(text));
   store<u32>(o, load<u32>(text, 16), 16);

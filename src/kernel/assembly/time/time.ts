@@ -12,10 +12,10 @@ import { isAlphanumeric, named, offset, zoneEnd } from './written-zone';
 import { DAY, inferredInstant, inferredNamed, localInstant, namedInstant, NEVER, setReadAt } from './zone';
 import { forgetNames } from './zone-names';
 
-/** What stood before the fraction of the last time, and a mask of those bytes: 32 each. */
+/** The bytes before the fraction of the last time, and a mask of them: 32 each. */
 let key: usize = 0;
 let mask: usize = 0;
-/** Of that, 0 for none; whether it was a whole value, not the beginning of a text. */
+/** Length of `key`, 0 for none; whether it was a whole value, not the beginning of a text. */
 let keyLength: usize = 0;
 let keyIsWhole: bool = false;
 /** Its second since 1970 by the clock on the wall; with its instant once a line without a zone needed that. */
@@ -39,7 +39,7 @@ export function forgetTimes(readAtMs: i64): void {
   forgetNames();
 }
 
-/** Remembers what stands in `[from, to)`. */
+/** Remembers the bytes `[from, to)`. */
 function remember(from: usize, to: usize, isWhole: bool): void {
   keyLength = to - from;
   if (keyLength > 32) {
@@ -60,7 +60,10 @@ function isKept(p: usize): bool {
 
 const NOON: i64 = 43_200;
 
-/** Behind AM or PM at `p`, or 0. Sets by how many seconds the clock is ahead of what is written; NEVER where the clock is not of twelve hours. */
+/**
+ * Returns the end of AM or PM at `p`, or 0. Sets how many seconds the clock is ahead of the written one; NEVER if it is not a twelve-hour
+ * clock.
+ */
 let ahead: i64 = 0;
 function meridiemEnd(p: usize): usize {
   if (load<u8>(p) == 0x20) p++;
@@ -124,7 +127,7 @@ function finish(p: usize): usize {
   let c = <u32>load<u8>(p);
   let digits: usize = 0;
   if (c == 0x2e || c == 0x2c) digits = countDigits(p + 1);
-  // Some write milliseconds behind a colon.
+  // Some write milliseconds after a colon.
   else if (c == 0x3a && someDigits(p + 1) == 3) digits = 3;
   setFraction(p + 1, min(digits, MOST_FRACTION));
   if (digits) p += 1 + digits;
@@ -173,7 +176,7 @@ function finish(p: usize): usize {
   return show(instantOf(from, q, inYear)) ? q : 0;
 }
 
-/** Behind the time at `p`, which follows `from`; 0 where no form stands there, REFUSED where its time is not taken. */
+/** Returns the end of the time at `p`, which follows `from`; 0 without a known form, REFUSED if its time is invalid. */
 const REFUSED: usize = 1;
 function timeEnd(from: usize, p: usize, isWhole: bool, place: u32): usize {
   const q = formEnd(p, place);
@@ -188,7 +191,7 @@ function timeEnd(from: usize, p: usize, isWhole: bool, place: u32): usize {
   return end ? end : REFUSED;
 }
 
-/** Whether the time behind a key, whose place is `p`, is taken. */
+/** Whether the time at `p`, after a key, is valid. */
 function readBehindKey(from: usize, p: usize): bool {
   if (placeKind == AUDIT) {
     const digits = countDigits(p);
@@ -227,7 +230,7 @@ export function readLeading(p: usize): bool {
   return false;
 }
 
-/** Whether the string at `p`, behind its quote, is a time that is taken; `isText`: not as a count. */
+/** Whether the string at `p`, after its quote, is a valid time; `isText`: not as a count. */
 function readString(p: usize, isText: bool): bool {
   if (keyLength && keyIsWhole && isKept(p)) {
     const end = finish(p + keyLength);
@@ -241,7 +244,7 @@ function readString(p: usize, isText: bool): bool {
   return end > REFUSED && load<u8>(end) == 0x22;
 }
 
-/** Whether the number or string at `p` is a time that is taken. `isText`: a date and clock alone; `isPair`: seconds, and nanoseconds behind them. */
+/** Whether the number or string at `p` is a valid time. `isText`: a date and clock alone; `isPair`: seconds, then nanoseconds. */
 export function readValue(p: usize, isText: bool, isPair: bool): bool {
   const c = <u32>load<u8>(p);
   if (c == 0x22) return !isPair && readString(p + 1, isText);

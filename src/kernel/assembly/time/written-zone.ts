@@ -1,11 +1,11 @@
-/** The zone that stands behind a clock: an offset, an abbreviation, an IANA name. The copy in JavaScript is core/time/written-zone.ts. */
+/** Reads the zone after a clock: an offset, an abbreviation, an IANA name. The copy in JavaScript is core/time/written-zone.ts. */
 import { isDigit, pair } from '../digits';
 import { abbreviation, findZone, NONE, UNKNOWN } from './zone-names';
 
-/** Of the zone that was found last: its offset in seconds, or where its own table of offsets stands, else 0. */
+/** The last zone found: its offset in seconds, or the address of its table of offsets, else 0. */
 export let offset: i64 = 0;
 export let named: usize = 0;
-/** The event has a time in front of a zone that cannot be told. */
+/** The event's time precedes an unknown zone. */
 export let isUnknown: bool = false;
 /** The IANA name that JavaScript is to look up first, or 0. */
 export let wantedAt: usize = 0;
@@ -33,7 +33,7 @@ function setOffset(hours: u32, minutes: u32, sign: u32): void {
   offset = sign == 0x2d ? -seconds : seconds;
 }
 
-/** Behind the attached offset whose sign stands at `p`: `+01:00`, `+0100`, `+01`; or 0. */
+/** Returns the end of the attached offset whose sign is at `p`: `+01:00`, `+0100`, `+01`; or 0. */
 function attachedEnd(p: usize): usize {
   const hours = pair(p + 1);
   if (hours > 23) return 0;
@@ -51,7 +51,7 @@ function attachedEnd(p: usize): usize {
   return q;
 }
 
-/** The minutes of `+0100` or `+01:00`, whose hours stand at `p`; 255 where there are none. Sets `behindMinutes`. */
+/** The minutes of `+0100` or `+01:00`, whose hours are at `p`; 255 without minutes. Sets `behindMinutes`. */
 let behindMinutes: usize = 0;
 function minutesOf(p: usize): u32 {
   const at = load<u8>(p, 2) == 0x3a ? p + 3 : p + 2;
@@ -59,7 +59,7 @@ function minutesOf(p: usize): u32 {
   return pair(at);
 }
 
-/** Behind the offset whose sign stands at `p`, a space before it: two digits may be another number. 0 where it is none. */
+/** Returns the end of the offset whose sign is at `p`, after a space (two digits may be another number), or 0. */
 function spacedEnd(p: usize): usize {
   const hours = pair(p + 1);
   if (hours > 99) return 0;
@@ -79,7 +79,7 @@ function isBehindNumber(p: usize): bool {
   return !isAlphanumeric(c) && !((c == 0x2e || c == 0x3a) && isDigit(p + 1));
 }
 
-/** Behind the offset in brackets, whose first one stands at `p`, or 0. */
+/** Returns the end of the bracketed offset that opens at `p`, or 0. */
 function bracketedEnd(p: usize): usize {
   if (!isSign(load<u8>(p, 1))) return 0;
   const hours = pair(p + 2);
@@ -90,7 +90,7 @@ function bracketedEnd(p: usize): usize {
   return behindMinutes + 1;
 }
 
-/** Behind the offset of `UTC+2`, `GMT+02:00` or `UTC-0530`, whose sign stands at `p`, or 0. */
+/** Returns the end of the offset of `UTC+2`, `GMT+02:00` or `UTC-0530`, whose sign is at `p`, or 0. */
 function fromUtcEnd(p: usize): usize {
   let n: usize = 0;
   while (n < 5 && isDigit(p + 1 + n)) n++;
@@ -109,7 +109,7 @@ function fromUtcEnd(p: usize): usize {
   return q;
 }
 
-/** Whether an area of the tz database and a slash stand at `p`; `areaLength` is its length then. */
+/** Whether `p` is at an area of the tz database and a slash; `areaLength` is its length then. */
 let areaLength: usize = 0;
 function isArea(p: usize): bool {
   let n: usize = 0;
@@ -160,7 +160,7 @@ function nameEnd(p: usize): usize {
   return n > 0 && n < 33 ? from + n : 0;
 }
 
-/** Behind the `]` of a name in brackets, whose `[` stands at `p`, or 0. */
+/** Returns the end of the bracketed name whose `[` is at `p`, or 0. */
 function bracketedNameEnd(p: usize): usize {
   let q: usize = 0;
   const word = load<u32>(p, 1);
@@ -196,7 +196,7 @@ function behindOffset(p: usize): usize {
   return q ? q : p;
 }
 
-/** Behind the zone at `p`; `p` itself where there is none, 0 where it is none that there could be, or cannot be told. Sets `offset` and `named`. */
+/** Returns the end of the zone at `p`; `p` itself without one, 0 if no such zone exists or it is unknown. Sets `offset` and `named`. */
 export function zoneEnd(p: usize): usize {
   named = 0;
   offset = 0;
@@ -241,7 +241,7 @@ function spacedNameEnd(from: usize, p: usize): usize {
   return name ? useName(p, name, name) : from;
 }
 
-/** `end` where the word in `[p, to)` is an abbreviation, `from` where it is another word, 0 where its offset cannot be told. */
+/** `end` if the word `[p, to)` is an abbreviation, `from` if it is another word, 0 if its offset is ambiguous. */
 function abbreviationEnd(from: usize, p: usize, to: usize, end: usize): usize {
   const length = to - p;
   if (length == 1) return load<u8>(p) == 0x5a ? end : from;

@@ -40,7 +40,7 @@ export function abbreviation(word: u64): i64 {
   return lastOffset;
 }
 
-/** Where the zone of that name stands, or 0. */
+/** The address of the zone of that name, or 0. */
 export function findZone(name: usize, length: usize): usize {
   for (let n = 0; n < MOST_ZONES; n++) {
     const zone = zones + <usize>n * ZONE_BYTES;

@@ -2,7 +2,7 @@
 import { dateOf, daysOf, daysSince1970 } from '../calendar';
 
 export const DAY: i64 = 86_400;
-/** Of a zone that a time names (zone-names.ts), where its table begins. */
+/** In a zone that a time names (zone-names.ts): where its table begins. */
 const TABLE: usize = 64;
 /** How far ahead of the read a date without a year may be, in milliseconds. */
 const MOST_AHEAD: i64 = 86_400_000;
@@ -21,7 +21,7 @@ export function setUpZone(at: usize): void {
   table = at;
 }
 
-/** So many entries stand in the table now. */
+/** Sets the number of entries in the table. */
 export function useOffsets(count: u32): void {
   last = count - 1;
   recent = 0;
@@ -93,7 +93,10 @@ export function localInstant(wall: i64): i64 {
   return abs(late * 1000 - readAt) < abs(early * 1000 - readAt) ? late : early;
 }
 
-/** Of the latest year that puts it at most a day ahead of the read. `offset`: of a time that names its zone, else `local` is true. */
+/**
+ * The instant in the latest year that puts it at most a day ahead of the read. `offset`: that of a time that names its zone, else `local`
+ * is true.
+ */
 export function inferredInstant(month: u32, day: u32, clock: i64, local: bool, offset: i64): i64 {
   const second = readAt / 1000;
   const yearNow = dateOf(<i32>((second + offsetAt(second)) / DAY)) >> 16;

@@ -1,4 +1,4 @@
-/** The condition of a program, over the members that were found. What is null in it is what docs/query.md says. */
+/** Evaluates a program's condition over the members found. docs/query.md defines how null counts in it. */
 import { valueOf } from './members';
 import { isEqual, isEscaped, skipSpaces, stringEnd, valueEnd } from './scan';
 
@@ -13,15 +13,15 @@ const AND: u32 = 0;
 const OR: u32 = 1;
 const NOT: u32 = 2;
 
-/** Of AND, OR and NOT, u32 each: the number of children, then their addresses. */
+/** AND, OR and NOT, u32 each: the number of children, then their addresses. */
 const CHILDREN: usize = 8;
-/** Of a test, u32 each: operator, type of the literal; its text's address and length, or its value as f64; number of reads; the reads. */
+/** A test, u32 each: operator, type of the literal; its text's address and length, or its value as f64; number of reads; the reads. */
 const OPERATOR: usize = 4;
 const TYPE: usize = 8;
 const LITERAL: usize = 16;
 const READS: usize = 24;
 const FIRST_READ: usize = 32;
-/** Of a read, u32 each: the slot, address and length of the name below it, which may be empty. */
+/** A read, u32 each: the slot, address and length of the name below it, which may be empty. */
 const READ_BYTES: usize = 12;
 
 const EQUAL: u32 = 0;
@@ -84,7 +84,7 @@ function test(node: usize): u32 {
   return operator == GREATER ? (order > 0 ? TRUE : FALSE) : order >= 0 ? TRUE : FALSE;
 }
 
-/** Where the value of the field begins, flat or nested; 0 where there is none. */
+/** The start of the field's value, flat or nested; 0 without one. */
 function fieldOf(node: usize): usize {
   const reads = load<u32>(node, READS);
   for (let i: u32 = 0, read = node + FIRST_READ; i < reads; i++, read += READ_BYTES) {

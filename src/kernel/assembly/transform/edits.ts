@@ -1,6 +1,6 @@
 /**
- * Writes the event under way as a program changes it, by the rule of src/shaping/events/splice.ts. A value is printed as it was read only
- * where its bytes are canonical.
+ * Writes the current event as a program changes it, by the rule of src/shaping/events/splice.ts. A value keeps its bytes only if they are
+ * canonical.
  */
 import { canonicalEnd, forgetKeys } from './canonical';
 import { BEHIND, close, count, found, MEMBER_BYTES, members, repeated, SLOT, SLOT_BYTES, VALUE } from './members';
@@ -8,7 +8,7 @@ import { isEqual } from './scan';
 import { mayHold } from './screen';
 import { beginWithout, copy, copyWithout, hasRemoved, isOdd, isUnsure, useNames } from './without';
 
-/** Of a slot, u32 each, behind its name's address and length: what is done with it. */
+/** The edits of a slot, u32 each, after its name's address and length: its flags. */
 const FLAGS: usize = 8;
 /** Which slot's value it gets. */
 const SOURCE: usize = 12;
@@ -20,7 +20,7 @@ const BELOW: usize = 24;
 /** Its member's text up to the value: `,"name":`. */
 const TEXT_AT: usize = 28;
 const TEXT_LENGTH: usize = 32;
-/** What its text must not hold (screen.ts). */
+/** The screen for its text (screen.ts). */
 const SCREEN_AT: usize = 36;
 
 /** It goes. */
@@ -56,7 +56,7 @@ export function useEdits(slotsAt: usize, slotsIn: u32, keeps: bool, namesAt: usi
   constantCount = constantsIn;
 }
 
-/** What is done with the member under way. */
+/** The edit of the current member. */
 const KEEP: u32 = 0;
 const REMOVE: u32 = 1;
 const REPLACE: u32 = 2;
@@ -114,13 +114,13 @@ function isLargeNumber(p: usize, end: usize): bool {
   return false;
 }
 
-/** Writes the event that begins at `start`; returns the address behind its newline, or 0 where that takes its values. */
+/** Writes the event that begins at `start`; returns its end, or 0 if writing it takes its values. */
 export function writeEdited(o: usize, start: usize): usize {
   const begin = o;
   store<u8>(o++, 0x7b);
   let isEmpty = true;
   let isChanged = false;
-  /** Where that begins which is copied next; 0 behind a member that goes. */
+  /** The start of the next copy; 0 after a removed member. */
   let copied: usize = 0;
   /** Behind the value before. */
   let before: usize = 0;

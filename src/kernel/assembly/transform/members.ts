@@ -1,13 +1,13 @@
-/** The top-level members of the event under way, and which of the fields that a program names each is. */
+/** Finds the top-level members of the current event, and the program's field that each is. */
 import { isEqual, isEscaped, skipSpaces, stringEnd, valueEnd } from './scan';
 
-/** Of a member, u32 each: the key's opening quote, the value, behind it, and the slot of its name or -1. */
+/** A member, u32 each: the key's opening quote, the value, its end, and the slot of its name or -1. */
 export const VALUE: usize = 4;
 export const BEHIND: usize = 8;
 export const SLOT: usize = 12;
 export const MEMBER_BYTES: usize = 16;
 export const MOST_MEMBERS: u32 = 256;
-/** Of a slot, u32 each: its name's address and length; edits.ts has the others. */
+/** A slot, u32 each: its name's address and length; edits.ts has the others. */
 export const SLOT_BYTES: usize = 48;
 export const MOST_SLOTS: u32 = 32;
 
@@ -15,7 +15,7 @@ export let members: usize = 0;
 export let count: u32 = 0;
 /** The closing brace. */
 export let close: usize = 0;
-/** A bit for each slot whose name stands there twice. */
+/** A bit for each slot whose name occurs twice. */
 export let repeated: u32 = 0;
 
 /** By slot, u32: its last member, or 0. */

@@ -1,9 +1,9 @@
-/** Where tokens of valid JSON end. Input has 64 bytes of slack behind it. */
+/** Finds where tokens of valid JSON end. 64 bytes of slack follow the input. */
 
 /** The string that `stringEnd` looked at last has a backslash. */
 export let isEscaped: bool = false;
 
-/** The closing quote of the string whose first byte, behind its quote, is at `p`. */
+/** The closing quote of the string whose first byte, after its quote, is at `p`. */
 export function stringEnd(p: usize): usize {
   isEscaped = false;
   while (true) {
@@ -54,7 +54,7 @@ function nestedEnd(p: usize): usize {
       const c = <u32>load<u8>(at);
       if (c == 0x22) {
         p = stringEnd(at + 1) + 1;
-        // Still in this block: what is before `p` is done with.
+        // Still in this block: clear the matches before `p`.
         if (p < block + 16) {
           found &= -1 << (<i32>(p - block));
           p = block + 16;

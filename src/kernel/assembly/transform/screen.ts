@@ -1,9 +1,9 @@
 /**
- * Whether a JSON text may hold what a screen looks for (src/shaping/redact/screens.ts): where it says no, no detector finds anything in
- * it. Escapes by number may stand for anything.
+ * Whether a JSON text may hold the texts of a screen (src/shaping/redact/screens.ts): if not, no detector finds anything in it. A numeric
+ * escape may encode any character.
  */
 
-/** Of a screen, u32 each: whether it looks for digits, how many texts, then address, length and folding of each. */
+/** A screen, u32 each: whether it looks for digits, how many texts, then address, length and folding of each. */
 const TEXTS: usize = 8;
 const TEXT_BYTES: usize = 12;
 const LEAST_DIGITS: u32 = 13;
@@ -31,7 +31,7 @@ function holdsEscape(p: usize, end: usize): bool {
   return false;
 }
 
-/** `fold` is 0x20 for a text of lower case that may stand there in any case, else 0. */
+/** `fold` is 0x20 for a text in lower case that matches any case, else 0. */
 function holdsText(p: usize, end: usize, text: usize, length: usize, fold: u8): bool {
   const first = i8x16.splat(load<u8>(text));
   const second = i8x16.splat(load<u8>(text + 1));
@@ -68,7 +68,7 @@ function isAmongDigits(p: usize): bool {
 
 function holdsDigits(p: usize, end: usize): bool {
   const begin = p;
-  /** How many of them stand right before `p`. */
+  /** How many digits come right before `p`. */
   let before: u32 = 0;
   while (p < end) {
     const bits = digitsAt(p) & inside(p, end);

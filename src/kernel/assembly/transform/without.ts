@@ -10,13 +10,13 @@ export function useNames(at: usize): void {
   names = at;
 }
 
-/** Copies `[from, to)`; returns the address behind it. */
+/** Copies `[from, to)`; returns its end. */
 export function copy(o: usize, from: usize, to: usize): usize {
   copyOver(o, from, to - from);
   return o + (to - from);
 }
 
-/** Of the object that was copied last: something was left out; printing it would change other bytes; only its values can tell. */
+/** Results for the last object copied: something was left out; printing it would change other bytes; only its values can decide. */
 export let hasRemoved: bool = false;
 export let isOdd: bool = false;
 export let isUnsure: bool = false;
@@ -31,8 +31,8 @@ export function beginWithout(): void {
 const MOST_DEPTH: u32 = 64;
 
 /**
- * Copies the object at `p` without the members that the names in `active` lead to, all of which agree with the way here in their first
- * `used` bytes, the dot behind it included. Returns the address behind it.
+ * Copies the object at `p` without the members that the names in `active` lead to; all agree with the path here in their first `used`
+ * bytes, with the dot. Returns the end of the copy.
  */
 export function copyWithout(o: usize, p: usize, used: usize, active: u32, depth: u32): usize {
   if (depth == MOST_DEPTH) isUnsure = true;
