@@ -10,7 +10,7 @@ import type { Log } from '../../core/log.ts';
 import { SERVICE_SELECTS_IN_FLIGHT } from '../limits.ts';
 import { prepareDatabase } from './clickhouse-setup.ts';
 import type { ClickhouseAddress } from './clickhouse-url.ts';
-import type { Engine, EngineOptions, QueryOptions, QueryResult } from './engine.ts';
+import type { Engine, EngineOptions, Extent, QueryOptions, QueryResult } from './engine.ts';
 import { insertGroups } from './insert-groups.ts';
 import { isOutOfMemory, isOverTime, optionSettings, OTHER_WORK_SQL, outOfMemory, querySettings, refusal } from './settings.ts';
 import { openShard, type Shard } from './shard.ts';
@@ -47,6 +47,7 @@ export async function openClickhouse(address: ClickhouseAddress, instance: strin
     ]),
   );
   const selects = new PQueue({ concurrency: SERVICE_SELECTS_IN_FLIGHT });
+  const lastRead = new Map<string, Extent>();
   const settings = { ...querySettings(limits), ...(address.cluster !== '' && { distributed_product_mode: 'global' as const }) };
   const [first] = shards as [Shard];
 
@@ -106,15 +107,18 @@ export async function openClickhouse(address: ClickhouseAddress, instance: strin
     dropTable: async (table) => {
       if (address.cluster !== '') await onEach((shard) => shard.run(`drop table if exists ${table} sync`));
       await onEach((shard) => shard.run(`drop table if exists ${local(table)} sync`));
+      lastRead.delete(table);
     },
     query: (sql, params, options) => selects.add(() => query(sql, params, options), { ...(options?.signal && { signal: options.signal }) }),
     ask: (sql) => selects.add(() => first.ask(sql)),
     // Another program may write to the servers.
-    extent: async (table, options) =>
-      extentOf([
-        ...(await selects.add(() => query(extentSql(table), {}, options), { ...(options?.signal && { signal: options.signal }) })).rows,
-      ]),
-    knownExtent: () => undefined,
+    async extent(table, options) {
+      const read = (): Promise<QueryResult> => query(extentSql(table), {}, options);
+      const extent = extentOf([...(await selects.add(read, { ...(options?.signal && { signal: options.signal }) })).rows]);
+      lastRead.set(table, extent);
+      return extent;
+    },
+    knownExtent: (table) => lastRead.get(table),
     ownColumns: () => ownColumns(shards, local),
     addColumns: (table, columns) => putColumns(shards, local, table, columns),
     insert(table, block, token, key, own) {

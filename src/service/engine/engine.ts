@@ -105,7 +105,7 @@ export interface Engine {
   insert(table: string, block: Buffer, token: string, key: string, own?: readonly OwnColumn[], extent?: Extent): Promise<void>;
   /** What the table has now. */
   extent(table: string, options?: QueryOptions): Promise<Extent>;
-  /** The same as far as it is known without asking: of none where others may write. */
+  /** The same as it was last read: where others may write, it may have more by now. */
   knownExtent(table: string): Extent | undefined;
   /** Waits until no failed insert still runs, also of an earlier process. Only then can its rows be counted. */
   quiesce(): Promise<void>;
