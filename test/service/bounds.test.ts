@@ -63,6 +63,17 @@ describe('clients that do not go on', () => {
     expect(refused[0]?.text()).toMatch(/Retry-After: 5[\s\S]*read them/i);
   });
 
+  test('a client that leaves in the middle of a large reply leaves the engine and its room to others', async () => {
+    for (let n = 0; n < 10; n++) {
+      const left = open(client, ask(client.apiToken), true);
+      await until('a part of its reply', () => left.text().includes('\r\n\r\n'));
+      expect(left.text()).toMatch(/^HTTP\/1.1 200/);
+      left.socket.destroy();
+      expect((await client.call('GET', '/v1/queries')).json).toEqual([]);
+      expect((await client.call('POST', '/v1/query/_apl?format=tabular', { body: { apl: 'logs | count' } })).status).toBe(200);
+    }
+  });
+
   // Symptom: 64 sockets of one byte each kept everybody else out for two minutes.
   test('bodies that do not come are ended, and leave room for other tokens', async () => {
     const [greedy, honest] = [await tokenFor(client, 'slow'), await tokenFor(client, 'quick')];

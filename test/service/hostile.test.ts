@@ -174,13 +174,17 @@ const other: fc.Arbitrary<Request> = fc
     path: fc.oneof(
       fc
         .tuple(
-          fc.constantFrom('/v1/datasets/', '/v2/datasets/', '/v1/', '/v2/', '/'),
+          fc.constantFrom('/v1/datasets/', '/v2/datasets/', '/v1/queries/', '/v1/', '/v2/', '/'),
           segment,
           fc.constantFrom('', '/trim', '/query', '/fields', '/ingest'),
         )
         .map((parts) => parts.join('')),
-      fc.constantFrom('/v1/datasets', '/v2/datasets', '/v2/tokens', '/v2/users', '/v1/user', '/openapi.json'),
+      fc.constantFrom(
+        '/v1/datasets', '/v2/datasets', '/v2/tokens', '/v2/users', '/v1/user', '/v1/queries', '/openapi.json',
+        '/v1/query/_apl?format=tabular', '/v1/datasets/_apl?format=legacy', '/v1/datasets/fuzz/query',
+      ), // prettier-ignore
     ),
+    queryId: fc.option(headerText, { nil: undefined }),
     body: fc.option(
       fc.oneof(
         spoilt(
@@ -192,6 +196,7 @@ const other: fc.Arbitrary<Request> = fc
                 maxDuration: fc.oneof(scalar, fc.constantFrom('1h', '-1h', '1h1h', '9e9h')),
                 retentionDays: scalar,
                 useRetentionPeriod: scalar,
+                apl: fc.oneof(scalar, fc.constantFrom('fuzz', 'fuzz | count', 'none')),
               },
               { requiredKeys: [] },
             )
@@ -203,10 +208,13 @@ const other: fc.Arbitrary<Request> = fc
     ),
   })
   .filter(({ method, path }) => !(method === 'DELETE' && path.includes('/fuzz')) && !path.endsWith('fuzz/trim'))
-  .map(({ method, path, body: text }) => ({
+  .map(({ method, path, queryId, body: text }) => ({
     method,
     path,
-    headers: text === undefined ? {} : { 'content-type': 'application/json' },
+    headers: {
+      ...(text !== undefined && { 'content-type': 'application/json' }),
+      ...(queryId !== undefined && { 'x-service-query-id': queryId }),
+    },
     body: method === 'GET' || method === 'HEAD' ? undefined : text,
   }));
 

@@ -13,6 +13,8 @@ interface Endpoint {
   readonly takes: 'api' | 'personal' | 'both';
   /** False where a personal token needs no organisation. */
   readonly org?: boolean;
+  /** The status for a token that it takes, where that is not 200, or 204 of DELETE. */
+  readonly done?: number;
 }
 
 const QUERY = { apl: "['#']", ...ALWAYS };
@@ -30,6 +32,7 @@ const ENDPOINTS: readonly Endpoint[] = [
   { method: 'POST', path: '/v1/query/_apl?format=legacy', body: QUERY, takes: 'both' },
   { method: 'POST', path: '/v1/datasets/#/query', body: ALWAYS, takes: 'both' },
   { method: 'GET', path: '/v1/queries', takes: 'both' },
+  { method: 'DELETE', path: '/v1/queries/none', takes: 'both', done: 404 },
   { method: 'GET', path: '/v1/users', takes: 'personal' },
   { method: 'GET', path: '/v1/user', takes: 'personal', org: false },
   { method: 'GET', path: '/v1/orgs', takes: 'personal', org: false },
@@ -50,7 +53,7 @@ let made = 0;
 
 describe('endpoints and tokens', () => {
   test.each(ENDPOINTS.map((endpoint) => [`${endpoint.method} ${endpoint.path}`, endpoint] as const))('%s', async (_name, endpoint) => {
-    const { method, path, body, takes, org = true } = endpoint;
+    const { method, path, body, takes, org = true, done = method === 'DELETE' ? 204 : 200 } = endpoint;
     const status = async (token: string, headers: Record<string, string> = {}): Promise<number> => {
       const name = await dataset();
       const sent = path === '/v1/datasets' && method === 'POST' ? { name: `by-token-${made++}` } : body;
@@ -58,7 +61,6 @@ describe('endpoints and tokens', () => {
       const content = text === undefined ? {} : { headers: { 'content-type': JSON_TYPE, ...headers }, body: text };
       return (await client.call(method, path.replace('#', name), { token, headers, ...content })).status;
     };
-    const done = method === 'DELETE' ? 204 : 200;
     const ofOrg = { 'x-service-org-id': client.orgId };
     expect({
       none: await status(''),
