@@ -1,6 +1,6 @@
 /**
- * What functions give, told once: `cases.ts` in each topic's folder. Tests hold both engines and the rows to it, and the documentation prints the first
- * case under each name, and those with a source.
+ * Results of functions, stated once: `cases.ts` in each topic's folder. Tests hold both engines and the rows to it, and the documentation
+ * prints the first case under each name, and those with a source.
  */
 
 import type { FunctionSpec } from './function-spec.ts';

@@ -1,10 +1,10 @@
 /**
- * What the tables of functions say of each: its names, what it takes and gives, and its line in the documentation. A function is one entry
- * in one of the tables beside this file. Each back end has a table of its own from the same names to how it computes them.
+ * The entries of the tables of functions: names, arguments and result, and the line in the documentation. A function is one entry in one of
+ * the tables beside this file. Each back end has its own table from the same names to how it computes them.
  */
 import type { Constant, Type } from './types.ts';
 
-/** What an argument has to be. A field may be given for all of them. `constant` forms are known before the query runs. */
+/** What an argument must be. Each of them may be a field. `constant` forms are known before the query runs. */
 export type ArgType =
   | 'any'
   | 'bool'
@@ -67,7 +67,7 @@ export function namedFunctions<Name extends string>(table: Readonly<Record<Name,
   }));
 }
 
-/** What a constant says, as JSON has it. */
+/** The constant's value as JSON has it. */
 export function plainOf({ type, value }: Constant): unknown {
   if (type === 'dynamic' && typeof value === 'string') return JSON.parse(value);
   return typeof value === 'bigint' ? Number(value) : value;

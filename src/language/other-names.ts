@@ -1,7 +1,7 @@
-/** What other languages of queries and pipelines write, and what is written here: the fixes of names and signs that are unknown. */
+/** Maps names and signs of other languages of queries and pipelines to ours: the fixes in errors about unknown ones. */
 import { nearest } from '../config/nearest.ts';
 
-/** Names with one fix stand together. */
+/** Names with one fix share an entry. */
 const namesOf = (fixes: Readonly<Record<string, string>>): ReadonlyMap<string, string> =>
   new Map(Object.entries(fixes).flatMap(([names, fix]) => names.split(' ').map((name) => [name, fix] as const)));
 
@@ -130,7 +130,7 @@ export function otherFunction(name: string): string | undefined {
 }
 
 export const otherOperator = (name: string): string | undefined => OPERATORS.get(name.toLowerCase());
-/** Of what cannot stand where it stands. */
+/** The fix of a sign that is wrong in its place. */
 export const otherSign = (text: string): string | undefined => SIGNS.get(text);
 
 /** `did you mean x`, or nothing. */

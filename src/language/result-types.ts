@@ -22,7 +22,7 @@ export const added: ResultType = ([a, b]) => {
   return numbers([a!, b!]);
 };
 
-/** Of two arguments, or of the one that is made negative. */
+/** For two arguments, or for the one that is negated. */
 export const subtracted: ResultType = ([a, b]) => {
   if (b === undefined) return a === 'timespan' ? 'timespan' : numbers([a!]);
   if (a === 'datetime' && b === 'datetime') return 'timespan';
@@ -60,7 +60,7 @@ export const membership: ResultType = (types) => (types.slice(1).every((type) =>
 
 export const firstType: ResultType = ([type]) => type;
 export const branches: ResultType = (types) => commonType(types.slice(1));
-/** Of pairs of condition and result, and a last result. */
+/** For pairs of condition and result, and a last result. */
 export const cases: ResultType = (types) => commonType(types.filter((_, n) => n % 2 === 1 || n === types.length - 1));
 
 export const summable: ResultType = ([type]) =>

@@ -1,6 +1,6 @@
 /**
- * What of a pipeline can be done on the bytes of an event, without a value of it: comparisons of fields with literals, removing, keeping,
- * renaming, and adding constants. A pure function of the typed tree, which also says for every other step why it needs values.
+ * Finds the parts of a pipeline that can run over the bytes of an event, without its values: comparisons of fields with literals, removing,
+ * keeping, renaming, and adding constants. A pure function of the typed tree, which also says for every other step why it needs values.
  */
 import type { NamePattern, Node } from '../language/plan/tree.ts';
 import { EACH } from '../language/syntax/tree.ts';
@@ -99,7 +99,7 @@ function conditionOf(node: Node): ByteCondition {
   }
 }
 
-/** What is null equals none of them, so that this is never null. */
+/** Null equals none of them, so this is never null. */
 function oneOf([value, ...items]: readonly Node[]): ByteCondition {
   return { kind: 'or', parts: items.map((item) => testOf('==', value!, item)) };
 }

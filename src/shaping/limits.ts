@@ -17,5 +17,5 @@ export const MAX_SHAPED_BYTES = 10 * 1024 * 1024;
 export const TRANSFORM_EXPANDED_ROWS = 10_000;
 /** Characters of a text that a transform makes: far more than an event may have. */
 export const TRANSFORM_TEXT_CHARS = 16 * 1024 * 1024;
-/** Characters of a regular expression that a field holds; a longer one is none, as each of them may cost as much as the text. */
+/** Characters of a regular expression that a field holds; a longer one never matches, as each of them may cost as much as the text. */
 export const MAX_FIELD_PATTERN_CHARS = 256;

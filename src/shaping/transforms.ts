@@ -9,11 +9,11 @@ import { callsOf, expressionsOf } from './rows/walk.ts';
 export interface CompiledTransform {
   /** For the log: a script's checksum, the steps of a pipeline. */
   readonly facts: object;
-  /** Of a pipeline: without them it fails on each event. */
+  /** For a pipeline: without them it fails on each event. */
   readonly hashKeys: readonly HashKey[];
-  /** Of a script: what it was when it was read. */
+  /** For a script: its file and checksum when it was read. */
   readonly script?: { readonly file: string; readonly sha256: string };
-  /** What happens to an event that it fails on, and who is notified. */
+  /** `failed` is called for each event that it fails on. */
   createStage(options: Pick<StageOutputOptions, 'failed'>): Stage;
   close(): Promise<void>;
 }
@@ -43,7 +43,7 @@ export async function compileTransform(config: TransformConfig, replaced?: (why:
     : compilePipeline(config.text, config.onError, config.path);
 }
 
-/** What an event that a pipeline fails on must not do where the pipeline hides something: leave as it is. */
+/** A pipeline that hides something must not let an event that it fails on leave unchanged. */
 async function compilePipeline(text: string, onError: OnError | undefined, path: string): Promise<CompiledTransform> {
   const { compileRows } = await import('./rows/program.ts');
   const { TransformTextError } = await import('./rows/transform-error.ts');

@@ -23,7 +23,7 @@ type Group = readonly [title: string, functions: readonly ScalarFunction[]];
 const groups = (infix: boolean): readonly Group[] =>
   TOPICS.filter((topic) => 'infix' in topic === infix).map(({ name, title }) => [title, namedFunctions<ScalarName>(SPECS[name] as never)]);
 
-/** The headings of the documentation, with what stands below each. */
+/** The headings of the documentation, with the entries below each. */
 export const OPERATOR_GROUPS = groups(true);
 export const FUNCTION_GROUPS = groups(false);
 export const AGGREGATE_FUNCTIONS: readonly AggregateFunction[] = namedFunctions(AGGREGATES);

@@ -21,11 +21,11 @@ export const REACHING_FIX =
 export interface Names {
   readonly scope: Scope;
   readonly lets: Lets;
-  /** What each item of a list is called that is replaced in place: `a[].b`. */
+  /** The name of each item of a list that is replaced in place: `a[].b`. */
   readonly item?: string;
   /** The typed tree of a query inside this one; transforms have none. `before`: the columns before operators that have no source of their own. */
   readonly plan?: (pipeline: Pipeline, lets: Lets, before?: Scope) => Tree;
-  /** The events that a name of a dataset or a pattern stands for; transforms have none. */
+  /** The events of a dataset or of a pattern of names; transforms have none. */
   readonly eventsOf?: (name: DatasetName) => Tree;
 }
 
@@ -66,7 +66,7 @@ function firstType({ scope }: Tree, at: number): Type {
 
 const scalarOf = (query: Tree, at: number): Node => ({ kind: 'scalar', type: firstType(query, at), query });
 
-/** `value in (query)`. Undefined where it is no query that stands there. */
+/** `value in (query)`. Undefined unless a query follows `in`. */
 function among({ name, args }: Expression & { readonly kind: 'call' }, names: Names): Node | undefined {
   const [value, listed] = args;
   if (!/^!?in~?$/.test(name) || args.length !== 2 || !value || !listed) return undefined;
@@ -84,7 +84,7 @@ function callLet(called: LetFunction, { name, args, at }: Expression & { readonl
   return boundedNode(analyze(called.body.value, { ...names, scope: closed([]), lets }), at);
 }
 
-/** What a function's body knows: what was there before it, and its arguments. */
+/** The scope of a function's body: the names before it, and its arguments. */
 export function argumentsOf({ parameters, inner, lets }: LetFunction, name: string, args: readonly Expression[], at: number, names: Names): Lets {
   const least = parameters.filter(({ fallback }) => fallback === undefined).length;
   if (args.length < least || args.length > parameters.length)
@@ -99,7 +99,7 @@ export function argumentsOf({ parameters, inner, lets }: LetFunction, name: stri
   return bindLets(inner, new Map<string, Bound>([...lets, ...given]), names.plan);
 } // prettier-ignore
 
-/** What the names stand for; those that come later may use those before, and go before `given`. */
+/** Binds the names; later ones may use earlier ones, and hide those of `given`. */
 export function bindLets(texts: readonly LetText[], given: Lets, plan: Names['plan']): ReadonlyMap<string, Bound> {
   const lets = new Map<string, Bound>(given);
   for (const text of texts) if (text.kind !== 'parameter' || !given.has(text.name)) lets.set(text.name, boundOf(text, lets, plan));

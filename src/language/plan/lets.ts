@@ -1,4 +1,4 @@
-/** What `let` gave names to: values, tables and functions; and the bound on what a text may grow to through them. */
+/** Names bound by `let`: values, tables and functions; and the bound on how far a text may grow through them. */
 import { SERVICE_QUERY_LET_DEPTH, SERVICE_QUERY_NODES, SERVICE_QUERY_SUBQUERIES } from '../limits.ts';
 import { meaningError } from '../syntax/apl-error.ts';
 import type { Expression, Pipeline } from '../syntax/tree.ts';
@@ -18,7 +18,7 @@ export interface LetFunction {
   readonly body: { readonly value: Expression } | { readonly pipeline: Pipeline };
   /** A search of everything looks through it, too. */
   readonly isView: boolean;
-  /** What its body may use: what was there before it. */
+  /** The names that its body may use: those before it. */
   readonly lets: Lets;
 }
 
@@ -79,6 +79,6 @@ export function boundedTree(tree: Tree, at: number): Tree {
   return tree;
 }
 
-/** How many queries stand in an expression. */
+/** Counts the queries in an expression. */
 export const queriesIn = (node: Node): number =>
   nodesIn(node).reduce((sum, part) => sum + (part.kind === 'scalar' || part.kind === 'among' ? part.query.weight : 0), 0);

@@ -16,7 +16,7 @@ export function numberOf(use: Use, n: number, what: string, least: number, most:
   return value;
 }
 
-/** What `read` makes of a text; undefined is refused. */
+/** Reads a text with `read`; refuses undefined. */
 export function readText<T>(use: Use, n: number, read: (text: string) => T | undefined, wanted: string): T {
   const found = read(String(use.constant(n).value));
   if (found === undefined) throw use.fail(n, `wanted ${wanted}`);

@@ -1,6 +1,6 @@
 /**
- * What the table of operators says of each: its names, how it is read from the text, what it does to the columns, and its line in the documentation.
- * What is read is plain data, its form: it is planned when the columns before it are known, by whoever wants to, as often as wanted.
+ * The entries of the table of operators: names, how to read one from the text, its effect on the columns, and its line in the
+ * documentation. Reading gives plain data, its form, which anyone may plan, as often as needed, once the columns before it are known.
  */
 import { FUNCTIONS } from '../functions/table.ts';
 import { analyze, wrongType, type Names } from './analysis.ts';
@@ -21,7 +21,7 @@ export interface Operator<Form = unknown> {
   readonly hides?: true;
   /** Reads what follows the operator's name. */
   read(parser: Parser, at: number, use: Use): Form;
-  /** The stages that the form stands for. */
+  /** The stages of the form. */
   plan(form: Form, names: Names): Result;
 }
 
@@ -35,13 +35,13 @@ export interface Step {
   /** As it was written, and its offset in the whole text. */
   readonly text: string;
   readonly at: number;
-  /** What its operator read. */
+  /** Result of the operator's `read`. */
   readonly form: unknown;
 }
 
 export interface Result {
   readonly stages: readonly Stage[];
-  /** The columns behind it. */
+  /** The columns after it. */
   readonly scope: Scope;
 }
 

@@ -14,7 +14,7 @@ const applyAt = (name: string, { at }: Call, args: readonly Node[]): Node => {
 };
 
 export interface Restarted {
-  /** What makes the parts, and leaves them out again. */
+  /** Makes the parts, and leaves them out again. */
   readonly before: readonly Stage[];
   readonly columns: readonly Column[];
   readonly after: readonly Stage[];

@@ -1,8 +1,8 @@
-/** Which columns there are at a point of a query. Over events every name is a field; behind project or summarize only what those made. */
+/** The columns at a point of a query. Over events every name is a field; after project or summarize only the columns that those made. */
 import type { Type } from '../types.ts';
 import { matchesPattern, type Column, type JoinKind, type NamePattern, type Scope } from './tree.ts';
 
-/** What the service itself knows of each stored event. */
+/** Types of the fields that the service adds to each stored event. */
 const STORED_TYPES: ReadonlyMap<string, Type> = new Map([
   ['_time', 'datetime'],
   ['_sysTime', 'datetime'],
@@ -69,10 +69,10 @@ interface Taken {
   has(name: string): boolean;
 }
 
-/** The name, with a number behind it where it is taken. */
+/** The name, with a number appended if it is taken. */
 export const freeName = (name: string, taken: Taken): string => (taken.has(name) ? nameWithNumber(name, taken) : name);
 
-/** The name with the first number behind it that is free. */
+/** The name with the first free number appended. */
 export function nameWithNumber(name: string, taken: Taken): string {
   for (let n = 1; ; n++) if (!taken.has(`${name}${n}`)) return `${name}${n}`;
 }
@@ -91,7 +91,7 @@ export function without(scope: Scope, patterns: readonly NamePattern[]): Scope {
 export function keeping(scope: Scope, patterns: readonly NamePattern[]): Scope {
   const matches = (name: string): boolean => patterns.some((pattern) => matchesPattern(pattern, name));
   const columns = new Map([...scope.columns].filter(([name]) => matches(name)));
-  // What an earlier one left out stays out.
+  // Fields that an earlier one removed stay out.
   const removed = [...scope.removed];
   return { ...scope, columns, removed, kept: scope.kept ? scope.kept.filter(({ text }) => matches(text)) : patterns };
 }

@@ -1,6 +1,6 @@
 /**
- * The typed tree: where rows come from, and the stages that they go through. Queries by text, the legacy form and
- * transforms all become this; the back ends are `service/query` (SQL) and `shaping/rows`. Names are resolved and types checked: what is in a tree can be run.
+ * The typed tree: where rows come from, and the stages that they go through. Queries by text, the legacy form and transforms all become
+ * this; the back ends are `service/query` (SQL) and `shaping/rows`. Names are resolved and types checked: a tree can always run.
  */
 import type { NamedFunction } from '../function-spec.ts';
 import type { ScalarFunction } from '../functions/table.ts';
@@ -36,7 +36,7 @@ export type Node =
       readonly caseless: boolean;
     };
 
-/** Names may repeat in results of the legacy form: inside a query each has a number behind a NUL, which is not shown. */
+/** Names may repeat in results of the legacy form: inside a query each has a NUL and a number appended, which are not shown. */
 export const numberedName = (name: string, n: number): string => `${name}\0${n}`;
 export const shown = (name: string): string => name.split('\0')[0]!;
 
@@ -189,7 +189,7 @@ export type Stage =
       readonly columns: readonly Column[];
       readonly index: string | undefined;
       readonly limit: number | undefined;
-      /** What an item of an object is: `bag`, an object of one key, or `array`, its key and value. */
+      /** The items of an object: `bag` makes objects of one key, `array` pairs of key and value. */
       readonly items: 'bag' | 'array';
     }
   /** In transforms alone. Windows are in ns. */
@@ -199,7 +199,7 @@ export type Stage =
   /** `as`: what `union withsource=` calls the rows. */
   | { readonly kind: 'label'; readonly name: string }
   | { readonly kind: 'route'; readonly dataset: Node }
-  /** Of columns of both sides with the same name, that of the right is called name1; those in `dropped` are left out there. */
+  /** If both sides have a column of the same name, the right one is called name1; those in `dropped` are left out there. */
   | {
       readonly kind: 'join';
       readonly how: JoinKind;
@@ -232,7 +232,7 @@ export type Stage =
   /** The same of the items of each row in mv-apply: what comes out are rows, no groups. */
   | { readonly kind: 'fold'; readonly aggregations: readonly Aggregation[]; readonly keys: readonly Key[] }
   | { readonly kind: 'sort'; readonly keys: readonly SortKey[] }
-  /** Of a series by time `count` are the groups, unless `exactly` that many rows are wanted. */
+  /** For a series by time `count` counts groups, unless `exactly` that many rows are wanted. */
   | { readonly kind: 'limit'; readonly count: number; readonly exactly: boolean };
 
 /** A column under another name. */
@@ -261,7 +261,7 @@ export function partsOf(node: Node): readonly Node[] {
   return node.kind === 'among' ? [node.value] : [];
 }
 
-/** The field that an expression is, or is made of first; undefined where there is none. */
+/** The field that an expression is, or is first made of; undefined without one. */
 export function nodeName(node: Node): string | undefined {
   if (node.kind === 'column') return node.name;
   const [inner] = partsOf(node);

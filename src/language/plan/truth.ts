@@ -1,7 +1,7 @@
 /** Conditions that are the same for every row. */
 import type { Node } from './tree.ts';
 
-/** What a condition always is, as far as its literals say. */
+/** The constant value of a condition, as far as its literals show. */
 export function truth(node: Node): boolean | undefined {
   if (node.kind === 'constant') return node.type === 'bool' && node.constant.value !== null ? node.constant.value === true : undefined;
   if (node.kind !== 'apply') return undefined;

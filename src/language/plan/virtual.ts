@@ -93,7 +93,7 @@ function refuseWindows(node: Node): void {
   throw meaningError(found.at, `${found.spec.name} looks at other rows, a virtual field at one event`, 'use it in the query');
 }
 
-/** What a text names: fields, and with a prefix all that begin so. */
+/** The names in a text: fields, and with a prefix all that begin so. */
 export interface Named {
   readonly fields: ReadonlyMap<string, number>;
   readonly prefixes: readonly string[];

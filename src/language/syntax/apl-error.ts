@@ -1,4 +1,4 @@
-/** What is wrong with a query's text, and where: the offset of the place in the text. `compile` turns it into the reply's line and column. */
+/** An error in a query's text, and the offset of its place. `compile` turns it into the reply's line and column. */
 
 /** As the replies number them: 1 the text cannot be read, 2 it can be read but makes no sense, 3 a dataset, 4 running it. */
 export const ERROR_TYPES = { syntax: 1, meaning: 2, dataset: 3, running: 4 } as const;
@@ -25,7 +25,7 @@ export class AplError extends Error {
 export const syntaxError = (at: number, what: string, fix?: string): AplError => new AplError('syntax', at, what, fix);
 export const meaningError = (at: number, what: string, fix?: string): AplError => new AplError('meaning', at, what, fix);
 
-/** What `read` returns, or the `AplError` that it throws. */
+/** Returns the result of `read`, or the `AplError` that it throws. */
 export function attempt<T>(read: () => T): T | AplError {
   try {
     return read();

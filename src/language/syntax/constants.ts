@@ -1,11 +1,14 @@
-/** Constants that are more than a token: what stands in `datetime(…)`, `timespan(…)` and `dynamic(…)`, and the least integer. Throw an `AplError`. */
+/**
+ * Constants of more than one token: the contents of `datetime(…)`, `timespan(…)` and `dynamic(…)`, and the least integer. Throw an
+ * `AplError`.
+ */
 import type { Constant } from '../types.ts';
 import { syntaxError } from './apl-error.ts';
 import { tooLarge } from './lexer.ts';
 import { readDatetime, readSpanText } from './literals.ts';
 import { quoteToken, type Parser } from './parser.ts';
 
-/** -2^63 behind its minus: without it, it is no integer. */
+/** -2^63 after its minus: without it, it is not an integer. */
 export function readLeastInteger(parser: Parser): (Constant & { readonly value: bigint }) | undefined {
   const { token } = parser;
   if (token.kind !== 'int' || token.value !== 2n ** 63n) return undefined;

@@ -8,7 +8,7 @@ import { WANTED, type Parser } from './parser.ts';
 import { nameOf, reachingNameOf, type Assignment, type Expression } from './tree.ts';
 import { FIELD_TERM, INFIX, LISTS, TYPE_NAMES } from './words.ts';
 
-/** The name of a type, as in `typeof(long)` or behind the name of a column. */
+/** The name of a type, as in `typeof(long)` or after the name of a column. */
 export function readTypeName(parser: Parser): Type {
   return TYPE_NAMES.get(parser.word([...TYPE_NAMES.keys()], 'a type'))!;
 }
@@ -116,7 +116,7 @@ function readOperand(parser: Parser): Expression {
   return readPath(parser, WANTED.expression);
 }
 
-/** A value with what is taken out of it: `a.b['c'][0]`. */
+/** A value and the path into it: `a.b['c'][0]`. */
 function readPath(parser: Parser, wanted: string): Expression {
   let value = readPrimary(parser, wanted);
   for (;;) {
@@ -217,7 +217,7 @@ function readArgument(parser: Parser): Expression {
   return name === undefined ? value : parser.node({ kind: 'named', at, name, value });
 }
 
-/** `datetime(2026-01-02)`, `timespan(2d)`, `dynamic([1, 2])`, `long(5)`, `real(null)`: the type, then what stands in the parentheses. */
+/** `datetime(2026-01-02)`, `timespan(2d)`, `dynamic([1, 2])`, `long(5)`, `real(null)`: the type, then the contents of the parentheses. */
 function readTyped(parser: Parser, at: number, type: Type, name: string): Expression {
   if (type === 'datetime' || type === 'timespan') return constantOf(parser, at, readWritten(parser, type, name));
   parser.take();

@@ -1,4 +1,7 @@
-/** A query's text as tokens, one at a time from a given offset: what stands in `datetime(…)` is no token, and is read by whoever expects it. */
+/**
+ * A query's text as tokens, one at a time from a given offset: the contents of `datetime(…)` are not a token; whoever expects them reads
+ * them.
+ */
 import { otherSign } from '../other-names.ts';
 import type { AplError } from './apl-error.ts';
 import { syntaxError } from './apl-error.ts';
@@ -17,7 +20,7 @@ const BLANK = /(?:\s|\/\/[^\n]*(?:\n|$))*/y;
 const NAME = /[\p{L}_$][\p{L}\p{N}_$]*/uy;
 const NUMBER = /0[xX][0-9a-fA-F]+|\d+(?:\.\d+|\.(?![\w.\s'"[]))?(?:[eE][+-]?\d+)?/y;
 const UNIT = /[A-Za-zµμ]+/y;
-/** `1h30m`: more units behind the first. */
+/** `1h30m`: more units after the first. */
 const SPAN = /(?:\d+(?:\.\d+)?[A-Za-zµμ]+)+(?![\d.]*\d)/y;
 /** A `!` directly before a word makes the opposite of it: !contains. */
 const NEGATABLE = /!(?=[a-z])/y;
@@ -63,7 +66,7 @@ function numberAt(text: string, at: number, number: string): Token {
   }
   if (/^(?:0[xX][0-9a-fA-F]+|\d+)$/.test(number)) {
     const value = BigInt(number);
-    // 2^63 itself fits behind a minus only: the parser says so.
+    // 2^63 itself fits only after a minus: the parser says so.
     if (value > 2n ** 63n) throw tooLarge(at, number);
     return { kind: 'int', value, text: number, at, end };
   }
@@ -75,7 +78,7 @@ function numberAt(text: string, at: number, number: string): Token {
 export const tooLarge = (at: number, number: string): AplError =>
   syntaxError(at, `the integer ${number.slice(0, 40)} does not fit into 64 bits`);
 
-/** A string in any of its forms: '…' and "…" with escapes, @'…' and @"…" as they stand, ```…``` over several lines. */
+/** A string in any of its forms: '…' and "…" with escapes, @'…' and @"…" without, ```…``` over several lines. */
 function stringAt(text: string, at: number): { readonly value: string; readonly end: number } | undefined {
   if (text.startsWith('```', at)) {
     const end = text.indexOf('```', at + 3);

@@ -51,7 +51,10 @@ function withIsoDate(text: string): string {
   return month === 0 ? text : `${year}-${String(month).padStart(2, '0')}-${day.padStart(2, '0')}${text.slice(date.length)}`;
 }
 
-/** Text of a datetime in ISO 8601 and its relatives, or with slashes or a month's name, as ns since 1970; undefined when it is none or cannot be stored. */
+/**
+ * Text of a datetime in ISO 8601 and its relatives, or with slashes or a month's name, as ns since 1970; undefined if it is invalid or
+ * cannot be stored.
+ */
 export function readDatetime(text: string): bigint | undefined {
   const trimmed = withIsoDate(text.trim());
   const time = isUnixText(trimmed) ? readUnixTime(trimmed, undefined) : readIsoTime(trimmed);

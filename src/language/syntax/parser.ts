@@ -20,7 +20,7 @@ export interface Subqueries {
   steps(): Pipeline;
 }
 
-/** What may stand at a place, in the words of messages; whoever completes a text knows them. */
+/** The elements that may come at a place, in the words of messages; whoever completes a text knows them. */
 export const WANTED = {
   expression: 'an expression',
   field: 'the name of a field',
@@ -37,7 +37,7 @@ export class Parser {
   token: Token;
   /** Where the token before ended. */
   end = 0;
-  /** Names that were read as those of fields, with their first place; and the beginnings of names that `name*` stands for. */
+  /** Names that were read as those of fields, with their first place; and the prefixes of `name*`. */
   readonly fields = new Map<string, number>();
   readonly prefixes: string[] = [];
   /** Words, signs and `WANTED` that readers asked for at the end of the text: how it may go on. */
@@ -76,7 +76,7 @@ export class Parser {
     return (this.token.kind === 'symbol' || this.token.kind === 'name') && this.token.text === text;
   }
 
-  /** Notes what may stand here, where the text ends. */
+  /** Notes an element that may follow if the text ends here. */
   could(follow: string): void {
     if (this.token.kind === 'end') this.wanted.add(follow);
   }
@@ -108,7 +108,7 @@ export class Parser {
     return syntaxError(token.at, found, other ?? `wanted ${wanted}`);
   }
 
-  /** Of `5 min`, what it is without the blank. */
+  /** For `5 min`, the same without the blank. */
   #spanFix(): string | undefined {
     const { token } = this;
     const number = /(?<![\w.])\d+(?:\.\d+)?$/.exec(this.text.slice(Math.max(0, this.end - 20), this.end))?.[0];
@@ -116,13 +116,13 @@ export class Parser {
     return span !== undefined && readSpanText(span) !== undefined ? `write ${span}, without the blank` : undefined;
   }
 
-  /** Goes on behind what was read in another way than by tokens. */
+  /** Goes on after a part that was not read by tokens. */
   skipTo(offset: number): void {
     this.end = offset;
     this.token = tokenAt(this.text, offset);
   }
 
-  /** Goes on to the first of these signs at or behind the offset where the text is wrong, or to the end. */
+  /** Goes on to the first of these signs at or after the offset where the text is wrong, or to the end. */
   recover(wrongAt: number, signs: readonly string[]): void {
     const isThere = (): boolean => this.token.kind === 'end' || signs.some((sign) => this.is(sign));
     if (isThere() && this.token.at >= wrongAt) return;
@@ -132,7 +132,7 @@ export class Parser {
         while (!isThere()) this.take();
       });
       if (!(wrong instanceof AplError)) return;
-      // A quote without its other one: what is behind it on the line may be text.
+      // A quote without its other one: the rest of the line may be text.
       const lineEnd = this.text.indexOf('\n', wrong.at);
       from = lineEnd < 0 ? this.text.length : lineEnd;
     }

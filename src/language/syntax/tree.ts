@@ -1,4 +1,4 @@
-/** What the parser makes of an expression: names and operators as they are written, each with its offset in the text. */
+/** An expression as the parser reads it: names and operators as written, each with its offset in the text. */
 import type { Constant } from '../types.ts';
 
 export type Expression =
@@ -15,7 +15,7 @@ export type Expression =
   /** Inside the arguments of a call: `name = value`, and `*`. */
   | { readonly kind: 'named'; readonly at: number; readonly name: string; readonly value: Expression }
   | { readonly kind: 'star'; readonly at: number }
-  /** A query in parentheses: a list of values behind `in`, one value in `toscalar`. */
+  /** A query in parentheses: a list of values after `in`, one value in `toscalar`. */
   | { readonly kind: 'query'; readonly at: number; readonly pipeline: Pipeline; readonly scalar: boolean };
 
 /** A query that was read, for whoever makes typed trees. */

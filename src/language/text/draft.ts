@@ -22,7 +22,7 @@ export interface Draft {
   readonly scope: () => Scope;
 }
 
-/** Undefined where nothing may follow: inside of a text or comment, or behind what cannot be read at all. */
+/** Undefined where nothing may follow: inside of a text or comment, or after an unreadable part. */
 export function readDraft(text: string): Draft | undefined {
   const reading = attempt(() => begin(text));
   if (text.length > SERVICE_QUERY_TEXT || reading instanceof AplError) return undefined;
@@ -43,7 +43,7 @@ export function readDraft(text: string): Draft | undefined {
 const SIGNS = ['|', ';'];
 const ANY_EVENTS = { kind: 'dataset', name: { text: '*', at: 0 } } as const;
 
-/** Goes on behind each statement and operator that is wrong, as if it were not there. */
+/** Goes on after each wrong statement and operator, as if it were not there. */
 function readTolerantly(reading: Reading): void {
   const { parser, unfinished, lets } = reading;
   let steps: Step[] = [];
@@ -66,7 +66,7 @@ function readTolerantly(reading: Reading): void {
   }
 }
 
-/** Each query that is not at its end begins with its own source, or where the one around it stands. */
+/** Each query that is not at its end begins with its own source, or with the rows of the one around it. */
 function scopeOf({ lets: texts, unfinished, parser }: Reading): Scope {
   const plan = planner(plainEvents);
   const found = attempt(() => letsOf(texts, new Map(), plan));

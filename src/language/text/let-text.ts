@@ -6,14 +6,17 @@ import type { LetFunction, LetText } from '../plan/lets.ts';
 
 type Parameters = LetFunction['parameters'];
 
-/** What is known of the names of tables while a text is read. */
+/** The names of tables known while a text is read. */
 export interface TableNames {
   begins(): boolean;
   noteTable(name: string): void;
   noteOption(name: string): void;
 }
 
-/** Any number of them, put behind `lets`. Options of the hosted services (`set …;`) do nothing here, and are noted. Without `tables` only values are taken. */
+/**
+ * Any number of them, appended to `lets`. Options of the hosted services (`set …;`) do nothing here, and are noted. Without `tables` only
+ * values are taken.
+ */
 export function readLets(parser: Parser, tables?: TableNames, lets: LetText[] = []): LetText[] {
   for (;;) {
     if (parser.accept(';')) continue;

@@ -101,7 +101,7 @@ const REFUSED: ReadonlyMap<string, string> = new Map([
   ['invoke', 'functions of tables are not called with invoke; write the name of a let behind union, join or as the source'],
 ]);
 
-/** The offset behind what a text begins with, its dataset for most. Throws an `AplError`. */
+/** The offset after the source that a text begins with, most often its dataset. Throws an `AplError`. */
 export function endOfSource(text: string): number {
   const reading = begin(text);
   readLets(reading.parser, reading);
@@ -156,7 +156,7 @@ export function planOf(query: QueryText, variables: ReadonlyMap<string, Constant
   return plan(query.pipeline, letsOf(query.lets, variables, plan));
 }
 
-/** What the statements of `let` bind; transforms, which have no tables, give no `plan`. */
+/** Binds the statements of `let`; transforms, which have no tables, give no `plan`. */
 export function letsOf(texts: readonly LetText[], variables: ReadonlyMap<string, Constant>, plan?: Names['plan']): Lets {
   const given = new Map<string, Node>([...variables].map(([name, constant]) => [name, constantNode(constant)] as const));
   return bindLets(texts, given, plan);
@@ -170,7 +170,7 @@ export const plainEvents = (...names: readonly DatasetName[]): Tree => ({
   weight: 1,
 });
 
-/** The events of one dataset, with virtual fields beside what is stored. */
+/** The events of one dataset: stored and virtual fields. */
 export interface VirtualEvents {
   readonly dataset: string;
   readonly columns: readonly Column[];
@@ -208,7 +208,7 @@ export function planner(eventsOf: (name: DatasetName) => Tree): NonNullable<Name
   return plan;
 }
 
-/** How many queries stand in a stage. */
+/** Counts the queries in a stage. */
 function weightOf(stage: Stage): number {
   switch (stage.kind) {
     case 'join':

@@ -1,4 +1,4 @@
-/** What a query begins with, read from its text: datasets by name, tables of `let`, and the operators that begin a query. */
+/** The source that a query begins with, read from its text: datasets by name, tables of `let`, and the operators that begin a query. */
 import { SERVICE_QUERY_MADE_ROWS } from '../limits.ts';
 import { readSearch, readSearchKind, type SearchText } from '../operators/search/spec.ts';
 import { readUnion, type UnionText } from '../operators/union/spec.ts';
@@ -12,7 +12,7 @@ import type { Assignment, Expression, Pipeline } from '../syntax/tree.ts';
 import type { Type } from '../types.ts';
 import type { TableNames } from './let-text.ts';
 
-/** What a query begins with, as it was read. */
+/** The source of a query, as read. */
 export type SourceText =
   | { readonly kind: 'dataset'; readonly name: DatasetName }
   /** A table of `let`; a function of one has arguments. */
@@ -40,7 +40,7 @@ const PIPED = new RegExp(String.raw`(?:${QUOTED}|${BARE})\s*\|`, 'y');
 /** Nothing but a dataset in brackets. */
 const ALONE = new RegExp(String.raw`${QUOTED}\s*[;)},]`, 'y');
 const BEGINNING = /(?:datatable|print|union|search|range)\b(?!\s*\()|(?:datatable|materialize|table)\s*\(/y;
-/** A query may stand in parentheses. */
+/** A query may be in parentheses. */
 const OPEN = /(?:\(\s*)*/y;
 /** With `*`, all that match. */
 const NAME = /[A-Za-z0-9_*][A-Za-z0-9_.*-]*/y;
@@ -49,7 +49,7 @@ const NAME = /[A-Za-z0-9_*][A-Za-z0-9_.*-]*/y;
 export class Reading implements TableNames {
   readonly parser: Parser;
   readonly datasets: DatasetName[] = [];
-  /** What `set` gave. */
+  /** Options of `set`. */
   readonly options: string[] = [];
   /** The statements of `let` of the whole text. */
   readonly lets: LetText[] = [];

@@ -37,7 +37,7 @@ function readSteps(text: string, steps: TransformStep[], problems: AplError[]): 
   if (text.length > SERVICE_QUERY_TEXT) throw syntaxError(0, `the transform is longer than ${SERVICE_QUERY_TEXT} characters`);
   const parser = new Parser(text);
   const lets = letsOf(readLets(parser), new Map());
-  // A pipe before the first operator is fine, as queries have one behind the dataset.
+  // A pipe before the first operator is fine, as queries have one after the dataset.
   parser.accept('|');
   let scope = EVENT_ON_ITS_WAY;
   let hasRoute = false;
@@ -63,7 +63,7 @@ function readSteps(text: string, steps: TransformStep[], problems: AplError[]): 
     });
     if (!(wrong instanceof AplError)) continue;
     problems.push(wrong);
-    // What a wrong step would have left is not known: any name may be there.
+    // The result of a wrong step is unknown: any name may exist after it.
     scope = EVENT_ON_ITS_WAY;
     parser.recover(wrong.at, ['|']);
   }

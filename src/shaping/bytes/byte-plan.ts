@@ -1,4 +1,4 @@
-/** What of a whole pipeline runs over the bytes of events: all of it, or the conditions that it begins with. */
+/** The part of a whole pipeline that runs over the bytes of events: all of it, or the conditions that it begins with. */
 import { type ByteCondition, type ByteStep, planSteps } from '../analysis.ts';
 import type { ProgramStep } from '../rows/program.ts';
 import type { Screen } from '../redact/screens.ts';

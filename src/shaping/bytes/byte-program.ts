@@ -22,7 +22,7 @@ interface Slot {
   source: number;
   below: number;
   json: string;
-  /** Where it gets a value: what stands before that. */
+  /** Where it gets a value: the text before that. */
   text: string;
   screen: Screen | undefined;
 }

@@ -1,6 +1,6 @@
 /**
- * The JSON text of a value that a step changed inside: what did not change keeps its bytes, however deep it is (`1.10`, `1e400`, keys that stand there twice,
- * spaces). In objects by the rules of splice.ts; a list of another length is printed anew.
+ * The JSON text of a value that a step changed inside: unchanged parts keep their bytes, however deep (`1.10`, `1e400`, repeated keys,
+ * spaces). Objects follow the rules of splice.ts; a list of another length is printed anew.
  */
 import { writeJson } from '../../json/numbers.ts';
 import { isObject, type JsonObject, type Value } from '../rows/values/value.ts';
@@ -13,7 +13,7 @@ export type PrintJson = (path: string, value: Value) => string | undefined;
 
 const NOWHERE: PrintJson = () => undefined;
 
-/** `bytes[from, to)` is JSON text that says `before`; it stands at `path`. */
+/** `bytes[from, to)` is the JSON text of `before`, found at `path`. */
 export function editedJson(
   bytes: Buffer,
   from: number,
@@ -51,7 +51,7 @@ function editedObject(bytes: Buffer, from: number, before: JsonObject, after: Js
     const name = members.nameOf(n);
     const edit = changes.get(name)!;
     edits.push(edit);
-    // Of a key that stands there several times the first place counts.
+    // For a repeated key the first place counts.
     if (typeof edit === 'object') changes.set(name, 'remove');
   }
   const added = Object.entries(after).flatMap(([name, value]) =>

@@ -13,10 +13,10 @@ export interface FoundValue {
   readonly value: Value;
 }
 
-/** The event under way. */
+/** The current event. */
 export interface MovedFrom {
   readonly bytes: Buffer;
-  /** Of the member that counts; undefined where the event has none. */
+  /** The member of that name that counts; undefined if the event has none. */
   find(name: string): FoundValue | undefined;
 }
 
@@ -27,7 +27,7 @@ export class MovedJson {
   readonly #moves: Moves;
   readonly #event: MovedFrom;
   #row = 0;
-  /** Of one list of the event: the same for all of its rows. */
+  /** The items of one list of the event: the same for all of its rows. */
   #items: { readonly from: number; readonly places: ReturnType<typeof itemsOf> } | undefined;
   readonly #print: PrintJson = (path, value) => this.#exact(path, value);
 
@@ -53,7 +53,7 @@ export class MovedJson {
     return (print && this.#edited(name, value)) ?? writeJson(value);
   }
 
-  /** Of an object or list that was changed since it was moved. */
+  /** The text of an object or list that was changed since it was moved. */
   #edited(path: string, value: Value): string | undefined {
     if (typeof value !== 'object') return undefined;
     for (const source of this.#sourcesOf(path)) {

@@ -1,6 +1,6 @@
 /**
- * Of a key that stands several times on the way to a hidden field, only the last counts for steps and for most readers: the others go before any step runs,
- * so that a secret in one of them does not leave. Keys elsewhere stay as often as they stand there.
+ * If a key on the way to a hidden field repeats, only the last one counts for steps and for most readers: the others go before any step
+ * runs, so that a secret in one of them does not leave. Keys elsewhere may repeat as before.
  */
 import type { NamePattern } from '../../language/plan/tree.ts';
 import { matchesPattern } from '../../language/plan/tree.ts';
@@ -14,7 +14,7 @@ const OPEN_LIST = 0x5b;
 
 export class RepeatedKeys {
   readonly #patterns: readonly NamePattern[];
-  /** Of the event's own keys; undefined where any may be on the way. */
+  /** Indexes the event's own keys; undefined where any may be on the way. */
   readonly #index: NameIndex | undefined;
   readonly #leads: (path: string) => boolean;
 

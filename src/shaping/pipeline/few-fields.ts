@@ -12,7 +12,7 @@ const ZERO = 0x30;
 const NINE = 0x39;
 /** Digits that any number keeps exactly. */
 const SHORT_DIGITS = 15;
-/** What every event keeps (events/write-event). */
+/** The field that every event keeps (events/write-event). */
 const TIME = '_time';
 
 /** The fields of an event that a pipeline reads or writes, where they are known: all others are only copied. */
@@ -86,7 +86,7 @@ export class FewFields {
     return true;
   }
 
-  /** Of a name that stands there several times the first member gets the new value, and the others go. */
+  /** Of a repeated name the first member gets the new value, and the others go. */
   #editsOf(changes: (string | null | undefined)[]): readonly Edit[] {
     const edits = this.#edits;
     edits.length = this.#slots.length;

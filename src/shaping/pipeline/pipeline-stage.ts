@@ -40,9 +40,9 @@ export function createPipelineStage(options: PipelineStageOptions): Stage {
   const isOutside = writes === 'all' ? undefined : (name: string): boolean => !writes.has(name);
 
   const needed = program.needs && only !== 'objects' ? new NameIndex(program.needs) : undefined;
-  /** Of the event under way: a member goes that the row does not have. */
+  /** For the current event: members that the row lacks go. */
   let hasOthers = false;
-  /** Of the event under way, by name: the member that counts, and its value. */
+  /** For the current event, by name: the member that counts, and its value. */
   const lastOf = new Map<string, number>();
   let before: ReadonlyMap<string, Value> = new Map();
 
@@ -114,7 +114,7 @@ export function createPipelineStage(options: PipelineStageOptions): Stage {
     }
   };
 
-  /** What a step would hide is in the event's text, where no step finds it. */
+  /** The event's text holds a secret that a step would hide, where no step finds it. */
   const withhold = (list: EventList, n: number): void => {
     members.scan(list.bytes, n === 0 ? 0 : list.ends[n - 1]!);
     out.begin(list, n);
@@ -156,7 +156,7 @@ function contentOf(path: string): string | null {
   }
 }
 
-/** What a program may ask. The offset is computed only when it is needed. */
+/** The context that a program may ask for. The offset is computed only when it is needed. */
 class EventContext implements RowContext {
   readonly readAtMs: number;
   readonly stream: string;

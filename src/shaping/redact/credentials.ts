@@ -3,7 +3,7 @@ import { either, matching, type Detector } from './detector.ts';
 
 export const bearerToken: Detector = matching(/(?<!\w)bearer[ ]{1,3}(?<secret>[A-Za-z0-9._~+/-]{6,}=*)/dgi);
 
-/** The header's value, and what stands before the @ of a URL. */
+/** The header's value, or the user and password before the @ of a URL. */
 export const basicAuth: Detector = either(
   matching(/(?<!\w)basic[ ]{1,3}(?<secret>[A-Za-z0-9+/]{4,}={0,2})(?![A-Za-z0-9+/=])/dgi, (match) => isUserAndPassword(match.slice(5).trim())),
   matching(/:\/\/(?<secret>[^\s:/@"'<>]{0,256}:[^\s/@"'<>]{1,256})@/dg),

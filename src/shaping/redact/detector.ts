@@ -1,6 +1,6 @@
 /**
- * What a kind of secret looks like. Detectors find the part of a text that is to be hidden. Each is linear in the text: a pattern
- * begins where no character of its own kind stands before it, or reads at most a fixed number of characters ahead.
+ * Finds a kind of secret: the part of a text to hide. Each detector is linear in the text: a pattern begins only after a character of
+ * another kind, or reads at most a fixed number of characters ahead.
  */
 
 export interface Span {

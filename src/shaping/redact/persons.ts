@@ -24,7 +24,7 @@ const isAsciiAlphanumeric = (code: number): boolean => isAsciiLetter(code) || is
 const behindLetter = (text: string, at: number): number => behind(text, at, isAsciiLetter, LETTER);
 const behindAlphanumeric = (text: string, at: number): number => behind(text, at, isAsciiAlphanumeric, ALPHANUMERIC);
 
-/** Whether `[\p{L}\p{N}._%+-]` stands at `at`; characters beyond 16 bits do not count. */
+/** Whether `[\p{L}\p{N}._%+-]` is at `at`; characters beyond 16 bits do not count. */
 function isLocal(text: string, at: number): boolean {
   const code = text.charCodeAt(at);
   if (code < 0x80) return isAsciiAlphanumeric(code) || code === DOT || code === 0x5f || code === 0x25 || code === 0x2b || code === HYPHEN;
@@ -56,7 +56,7 @@ function domainEnd(text: string, at: number): number {
   return end;
 }
 
-/** Behind the label at `at`; -1 where there is none. */
+/** The end of the label at `at`, or -1. */
 function labelEnd(text: string, at: number): number {
   let next = behindAlphanumeric(text, at);
   if (next === 0) return -1;
@@ -132,7 +132,7 @@ function isIban(text: string): boolean {
 
 const IBAN = /(?<![A-Za-z0-9])[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?(?![A-Za-z0-9])/g;
 
-/** Words behind it may look like a part of it: groups are left out from its end until the checksum is right. */
+/** The words after it may look like a part of it: groups are left out from its end until the checksum is right. */
 export const iban: Detector = function* ibans(text) {
   for (const { 0: match, index } of text.matchAll(IBAN)) {
     let candidate = match;

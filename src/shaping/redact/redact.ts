@@ -27,7 +27,7 @@ export const REDACTION_KINDS = Object.keys(DETECTORS) as readonly RedactionKind[
 export const isRedactionKind = (name: string): name is RedactionKind => Object.hasOwn(DETECTORS, name);
 
 export interface Redaction {
-  /** What stands in the brackets. */
+  /** The name in the brackets. */
   readonly name: string;
   readonly detect: Detector;
 }

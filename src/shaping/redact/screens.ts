@@ -1,4 +1,4 @@
-/** What stands in every text that a detector finds something in: texts without it need no detector. Each is checked over bytes. */
+/** The texts without which a detector cannot match: a text with none of them needs no detector. Each is checked over bytes. */
 import type { RedactionKind } from './redact.ts';
 
 export interface Screen {

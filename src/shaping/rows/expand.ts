@@ -36,7 +36,7 @@ function itemsOf(value: Value, items: Expand['items']): Value {
   return Object.entries(value).map(([key, inside]) => (items === 'bag' ? { [key]: inside } : [key, inside]));
 }
 
-/** What is no array stands in the first row alone. */
+/** A value that is not an array counts in the first row alone. */
 function itemAt(value: Value, n: number): Value {
   if (Array.isArray(value)) return canonical(value[n] as Value | undefined);
   return n === 0 ? value : null;

@@ -56,7 +56,7 @@ export function compileText(node: Node): Of<string | null> {
   };
 }
 
-/** What the event itself holds there. */
+/** The event's own value there. */
 function rawOf(node: Node): Of<Value | undefined> | undefined {
   if (node.kind === 'column' && node.type === 'dynamic') {
     const read = fieldReader(node.name);

@@ -1,4 +1,4 @@
-/** Stages that let a part of the events through: by a hash of where they stand, or by what was seen before them. */
+/** Stages that pass some of the events: by a hash of their position, or by the events before them. */
 import type { Node } from '../../language/plan/tree.ts';
 import type { Of, Scope } from './call/call.ts';
 import { compile, compileText } from './expressions.ts';

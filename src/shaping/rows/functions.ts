@@ -5,7 +5,7 @@ import { FUNCTIONS_ROWS } from './topics.ts';
 
 const SEES_ONE_EVENT = 'works in queries only, which see many events';
 
-/** Functions that a row has not, with what stands behind the name. */
+/** Functions that no row can compute, with the text after the name in the error. */
 const REFUSED: Readonly<Record<NameOnlyIn<'queries'>, string>> = {
   bin_auto: 'follows the range of a query; in a transform write bin(_time, 1m)',
   row_number: SEES_ONE_EVENT,

@@ -6,7 +6,7 @@ import { EACH } from '../../language/syntax/tree.ts';
 import { pathsOf } from './moves.ts';
 import { expressionsOf, HIDING } from './walk.ts';
 
-/** Of a path: one item of a list. */
+/** In a path: one item of a list. */
 const ITEM = /\[\d+\]/g;
 
 export interface HiddenName {
@@ -19,7 +19,7 @@ export interface HiddenName {
   isOtherCase(name: string): boolean;
 }
 
-/** Of transforms that were checked; a script hides what it likes. */
+/** The names that checked transforms hide; a script may hide others. */
 export function hiddenNames(transforms: readonly TransformConfig[]): HiddenName[] {
   return transforms.flatMap((transform) => {
     if (transform.kind === 'script') return [];

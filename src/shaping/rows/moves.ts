@@ -14,7 +14,7 @@ export class Moves {
   /** By the path where a value is put, with dots: those where it may have been. */
   readonly #direct = new Map<string, Set<string>>();
   readonly #all = new Map<string, readonly string[]>();
-  /** Top-level names under which moved values may stand. */
+  /** Top-level names that may hold moved values. */
   readonly names: ReadonlySet<string>;
 
   constructor(stages: readonly Stage[]) {
@@ -77,7 +77,7 @@ function movedBy(stage: Stage): (readonly [to: string, from: string])[] {
   }
 }
 
-/** Where the values stand that the expression gives as they are. */
+/** The paths of the values that the expression returns unchanged. */
 export function pathsOf(node: Node): string[] {
   if (node.kind === 'column') return [node.name];
   if (node.kind === 'apply') return CHOOSING.has(node.spec.name) ? node.args.flatMap(pathsOf) : [];

@@ -1,6 +1,6 @@
 /**
- * A transform as a program over one event: its text is compiled once, at start and at reload, and then run over the fields of each event.
- * The typed tree of each step is there, too, for what can be done without taking an event apart.
+ * A transform as a program over one event: its text is compiled once, at start and at reload, and then runs over the fields of each event.
+ * It keeps each step's typed tree for work that needs no parsed event.
  */
 import { AplError, attempt, placeOf } from '../../language/syntax/apl-error.ts';
 import { readTransform, type TransformStep } from '../../language/text/transform-text.ts';
@@ -49,14 +49,14 @@ export interface RowProgram {
   /** The dataset that to_dataset says for a row that came out of `run`; undefined for that of the sink. */
   readonly datasetOf: ((row: Row, context: RowContext) => string | undefined) | undefined;
   /**
-   * What the row becomes: nothing when it is left out, several rows behind mv-expand. The given row may be changed, the objects in it are not.
-   * Throws a `TransformError` that names the step.
+   * Returns the rows of the event: none when it is left out, several after mv-expand. The given row may be changed, the objects in it are
+   * not. Throws a `TransformError` that names the step.
    */
   run(row: Row, context: RowContext): Row[];
 }
 
 export interface CompileOptions {
-  /** What messages call the text, such as the path of the configuration. */
+  /** The text's name in messages, such as the path of the configuration. */
   readonly from: string;
   /** Where the text begins in there; line 1, column 1 unless given. Lines after the first begin at the same column. */
   readonly at?: { readonly line: number; readonly column: number };
@@ -105,7 +105,7 @@ function programOf(compiled: readonly CompiledStep[]): RowProgram {
     needs: neededBy(stages),
     deterministic: stages.every((stage) => stage.deterministic),
     moves,
-    // A value is hidden where it came from, too: of keys that stand there twice, the others go.
+    // A value is hidden where it came from, too; repeated keys are removed.
     hidden: hiddenNames.flatMap((name) => [name, ...moves.sourcesOfName(name)]),
     hides: removes || hidden.length > 0,
     hidesFields: removes || hidden.some(({ args: [text] }) => text?.kind !== 'column' || text.name !== 'message'),
@@ -160,12 +160,12 @@ function advance(stage: CompiledStage, rows: Row[], context: RowContext): Row[] 
   return next;
 }
 
-/** Names of all; one that is undefined stands for every name. */
+/** Joins the names; an undefined list means every name. */
 function namesOf(lists: readonly (readonly string[] | undefined)[]): ReadonlySet<string> | 'all' {
   return lists.includes(undefined) ? 'all' : new Set(lists.flatMap((names) => names ?? []));
 }
 
-/** What is read and written up to the first `project`, and written from there on, where that is known: what is written may be unchanged. */
+/** Fields read and written up to the first `project`, and written from there on, if known: a written field may be unchanged. */
 function neededBy(stages: readonly CompiledStage[]): ReadonlySet<string> | undefined {
   const replacing = stages.findIndex(({ replaces }) => replaces !== undefined);
   if (replacing < 0) return undefined;

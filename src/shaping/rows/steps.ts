@@ -1,4 +1,4 @@
-/** What each stage of a transform does to a row, and what it reads and writes. */
+/** The effect of each stage of a transform on a row, and the fields that it reads and writes. */
 import { callsIn, type NamePattern, type Node, type Renamed, type Stage } from '../../language/plan/tree.ts';
 import type { Of, Scope } from './call/call.ts';
 import { expand } from './expand.ts';
@@ -10,7 +10,7 @@ import { settledValue, type Row, type Value } from './values/value.ts';
 import { fieldsRead, HIDING, usesFunction } from './walk.ts';
 
 export interface CompiledStage {
-  /** Changes the row, or says what stands in its place; undefined leaves it out. */
+  /** Changes the row, or returns its replacement; undefined leaves it out. */
   readonly run: (scope: Scope) => Row | readonly Row[] | undefined;
   /** Names with dots; undefined for all. */
   readonly reads: readonly string[] | undefined;
@@ -23,7 +23,7 @@ export interface CompiledStage {
 
 const RANDOM: ReadonlySet<string> = new Set(['rand']);
 
-/** Of expressions: what they read, and what follows from the functions they use. */
+/** For expressions: the fields that they read, and the properties of the functions they use. */
 function propertiesOf(nodes: readonly Node[]): Pick<CompiledStage, 'reads' | 'deterministic'> {
   const all = nodes.map(fieldsRead);
   return {
@@ -137,13 +137,13 @@ function extend(columns: readonly NamedNode[]): CompiledStage {
   };
 } // prettier-ignore
 
-/** It reaches into lists, or hides a field that may stand in several places: as `req.password`, and as `password` in `req`. */
+/** It reaches into lists, or hides a field that may be in several places: as `req.password`, and as `password` in `req`. */
 const isEverywhere = ({ name, node }: NamedNode): boolean =>
   name.includes(EACH) ||
   (name.includes('.') &&
     callsIn(node, (each) => HIDING.has(each)).some(({ args: [text] }) => text?.kind === 'column' && text.name === name));
 
-/** One column after the other; some are replaced in each place where they stand. */
+/** One column after the other; some are replaced in each of their places. */
 function extendEverywhere(columns: readonly NamedNode[]): CompiledStage {
   const parts = columns.map((column) => (isEverywhere(column) ? undefined : extend([column])));
   const values = columns.map(({ node }) => compile(node));

@@ -1,4 +1,4 @@
-/** What can go wrong with a transform: its text, when it is compiled, and one of its steps, when it runs over an event. */
+/** Errors of a transform: in its text, when it is compiled, and in one of its steps, when it runs over an event. */
 import { TailraceError } from '../../core/errors.ts';
 
 /** A mistake in the text; line and column count from 1. */

@@ -1,4 +1,4 @@
-/** What a typed tree is made of: the fields that it reads, the functions that it uses. */
+/** Walks a typed tree for the fields that it reads and the functions that it uses. */
 import { FUNCTIONS } from '../../language/functions/table.ts';
 import { callsIn, nodesIn, type Node, type Stage } from '../../language/plan/tree.ts';
 

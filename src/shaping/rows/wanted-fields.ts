@@ -13,7 +13,7 @@ export interface WantedField {
   /** The transform's place in the configuration, and that of the step in its text. */
   readonly path: string;
   readonly index: number;
-  /** It stands where a text may have been meant, as `debug` does in `level != debug`. */
+  /** It may have been meant as a text, as `debug` in `level != debug`. */
   readonly mayBeText: boolean;
   /** A step before makes it. */
   readonly isMade: boolean;
@@ -23,7 +23,7 @@ export interface WantedField {
 const ASKING = ['isnull', 'isnotnull', 'isempty', 'isnotempty', 'coalesce', 'column_ifexists'];
 const JOINING: ReadonlySet<string> = new Set(['and', 'or', 'not']);
 
-/** Of transforms in the order in which they run, up to a script, which may make any field. */
+/** For transforms in the order in which they run, up to a script, which may make any field. */
 export function wantedFields(transforms: readonly TransformConfig[]): WantedField[] {
   const wanted: WantedField[] = [];
   const optional = new Set<string>();

@@ -48,7 +48,7 @@ export class ScriptProcess {
     this.#child = spawn(process.execPath, args, {
       detached: true,
       env: environment(),
-      // What it prints must not mix with the agent's own output.
+      // Its output must not mix with the agent's own.
       stdio: ['pipe', 'ignore', 'ignore', 'pipe', 'pipe'],
     });
     const { stdio } = this.#child;
@@ -135,7 +135,7 @@ export class ScriptProcess {
   }
 }
 
-/** The agent's, without what is for the agent alone. */
+/** The agent's environment, without the variables for the agent alone. */
 function environment(): NodeJS.ProcessEnv {
   const { NOTIFY_SOCKET: _notify, WATCHDOG_USEC: _usec, WATCHDOG_PID: _pid, NODE_OPTIONS: _options, ...rest } = process.env;
   return rest;

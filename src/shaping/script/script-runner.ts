@@ -10,7 +10,7 @@ import type { ScriptSetup } from './host-source.ts';
 import type { ScriptFile } from './script-file.ts';
 import { ScriptProcess } from './script-process.ts';
 
-/** What a script made of an event: events by their members, or why it failed, in words that quote nothing. */
+/** A script's result for an event: events by their members, or why it failed, in words that quote nothing. */
 export type ScriptResult = readonly (readonly ResultMember[])[] | string;
 
 export interface ScriptResults {
@@ -165,7 +165,7 @@ function resultOf(line: string): ScriptResult {
     const result: unknown = JSON.parse(line);
     if (typeof result === 'string' || Array.isArray(result)) return result as ScriptResult;
   } catch {
-    // Said below.
+    // Reported below.
   }
   return 'the script disturbed the pipe of its results';
 }

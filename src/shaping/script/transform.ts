@@ -1,14 +1,14 @@
 /**
- * What a transform script imports from `tailrace/transform`: how to declare a transform, and its types. A script is one TypeScript file
+ * The module `tailrace/transform` that transform scripts import: how to declare a transform, and its types. A script is one TypeScript file
  * whose default export is such a transform.
  */
 
-/** An event: what stands between the braces of one JSON object. Whole numbers beyond 2^53 are `bigint`. */
+/** An event: the members of one JSON object. Whole numbers beyond 2^53 are `bigint`. */
 export interface TransformEvent {
   [name: string]: unknown;
 }
 
-/** What a transform gets beside the event. */
+/** The arguments of a transform besides the event. */
 export interface TransformContext {
   /** The id of the source. */
   readonly source: string;
@@ -21,8 +21,8 @@ export type Transform = (event: TransformEvent, context: TransformContext) => Tr
 
 export interface TransformOptions {
   /**
-   * The same event always becomes the same events: nothing is remembered from one to the next, and no clock, randomness or network is
-   * asked. What is so need not go through the disk buffer.
+   * The same event always becomes the same events: the transform keeps no memory between them and asks no clock, randomness or network. Its
+   * results need not go through the disk buffer.
    */
   readonly deterministic?: boolean;
 }

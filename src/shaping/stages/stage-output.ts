@@ -1,4 +1,4 @@
-/** What a stage writes: the events that come of each event, or what `on_error` says of one that its transform failed on. */
+/** Writes a stage's output: the events made of each event, or the result of `on_error` for one that its transform failed on. */
 import { MAX_SHAPED_BYTES } from '../limits.ts';
 import { ByteWriter } from '../../core/bytes/byte-writer.ts';
 import type { Members } from '../../json/members.ts';
@@ -19,14 +19,14 @@ export class StageOutput {
   readonly #ends = new NumberList();
   readonly #origins = new NumberList();
   readonly #subs = new NumberList();
-  /** Of each event, where any event has one. */
+  /** One for each event, if any event has one. */
   #datasets: (string | undefined)[] = [];
   #failures: Failure[] = [];
   #errors = 0;
-  /** Where what comes of the event under way begins. */
+  /** Where the output of the current event begins. */
   #fromBytes = 0;
   #fromEvents = 0;
-  /** Where the event under way went before this stage. */
+  /** The dataset of the current event before this stage. */
   #dataset: string | undefined;
   #hasDatasets: boolean;
 
@@ -46,7 +46,7 @@ export class StageOutput {
     this.#errors = 0;
   }
 
-  /** Event `n` of the list begins: what is written from now on comes of it. */
+  /** Begins event `n` of the list: later output belongs to it. */
   begin({ datasets }: EventList, n: number): void {
     this.#hasDatasets ||= datasets !== undefined;
     this.#dataset = datasets?.[n];
@@ -54,7 +54,7 @@ export class StageOutput {
     this.#fromEvents = this.#ends.length;
   }
 
-  /** Takes what was written since the last call as one event, for that dataset. False when it is more than may come of one event. */
+  /** Takes the output since the last call as one event, for that dataset. False when it is more than one event may become. */
   note(origin: number, dataset = this.#dataset): boolean {
     if (this.writer.length - this.#fromBytes > MAX_SHAPED_BYTES) return false;
     this.#add(origin, this.writer.length, dataset);
@@ -79,7 +79,7 @@ export class StageOutput {
     if (this.#hasDatasets) this.#datasets.push(dataset);
   }
 
-  /** The transform failed on event `n` of the list: what was written of it goes, and it fares as `on_error` says. */
+  /** The transform failed on event `n` of the list: cuts its output and applies `on_error`. */
   fail(list: EventList, n: number, members: Members, reason: string): void {
     const { onError } = this.#options;
     this.writer.cut(this.#fromBytes);

@@ -21,7 +21,7 @@ export interface StageContext {
   readonly cutObjects?: ReadonlySet<number>;
 }
 
-/** What becomes of an event that a transform fails on: it stays as it was, is kept as a dead letter, or goes. */
+/** The fate of an event that a transform fails on: it stays as it was, is kept as a dead letter, or goes. */
 export type OnError = 'keep' | 'dead_letter' | 'drop';
 
 /** An event that is left out because the transform failed on it. */

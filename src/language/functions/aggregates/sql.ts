@@ -1,5 +1,5 @@
 /**
- * Aggregations. They leave out what is not there. Each has a form with `if` at its end, which takes a condition as its last argument;
+ * Aggregations, which leave out missing values. Each has a form with `if` at its end, which takes a condition as its last argument;
  * `arg_max` and `arg_min` make several columns and are in the summarize operator.
  */
 import {
@@ -82,7 +82,7 @@ function makeList(call: AggregateCall): Value {
   return oneRequired('json', jsonArray(sql`arrayMap(e -> ifNull(${json(sql`e`)}, 'null'), groupArray(${most(call)})(${item}))`));
 }
 
-/** Of arrays their items. */
+/** Takes the items of arrays. */
 function makeSet(call: AggregateCall): Value {
   const value = call.value(0);
   const { json: array } = value.facets;
@@ -103,7 +103,7 @@ function topk(call: AggregateCall): Value {
   const size = numberOf(call, 1, 'a number of values', 1, SERVICE_QUERY_TOPK);
   const { item, json } = itemsOf(call.value(0));
   const entry = sql`concat('{"key":', ifNull(${json(sql`e.1`)}, 'null'), ',"count":', toString(e.2), ',"error":', toString(e.3), '}')`;
-  // Of equal counts take the values that sort first, so that the same events give the same answer.
+  // Among equal counts take the values that sort first, so that the same events give the same answer.
   const sorted = sql`arraySort(e -> (-toInt64(e.2), e.1), topK(${SERVICE_QUERY_TOPK}, 10, 'counts')(${item}))`;
   return oneRequired('json', jsonArray(sql`arrayMap(e -> ${entry}, arraySlice(${sorted}, 1, ${size}))`));
 }
@@ -171,7 +171,7 @@ function rate(call: AggregateCall): Value {
   return call.count === 0 ? oneRequired('real', sql`(count() / ${seconds})`) : one('real', sql`(${sumOf(call, 0).sql} / ${seconds})`);
 }
 
-/** Of fewer than two numbers it is 0. */
+/** Returns 0 for fewer than two numbers. */
 const spread =
   (engine: Sql) =>
   (call: AggregateCall): Value =>

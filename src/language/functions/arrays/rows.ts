@@ -23,13 +23,13 @@ export const identityOf = (item: Value): string => writeJson(item);
 
 export const all = (call: Call, from = 0): Evaluate[] => Array.from({ length: call.count - from }, (_, n) => call.value(n + from));
 
-/** What is made of arrays; null where one is none. */
+/** Builds from arrays; null if one argument is not an array. */
 export const ofArrays = (parts: readonly Evaluate[], build: (arrays: readonly Items[], scope: Scope) => Value): Evaluate => (scope) => {
   const found = parts.map((part) => part(scope));
   return found.every((value) => Array.isArray(value)) ? build(found as Items[], scope) : null;
 }; // prettier-ignore
 
-/** What is made of the first argument and of whole numbers. */
+/** Builds from the first argument and whole numbers. */
 const changed =
   (build: (items: Items, numbers: readonly number[], scope: Scope) => Value, places: readonly number[] = []): Build =>
   (call) => {
@@ -40,7 +40,7 @@ const changed =
     });
   };
 
-/** A place from 0 on, up to behind the last item; below 0 it counts from the end. */
+/** A place from 0 through the end; below 0 it counts from the end. */
 const placeIn = (items: Items, place: number): number => Math.min(Math.max(place < 0 ? items.length + place : place, 0), items.length);
 
 function slice(items: Items, [first = 0, last = 0]: readonly number[]): Value {
@@ -59,7 +59,7 @@ function split(call: Call): Evaluate {
   });
 }
 
-/** Numbers before texts before truth values before the rest; null behind all of them. */
+/** Numbers before texts before truth values before the rest; null last. */
 function rank(item: Value): number {
   if (item === null) return 4;
   if (typeof item === 'string') return 1;

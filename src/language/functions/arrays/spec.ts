@@ -29,7 +29,7 @@ export const ARRAYS = {
   zip: { syntax: 'zip(a, b, …)', doc: 'Groups the items at the same position of each array, as an array of arrays; null where one is shorter.', args: ['any', 'any'], rest: 'any', returns: 'dynamic' },
 } satisfies FunctionTable; // prettier-ignore
 
-/** The steps of a path such as `$[*].a['b c'][0]`, each a key, a place or, with neither, each item; undefined for what is none. */
+/** The steps of a path such as `$[*].a['b c'][0]`, each a key, a place or, with neither, each item; undefined if invalid. */
 export function pathSteps(text: string): readonly { readonly key?: string; readonly place?: number }[] | undefined {
   const STEP = /\.([^.[\]]+)|\['([^']*)'\]|\["([^"]*)"\]|\[(\d{1,9})\]|\[\*\]/gy;
   if (!text.startsWith('$')) return undefined;

@@ -23,7 +23,7 @@ export const isArray = (json: Sql): Sql => sql`startsWith(ifNull(${json}, ''), '
 export const arrayOf = (items: Sql): Sql => sql`concat('[', arrayStringConcat(${items}, ','), ']')`;
 export const lengthOf = (items: Sql): Sql => sql`toInt64(length(${items}))`;
 
-/** Builds from the items of arrays, whole numbers and values as items; null when an array is none or a number is null. */
+/** Builds from the items of arrays, whole numbers and values as items; null if an argument is not an array or a number is null. */
 export function ofItems(arrays: readonly Value[], numbers: readonly Sql[], build: (arrays: readonly Sql[], numbers: readonly Sql[], items: readonly Sql[]) => Sql, values: readonly Value[] = []): Sql {
   return once('ar', [...arrays.map(jsonText), ...numbers, ...values.map(rawItem)], (names) => {
     const [texts, given, raw] = [names.slice(0, arrays.length), names.slice(arrays.length, arrays.length + numbers.length), names.slice(arrays.length + numbers.length)];
@@ -35,7 +35,7 @@ export function ofItems(arrays: readonly Value[], numbers: readonly Sql[], build
 
 export const valuesOf = (call: Call, from = 0): Value[] => Array.from({ length: call.count - from }, (_, n) => call.value(n + from));
 
-/** An array made of the items of the first argument, and of whole numbers behind it. */
+/** An array made of the items of the first argument, and of the whole numbers after it. */
 const changed =
   (build: (items: Sql, numbers: readonly Sql[]) => Sql, numbers: readonly number[] = []): Build =>
   (call) => {
@@ -43,7 +43,7 @@ const changed =
     return one('json', ofItems([call.value(0)], given, ([items], whole) => arrayOf(build(items!, whole))));
   }; // prettier-ignore
 
-/** A place from 0 on, up to behind the last item; below 0 it counts from the end. */
+/** A place from 0 through the end; below 0 it counts from the end. */
 const placeIn = (items: Sql, place: Sql): Sql =>
   sql`least(greatest(if(${place} < 0, ${lengthOf(items)} + ${place}, ${place}), 0), ${lengthOf(items)})`;
 
@@ -68,7 +68,7 @@ function split(call: Call): Value {
   return one('json', cut);
 } // prettier-ignore
 
-/** Numbers before texts before truth values before the rest; null behind all of them. */
+/** Numbers before texts before truth values before the rest; null last. */
 const rank = (item: Sql): Sql =>
   sql`multiIf(${item} = 'null', 4, startsWith(${item}, '"'), 1, ${item} in ('true', 'false'), 2, startsWith(${item}, '[') or startsWith(${item}, '{'), 3, 0)`;
 export const textOf = (item: Sql): Sql => sql`if(startsWith(${item}, '"'), JSONExtractString(${item}), ${item})`;

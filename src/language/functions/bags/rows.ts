@@ -6,7 +6,7 @@ import { lift2 } from '../../../shaping/rows/call/lift.ts';
 import { isObject, type JsonObject, type Value } from '../../../shaping/rows/values/value.ts';
 import { all, identityOf, itemOf, ofArrays, type Items } from '../arrays/rows.ts';
 
-/** What is made of objects; null where one is none. */
+/** Builds from objects; null if one argument is not an object. */
 const ofBags =
   (parts: readonly Evaluate[], build: (bags: readonly JsonObject[]) => Value): Evaluate =>
   (scope) => {

@@ -14,7 +14,7 @@ const entries = (json: Sql): Sql => sql`JSONExtractKeysAndValuesRaw(ifNull(${jso
 const bagOf = (pairs: Sql): Sql =>
   sql`concat('{', arrayStringConcat(arrayMap(e -> concat(${jsonString(sql`e.1`)}, ':', e.2), ${pairs}), ','), '}')`;
 
-/** What is made of objects; null where one is none. */
+/** Builds from objects; null if one argument is not an object. */
 const ofBags = (values: readonly Value[], build: (texts: readonly Sql[]) => Sql): Sql =>
   once('bg', values.map(jsonText), (texts) => sql`if(${all(texts.map(isBag))}, ${build(texts)}, null)`);
 

@@ -1,4 +1,4 @@
-/** Operators that compare: ==, <, in, between and what combines conditions. What is null in them: docs/query.md. */
+/** Comparisons (==, <, in, between) and logical operators. How null counts in them: docs/query.md. */
 import type { COMPARISONS } from './spec.ts';
 import type { Build, Builders, Call, Evaluate, Of } from '../../../shaping/rows/call/call.ts';
 import { lift1 } from '../../../shaping/rows/call/lift.ts';

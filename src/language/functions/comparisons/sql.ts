@@ -1,4 +1,4 @@
-/** Operators that compare: ==, <, in, between and what combines them. What is null in them: docs/service.md. */
+/** Comparisons (==, <, in, between) and logical operators. How null counts in them: docs/service.md. */
 import type { Kind } from '../../../service/query/values/kind.ts';
 import { all, any, first, joinSql, list, sql, type Sql } from '../../../service/query/values/sql.ts';
 import { asBool, constantValue, exists, facetsOf, one, oneRequired, type Value } from '../../../service/query/values/value.ts';

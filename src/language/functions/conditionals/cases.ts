@@ -1,4 +1,4 @@
-/** What functions that choose, and that tell what is there, give. */
+/** Cases of conditionals and null checks. */
 import type { FunctionCases } from '../../function-cases.ts';
 import type { CONDITIONALS } from './spec.ts';
 

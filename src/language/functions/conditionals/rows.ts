@@ -1,4 +1,4 @@
-/** What is there and what is not, and choosing between values, of one row. */
+/** Null checks and conditionals over one row. */
 import type { Builders, Call, Evaluate } from '../../../shaping/rows/call/call.ts';
 import { ofValue } from '../../../shaping/rows/call/lift.ts';
 import type { Value } from '../../../shaping/rows/values/value.ts';

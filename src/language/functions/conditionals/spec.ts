@@ -1,4 +1,4 @@
-/** What is there and what is not, and choosing between values. */
+/** Null checks and conditionals. */
 import type { FunctionTable } from '../../function-spec.ts';
 import { branches, cases, commonType } from '../../result-types.ts';
 

@@ -1,4 +1,4 @@
-/** What is there and what is not, and choosing between values. */
+/** Null checks and conditionals. */
 import type { Build, Builders, Call } from '../../../service/query/values/call.ts';
 import type { Kind } from '../../../service/query/values/kind.ts';
 import { sql, type Sql } from '../../../service/query/values/sql.ts';
@@ -30,7 +30,7 @@ export const CONDITIONALS_SQL: Builders<typeof CONDITIONALS> = {
   iff: (call) => choose(call.condition(0), call.value(1), call.value(2)),
   case: cases,
   coalesce,
-  // What it gives where there never was the field is in the column's node.
+  // The column's node holds the result where the field never existed.
   column_ifexists: (call) => call.value(0),
   ensure_field: (call) => call.value(0),
   isnull: test(isNull),

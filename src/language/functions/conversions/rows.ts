@@ -7,7 +7,7 @@ import { asJson, asString } from '../../../shaping/rows/values/convert.ts';
 import { canonical, DateTime, isJson, parseJson, TimeSpan, wholeOf, type Value, fits64 } from '../../../shaping/rows/values/value.ts';
 import { timeOf } from '../arithmetic/rows.ts';
 
-/** Decimal, or hexadecimal behind 0x. */
+/** Decimal, or hexadecimal after 0x. */
 export function integerOf(text: string): bigint | null {
   const isInteger = /^(?:[+-]?\d{1,20}|0[xX][0-7]?[\dA-Fa-f]{1,15})$/.test(text);
   return isInteger ? fits64(BigInt(text.replace('+', ''))) : null;
@@ -89,7 +89,7 @@ export function typeName(value: Value): string {
   return Array.isArray(value) ? 'array' : TYPE_NAMES[typeof value as keyof typeof TYPE_NAMES];
 }
 
-/** What the JSON text says. */
+/** Parses the JSON text. */
 const parsed = (otherwise: (text: string) => Value): Build =>
   ofValue((value) => {
     const text = isJson(value) ? null : asString(value);

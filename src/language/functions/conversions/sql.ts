@@ -9,7 +9,7 @@ import { timeOf } from '../arithmetic/sql.ts';
 import type { CONVERSIONS } from './spec.ts';
 import type { Build, Builders, Call } from '../../../service/query/values/call.ts';
 
-/** A conversion: how a facet of each kind becomes the wanted type; what is not named becomes null. */
+/** A conversion by the facet's kind; kinds left out become null. */
 function conversion(
   returns: Type & Kind,
   by: (call: Call) => Partial<Record<Kind, (facet: Sql) => Sql>>,
@@ -38,7 +38,7 @@ const spanOf = (text: Sql): Sql =>
   sql`if(match(${text}, '^[+-]?(?:[0-9]+(?:\\\\.[0-9]+)?(?:ns|us|µs|ms|s|m|h|d))+$'),
  if(startsWith(${text}, '-'), -1, 1) * accurateCastOrNull(arraySum(e -> toFloat64(e[1]) * transform(e[2], ['ns', 'us', 'µs', 'ms', 's', 'm', 'h', 'd'], [1., 1e3, 1e3, 1e6, 1e9, 60e9, 3600e9, 86400e9], 0.), extractAllGroupsVertical(ifNull(${text}, ''), ${SPAN})), 'Int64'), null)`;
 
-/** Decimal, or hexadecimal behind 0x. */
+/** Decimal, or hexadecimal after 0x. */
 export const integerOf = (text: Sql): Sql =>
   sql`if(match(${text}, '^0[xX][0-7]?[0-9a-fA-F]{1,15}$'), reinterpretAsInt64(reverse(unhex(leftPad(substring(ifNull(${text}, ''), 3), 16, '0')))), toInt64OrNull(${text}))`;
 

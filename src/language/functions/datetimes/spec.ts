@@ -44,7 +44,7 @@ export function readSpanFormat(format: string): readonly string[] | undefined {
   return parts.join('') === format ? parts.map((part) => (/^[^A-Za-z]$/.test(part) ? `'${part}` : part.replace(/^h/, 'H'))) : undefined;
 }
 
-/** What stands for each letter of a format: ns, and how many there are before the next larger unit. */
+/** Each letter of a format: its unit in ns, and how many of it the next larger unit has. */
 export const SPAN_PARTS: Readonly<Record<string, readonly [unit: number, most: number]>> = {
   d: [86_400e9, Number.MAX_SAFE_INTEGER],
   H: [3600e9, 24],

@@ -1,4 +1,4 @@
-/** Functions that hide: a query has hash alone, and refuses by name those that hide what is in the dataset already, or is the agent's. */
+/** Functions that hide: a query has hash alone. It refuses by name those that would hide stored values and those of the agent. */
 import type { HIDING } from './spec.ts';
 import { sql } from '../../../service/query/values/sql.ts';
 import { one, type Value } from '../../../service/query/values/value.ts';

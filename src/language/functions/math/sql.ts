@@ -1,4 +1,4 @@
-/** Functions of numbers. What has no result (the root of -1) is null in replies. */
+/** Functions of numbers. Undefined results (the root of -1) are null in replies. */
 import { any, first, list, sql, type Sql } from '../../../service/query/values/sql.ts';
 import { one, oneRequired, type Value } from '../../../service/query/values/value.ts';
 import { integerOf } from '../conversions/sql.ts';

@@ -25,7 +25,7 @@ import { isObject, type Value } from '../../../shaping/rows/values/value.ts';
 const URL_PARTS = new RegExp(URL_PATTERN, 's');
 const GAPS = new RegExp(ADDRESS_GAPS);
 
-/** The address, or the first one of the network, as a number; null where it is none. */
+/** The address, or the first one of the network, as a number; null if invalid. */
 const addressOf = (text: Of<string | null>): Of<number | null> =>
   lift1(text, (found) => (readAddress4(found) ? readNetwork(found)!.first : null));
 
@@ -97,7 +97,7 @@ function isInRange6(call: Call): Evaluate {
   });
 }
 
-/** As forms are encoded: `+` is a blank, and what is no `%XX` stays. */
+/** Decodes forms: `+` is a blank, and text other than `%XX` stays. */
 const decoded = (text: string): string =>
   text.replaceAll('+', ' ').replaceAll(/(?:%[0-9A-Fa-f]{2})+/g, (run) => Buffer.from(run.replaceAll('%', ''), 'hex').toString());
 

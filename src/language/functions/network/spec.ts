@@ -33,13 +33,13 @@ const IPV4_PATTERN = `^(?:${OCTET}\\.){3}${OCTET}$`;
 const GROUP = '[0-9A-Fa-f]{1,4}';
 /** An IPv6 address, `::` for zeros and an IPv4 one at its end included. */
 const IPV6_PATTERN = `^(?:(?:${GROUP}:){7}${GROUP}|(?:${GROUP}:){1,7}:${Array.from({ length: 6 }, (_, n) => `|(?:${GROUP}:){1,${6 - n}}(?::${GROUP}){1,${n + 1}}`).join('')}|:(?:(?::${GROUP}){1,7}|:)|::(?:[fF]{4}:)?(?:${OCTET}\\.){3}${OCTET})$`;
-/** The same with the length of a prefix behind it, or without; for both back ends. */
+/** The same with or without a prefix length; for both back ends. */
 export const PREFIXED_IPV4_PATTERN = `${IPV4_PATTERN.slice(0, -1)}(?:/(?:3[0-2]|[12]?[0-9]))?$`;
 export const PREFIXED_IPV6_PATTERN = `${IPV6_PATTERN.slice(0, -1)}(?:/(?:12[0-8]|1[01][0-9]|[1-9]?[0-9]))?$`;
 const [IPV4, IPV6] = [new RegExp(IPV4_PATTERN), new RegExp(IPV6_PATTERN)];
 const [PREFIXED_IPV4, PREFIXED_IPV6] = [new RegExp(PREFIXED_IPV4_PATTERN), new RegExp(PREFIXED_IPV6_PATTERN)];
 
-/** The 32 hexadecimal digits of an address, an IPv4 one as `::ffff:a.b.c.d`; undefined where the text is none. */
+/** The 32 hexadecimal digits of an address, an IPv4 one as `::ffff:a.b.c.d`; undefined if invalid. */
 function addressDigits(text: string): string | undefined {
   if (IPV4.test(text)) return addressDigits(`::ffff:${text}`);
   if (!IPV6.test(text)) return undefined;
@@ -76,7 +76,7 @@ export function readNetwork6(text: string): Network6 | undefined {
 /** The same of IPv4. */
 export const readAddress4 = (text: string): Network6 | undefined => (PREFIXED_IPV4.test(text) ? readNetwork6(text) : undefined);
 
-/** Scheme, user, password, host, port, path, query, fragment; a dot stands for line ends, too. */
+/** Scheme, user, password, host, port, path, query, fragment; a dot matches line ends, too. */
 export const URL_PATTERN =
   '^([A-Za-z][A-Za-z0-9+.-]*)://(?:([^/?#@:]*)(?::([^/?#@]*))?@)?(\\[[^\\]]*\\]|[^/?#@:]+)(?::([0-9]*))?(/[^?#]*)?(?:\\?([^#]*))?(?:#(.*))?$';
 
@@ -97,7 +97,7 @@ export function readPrefix(text: string): ReturnType<typeof readNetwork> {
   return parts.length > 4 ? undefined : readNetwork(`${[...parts, '0', '0', '0'].slice(0, 4).join('.')}/${parts.length * 8}`);
 }
 
-/** What may belong to an address parts texts where addresses are looked for. */
+/** The characters between addresses in a text: all that no address has. */
 export const ADDRESS_GAPS = '[^0-9A-Za-z.]+';
 
 /** The texts of the arguments from the second on, and those of a `dynamic([…])`, each as `read` makes it. */

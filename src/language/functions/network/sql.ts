@@ -31,7 +31,7 @@ const bits4 = (text: Sql): Sql => sql`if(${isPrefixed(text)}, ${prefix(text)}, 3
 const head4 = (text: Sql, bits: Sql, call: Call): Sql =>
   sql`if(${isAddress(text, PREFIXED_IPV4_PATTERN, call)}, intDiv(toInt64(IPv4StringToNumOrDefault(${host(text)})), toInt64(exp2(32 - ${bits}))), null)`;
 
-/** The address, or the first one of the network, as a number; null where it is none. */
+/** The address, or the first one of the network, as a number; null if invalid. */
 const addressOf = (text: Sql, call: Call): Sql => sql`(${head4(text, bits4(text), call)} * toInt64(exp2(32 - ${bits4(text)})))`;
 
 const within = (address: Sql, networks: readonly { readonly first: number; readonly last: number }[]): Value =>
@@ -90,7 +90,7 @@ function heads(call: Call): readonly [Sql, Sql] {
 const bits6 = (text: Sql, call: Call): Sql =>
   sql`if(${isPrefixed(text)}, ${prefix(text)} + if(${isAddress(text, PREFIXED_IPV4_PATTERN, call)}, ${IPV4_IN_IPV6}, 0), 128)`;
 
-/** The leading bits of an address as a text of 0 and 1, IPv4 as `::ffff:a.b.c.d`; null where the text is none. */
+/** The leading bits of an address as a text of 0 and 1, IPv4 as `::ffff:a.b.c.d`; null if invalid. */
 function head6(text: Sql, bits: Sql, call: Call): Sql {
   const head = (address: Sql): Sql => sql`substring(bin(IPv6StringToNumOrDefault(${address})), 1, ${bits})`;
   return sql`multiIf(${isAddress(text, PREFIXED_IPV6_PATTERN, call)}, ${head(host(text))}, ${isAddress(text, PREFIXED_IPV4_PATTERN, call)}, ${head(sql`concat('::ffff:', ${host(text)})`)}, null)`;

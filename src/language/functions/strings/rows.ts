@@ -21,13 +21,13 @@ const titled = (text: string): string => {
 const RESERVED: Readonly<Record<string, string>> = { '!': '%21', "'": '%27', '(': '%28', ')': '%29', '*': '%2A' };
 const encodeUrl = (text: string): string => encodeURIComponent(text.toWellFormed()).replaceAll(/[!'()*]/g, (char) => RESERVED[char]!);
 
-/** What is no %XX stays as it is; bytes that are no UTF-8 become U+FFFD. */
+/** Text other than %XX stays; invalid UTF-8 becomes U+FFFD. */
 function decodeUrl(text: string): string {
   if (!text.includes('%')) return text;
   return text.replaceAll(/(?:%[\dA-Fa-f]{2})+/g, (run) => Buffer.from(run.replaceAll('%', ''), 'hex').toString());
 }
 
-/** Null for what is no Base64 of UTF-8, and for nothing. */
+/** Null if the text is empty or not Base64 of UTF-8. */
 function decodeBase64(text: string): string | null {
   if (text.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(text)) return null;
   const bytes = Buffer.from(text, 'base64');
@@ -172,7 +172,7 @@ function countOfRegex(call: Call): Evaluate {
   });
 }
 
-/** `$1` and `${1}` stand for groups, `$0` for the whole match; `\\` for a backslash as the engine of the service has it. */
+/** `$1` and `${1}` insert groups, `$0` the whole match; `\\` is a backslash to the service's engine. */
 function replaceRegex(call: Call): Evaluate {
   const rewrite = String(call.constant(1).value);
   const parts = rewrite.split(/\$(?:(\d)|\{(\d)\})/).map((part, n) => ({ part, kind: n % 3 })).filter(({ part }) => part !== undefined);

@@ -54,7 +54,7 @@ export const ANSI_PATTERN = '(?:\u001b\\[|\u009b)[0-?]*[ -/]*[@-~]|\u001b[\\]PX^
 /** Scheme, directory with its slash, drive, file name, name of a data stream; fits every text. */
 export const PATH_PATTERN = '^(?:([A-Za-z][A-Za-z0-9+.-]*)://)?((?:([A-Za-z]:))?(?:.*[\\\\/])?)([^\\\\/:]*)(?::([^\\\\/]*))?$';
 
-/** Which character stands for which, as two texts of the same length. */
+/** A map of characters, as two texts of the same length. */
 export function translation(from: string, to: string): { readonly from: readonly string[]; readonly to: readonly string[] } {
   const [search, replace] = [Array.from(from), Array.from(to)];
   const pairs = new Map<string, string>();

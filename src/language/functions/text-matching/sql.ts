@@ -30,14 +30,14 @@ function termPattern(term: string, other = String.raw`[^\p{L}\p{N}]`): string {
   return `${first ? `(?:^|${other})` : ''}${quoteRegex(term)}${last ? `(?:$|${other})` : ''}`;
 }
 
-/** What finds the term where something outside of ASCII is beside a word's end. */
+/** A pattern that finds the term with a character outside of ASCII beside a word's end. */
 function besideOthers(term: string): string {
   const other = String.raw`[^\x00-\x7F]`;
   const [first, last] = wordEnds(term);
   return [...(first ? [`${other}${quoteRegex(term)}`] : []), ...(last ? [`${quoteRegex(term)}${other}`] : [])].join('|');
 }
 
-/** Of ASCII, what is no letter and no digit. */
+/** Characters of ASCII other than letters and digits. */
 const ASCII_OTHER = String.raw`[\x00-\x2F\x3A-\x40\x5B-\x60\x7B-\x7F]`;
 
 const EDGE = sql`'(?:^|[^\\\\p{L}\\\\p{N}])'`;
@@ -68,7 +68,7 @@ function hasTerm(call: Call, text: Sql, term: Value, termText: Sql, fold: boolea
 const settled = (condition: Sql): Sql => sql`ifNull(${condition}, false)`;
 
 type Test = (text: Sql, wanted: Sql) => Sql;
-/** What text and wanted text are compared by, never null where both are there. */
+/** Compares text and wanted text; never null if neither is. */
 const TESTS: Readonly<Record<'contains' | 'startswith' | 'endswith', Test>> = {
   contains: (text, wanted) => sql`position(${text}, ${wanted}) > 0`,
   startswith: (text, wanted) => sql`startsWith(${text}, ${wanted})`,

@@ -49,7 +49,7 @@ function renamed(renamings: readonly Renaming[], { scope }: Names): Result {
 
 const UNSUPPORTED = ['replaceHash', 'redactGroups'];
 
-/** Options of redact, each `name=value`; what is left out on purpose says what to write instead. */
+/** Options of redact, each `name=value`; for options left out on purpose the error says what to write instead. */
 function readRedactToken(parser: Parser): string {
   let token = '*';
   for (;;) {

@@ -60,7 +60,7 @@ function expanded({ parts, index, limit, items }: Expansion, names: Names): Resu
   return { stages: [...stages, { kind: 'extend', columns: conversions }], scope: extended(scope, conversions) };
 }
 
-/** Stands for the number of the item, whose type is all that matters of it. */
+/** Replaces the number of the item, of which only the type matters. */
 const INDEX: Column['node'] = { kind: 'constant', type: 'int', constant: { type: 'int', value: 0n } };
 
 /** `with_itemindex=i x = list to typeof(long), … limit 5`. */
@@ -75,7 +75,7 @@ function readExpansion(parser: Parser): Expansion {
   return { parts, index, limit, items };
 }
 
-/** The operators behind `on`, applied to the items of each row. */
+/** The operators after `on`, applied to the items of each row. */
 function appliedTo(expansion: Expansion, inner: Pipeline, names: Names): Result {
   const rows = expanded(expansion, names);
   const [stage] = rows.stages;
@@ -148,7 +148,7 @@ function withinRow(stage: Stage, at: number): readonly Stage[] {
   }
 } // prettier-ignore
 
-/** `expansion`: the stages that make rows of the items, of these columns; `inner`: those behind `on`, which see the columns of `items`. */
+/** `expansion`: the stages that make rows of the items, of these columns; `inner`: those after `on`, which see the columns of `items`. */
 function applied(expansion: Result, columns: readonly Column[], inner: Result, at: number, names: Names): Result {
   const other = inner.stages.find(({ kind }) => !EACH.includes(kind) && !SEVERAL.includes(kind));
   if (other)
@@ -157,7 +157,7 @@ function applied(expansion: Result, columns: readonly Column[], inner: Result, a
   if (!inner.stages.some(({ kind }) => SEVERAL.includes(kind)))
     return { stages: [items, ...expansion.stages, ...inner.stages], scope: inner.scope };
   const isFolded = inner.stages.some(({ kind }) => kind === 'summarize');
-  // What an item took the name of is there again once the items are put together.
+  // Columns that an item's name hid return once the items are put together.
   const kept = columns.filter(
     ({ name, node }) => isFolded && (names.scope.columns.has(name) || (node.kind === 'column' && node.name === name)),
   );

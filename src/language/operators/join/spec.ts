@@ -79,7 +79,7 @@ interface JoinText {
   readonly how: JoinKind;
   readonly table: Pipeline;
   readonly ons: readonly On[];
-  /** Of a lookup the columns that it joins by come once. */
+  /** A lookup returns the columns that it joins by once. */
   readonly dropsKeys: boolean;
 }
 

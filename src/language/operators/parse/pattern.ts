@@ -7,7 +7,7 @@ export type PatternPart =
   /** `*`: anything. */
   | { readonly kind: 'rest' };
 
-/** simple: texts as they stand. regex: texts are regular expressions. relaxed: what does not fit its type is null alone. */
+/** simple: texts match literally. regex: texts are regular expressions. relaxed: only values that do not fit their type are null. */
 export const PATTERN_KINDS = ['simple', 'regex', 'relaxed'] as const;
 export type PatternKind = (typeof PATTERN_KINDS)[number];
 

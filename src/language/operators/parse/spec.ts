@@ -85,7 +85,7 @@ function parsed({ at, kind, value, pattern, captures }: Parse, names: Names, fil
   const scope = extended(names.scope, columns);
   const found = applyNamed('isnotnull', at, group(pattern, 0, of, at));
   const stages: Stage[] = [...(filter ? [{ kind: 'where', condition: found } as const] : []), { kind: 'extend', columns }];
-  // The pattern says where numbers stand, but a number may be too large, and a time no time: then the text does not fit.
+  // The pattern finds numbers and times, but a number may be too large and a time may not exist: then the text does not fit.
   const typed = kind === 'relaxed' ? [] : columns.filter(({ node }) => node.type !== 'string' && node.type !== 'dynamic');
   const there = typed.map(({ name, node: { type } }) => applyNamed('isnotnull', at, { kind: 'column', type, name }));
   const fits = there.length > 1 ? applyNamed('and', at, ...there) : there[0];

@@ -34,7 +34,7 @@ function sortKeys(orderings: readonly Ordering[], names: Names): SortKey[] {
   return orderings.map(({ value, desc, nullsFirst }) => ({ node: analyze(value, names), name: nameOf(value) ?? '', desc, nullsFirst }));
 }
 
-/** A number, or the name of `let` that stands for one. */
+/** A number, or the name of `let` for one. */
 export type RowCount = number | Expression;
 export const readCount = (parser: Parser, wanted: string): RowCount =>
   parser.token.kind === 'name' ? readExpression(parser) : parser.count(wanted);

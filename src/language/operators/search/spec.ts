@@ -1,4 +1,4 @@
-/** search: rows in which a term stands anywhere. */
+/** search: rows with a term anywhere. */
 import { FUNCTIONS, OPERATORS } from '../../functions/table.ts';
 import { analyze, applied, applyNamed, EVERYTHING, type Names } from '../../plan/analysis.ts';
 import { constantNode, type Node, type Stage } from '../../plan/tree.ts';
@@ -16,7 +16,7 @@ export interface SearchText {
   readonly cased: boolean;
 }
 
-/** `kind=case_sensitive`, which stands behind the word search. */
+/** `kind=case_sensitive`, after the word search. */
 export function readSearchKind(parser: Parser): boolean {
   if (!parser.option('kind')) return false;
   return parser.word(['default', 'case_insensitive', 'case_sensitive'], 'a kind') === 'case_sensitive';
@@ -54,7 +54,7 @@ function conditionOf(expression: Expression, cased: boolean, names: Names): Node
   return node;
 } // prettier-ignore
 
-/** With `*` at an end of it the term may go on there; inside it stands for anything of the same field, `?` for one character. */
+/** With `*` at an end the term may go on there; inside it matches any characters of the same field, `?` matches one. */
 function termIn(field: Node, term: string, cased: boolean, at: number): Node {
   const [before, after] = [term.startsWith('*'), term.endsWith('*')];
   const text = term.replaceAll(/^\*|\*$/g, '');
@@ -67,7 +67,7 @@ function termIn(field: Node, term: string, cased: boolean, at: number): Node {
   return match(cased ? `${name}_cs` : name, text);
 } // prettier-ignore
 
-/** Terms are of letters and digits. Between the texts of fields stands a character of its own. */
+/** Terms are of letters and digits. A character of its own separates the texts of fields. */
 const EDGE_BEFORE = String.raw`(?:^|[^\p{L}\p{N}])`;
 const EDGE_BEHIND = String.raw`(?:$|[^\p{L}\p{N}])`;
 const ONE_CHARACTER = String.raw`[^\x01]`;

@@ -46,7 +46,7 @@ export function summarized({ by, aggregations }: Summary, names: Names): Result 
   return { stages: [stage], scope: openWhenWhole(stage.aggregations, columns) };
 }
 
-/** Of `distinct *`. Which fields events have is known when the query runs. */
+/** Columns of `distinct *`. The fields of events are known when the query runs. */
 function allColumns({ scope }: Names, columns: Columns): Key[] {
   if (scope.open) return [{ name: '*', node: ALL_COLUMNS, binOfTime: undefined }];
   return [...scope.columns].map(([name, type]) => ({
@@ -144,7 +144,7 @@ function computed(value: Expression, name: string | undefined, names: Names, col
 function single(expression: CallExpression, names: Names): Aggregation & { readonly kind: 'value' } {
   const { spec, conditional } = findAggregate(expression.name)!;
   const { at } = expression;
-  // The condition stands before the size, as the family writes it, or last.
+  // The condition comes before the size, as the family writes it, or last.
   const [value, middle, size] = expression.args;
   const isSizeLast = conditional && spec.args[1] === 'constant int' && middle && size?.kind === 'constant' && size.constant.type === 'int';
   const written = isSizeLast ? [value!, size, middle] : expression.args;
@@ -182,7 +182,7 @@ function rowOf(expression: CallExpression, name: string | undefined, names: Name
   const by = column(first, name);
   if (by.node.type === 'bool') throw wrongType(first.at, 'something with an order', 'bool', expression.name);
   const isWhole = others.length === 1 && others[0]!.kind === 'star';
-  // What stages made comes by its name; of events the rest comes, too.
+  // Columns that stages made come by name; of events the rest comes, too.
   const made = isWhole ? [...names.scope.columns].filter(([called]) => !columns.used.has(called)) : [];
   for (const [called, type] of made) add(columns, called, type);
   const named = isWhole

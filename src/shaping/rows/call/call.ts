@@ -4,7 +4,7 @@ import type { Constant, Type } from '../../../language/types.ts';
 import type { RowContext } from './context.ts';
 import type { Row, Value } from '../values/value.ts';
 
-/** What an expression is computed from. */
+/** The input of an expression. */
 export interface Scope {
   readonly row: Row;
   readonly context: RowContext;
@@ -19,7 +19,7 @@ export interface Call {
   value(n: number): Evaluate;
   /** The argument as it was written. */
   node(n: number): Node;
-  /** The argument as that type, null where it is none. */
+  /** The argument as that type, null for values of others. */
   string(n: number): Of<string | null>;
   int(n: number): Of<bigint | null>;
   number(n: number): Of<bigint | number | null>;

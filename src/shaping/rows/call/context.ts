@@ -1,9 +1,9 @@
-/** What a program may ask of the world while it runs over one event. */
+/** The context of a program while it runs over one event. */
 
 export interface RowContext {
   /** When the event was read: `now()`, and the time of events without one. */
   readonly readAtMs: number;
-  /** Where the event stands: what `sample` decides by. */
+  /** The event's position, by which `sample` decides. */
   readonly stream: string;
   readonly offset: number;
   readonly sub: number;

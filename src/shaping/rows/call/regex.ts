@@ -9,7 +9,7 @@ import type { Call, Of } from './call.ts';
 import { plainPattern } from '../values/plain-pattern.ts';
 import { bounded } from '../values/text.ts';
 
-/** Where a match stands, and its groups: '' for one that took no part. */
+/** The place of a match, and its groups: '' for one that took no part. */
 export interface Match {
   readonly start: number;
   readonly end: number;
@@ -91,7 +91,10 @@ export class Regex {
     return groups ? { start: groups.index, end: groups.index + groups[0].length, groups: [...groups] } : undefined;
   }
 
-  /** Without overlaps; behind an empty one it goes on a character later. Throws a `RangeError` when that reads a long text too often. */
+  /**
+   * Finds matches without overlaps; after an empty one it goes on a character later. Throws a `RangeError` when that reads a long text too
+   * often.
+   */
   *matches(text: string): Generator<Match, undefined> {
     const find = this.#plain && text.length <= SHORT_TEXT ? this.#findPlain(this.#plain, text) : this.#findMeasured(text);
     for (let at = 0; at <= text.length;) {
@@ -112,7 +115,7 @@ export class Regex {
     let matcher = this.#engine.matcher(text);
     let measured: MeasuredText | undefined;
     return (at) => {
-      // One search is linear; each of those behind it may read all of the rest.
+      // One search is linear; each of those after it may read all of the rest.
       if (at > 0 && !measured && text.length > SHORT_TEXT) {
         measured = new MeasuredText(text);
         matcher = this.#engine.matcher(measured as unknown as string);

@@ -16,7 +16,7 @@ export function asString(value: Value): string | null {
   return value instanceof DateTime || value instanceof TimeSpan ? value.toJSON() : writeJson(value);
 }
 
-/** What an event holds as text: an integer keeps its digits, also beyond 64 bits, where values are floats. */
+/** A value of the event as text: an integer keeps its digits, also beyond 64 bits, where values are floats. */
 export const heldText = (value: Value | undefined): string | null =>
   typeof value === 'bigint' ? String(value) : asString(canonical(value));
 
@@ -50,7 +50,7 @@ export function asSpan(value: Value): bigint | null {
   return typeof value === 'number' ? wholeOf(value) : null;
 }
 
-/** What stands in an array or object under a key: a name, or a place from 0 or, below it, from the end. */
+/** The value in an array or object under a key: a name, or a place from 0 or, below it, from the end. */
 export const itemOf = (value: Value, key: string | bigint): Value => canonical(rawItemOf(value, key));
 
 /** The same, as the array or object holds it. */

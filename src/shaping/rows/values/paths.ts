@@ -6,7 +6,7 @@ import { matchesPattern, type NamePattern } from '../../../language/plan/tree.ts
 import { EACH } from '../../../language/syntax/tree.ts';
 import { isObject, type JsonObject, type Row, type Value } from './value.ts';
 
-/** Every way to divide a name at its dots: head and what is left behind it. */
+/** Every way to divide a name at its dots: head and rest. */
 export function splitsOf(name: string): readonly (readonly [head: string, rest: string])[] {
   const splits: [string, string][] = [];
   for (let dot = name.lastIndexOf('.'); dot > 0; dot = name.lastIndexOf('.', dot - 1))
@@ -14,7 +14,7 @@ export function splitsOf(name: string): readonly (readonly [head: string, rest: 
   return splits;
 }
 
-/** The top-level keys under which a field of that name may stand. */
+/** The top-level keys that may hold a field of that name. */
 export function topLevelNames(name: string): string[] {
   const heads = [name, ...splitsOf(name).map(([head]) => head)];
   return name.includes(EACH) ? [...new Set([...heads, ...heads.map(listOf)])] : heads;
@@ -22,10 +22,10 @@ export function topLevelNames(name: string): string[] {
 
 /** Without the `[]` at the end. */
 const listOf = (name: string): string => (name.endsWith(EACH) ? name.slice(0, -EACH.length) : name);
-/** What the items of the list at the path are called; those of lists in lists are called the same. */
+/** The path of the items of the list at `path`; lists in lists share it. */
 export const itemsPath = (path: string): string => (path.endsWith(EACH) ? path : path + EACH);
 
-/** Reads the field; undefined where there is none. */
+/** Reads the field; undefined if it is missing. */
 export function fieldReader(name: string): (row: Row) => Value | undefined {
   const splits = splitsOf(name);
   if (splits.length === 0) return (row) => row.get(name);
@@ -51,7 +51,7 @@ function readInside(object: JsonObject, name: string): Value | undefined {
   return undefined;
 }
 
-/** Sets the field where it stands, else in the object that its name leads into, else at the top level. */
+/** Sets the field in its place, else in the object that its name leads into, else at the top level. */
 export function fieldWriter(name: string): (row: Row, value: Value) => void {
   const splits = splitsOf(name);
   return (row, value) => {

@@ -1,4 +1,4 @@
-/** Where a text stands in another. */
+/** Finds a text in another. */
 
 /** Texts up to this length are found by the engine's own search, one place after the other. */
 const SHORT = 32;
@@ -26,7 +26,7 @@ export function* placesOf(text: string, wanted: string): Generator<number, undef
   return undefined;
 }
 
-/** Of each beginning of the text, the length of the longest shorter one that it ends in. */
+/** For each beginning of the text, the length of the longest shorter one that it ends in. */
 function bordersOf(text: string): Uint32Array {
   const borders = new Uint32Array(text.length);
   for (let [at, length] = [1, 0]; at < text.length; at++) {

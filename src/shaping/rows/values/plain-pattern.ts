@@ -1,6 +1,6 @@
 /**
- * Patterns that JavaScript's own engine runs as RE2 does, and much faster: characters and classes of ASCII one behind the other, repeated or not,
- * where what follows a repetition cannot be a part of it. There is one way to match them, so that nothing is tried twice from one place.
+ * Patterns that JavaScript's own engine runs as RE2 does, and much faster: a sequence of characters and classes of ASCII, repeated or not,
+ * where the next one cannot be a part of a repetition. There is one way to match them, so that nothing is tried twice from one place.
  */
 
 /** Which characters match: 128 of ASCII, then all others as one. */

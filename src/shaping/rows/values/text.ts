@@ -12,7 +12,7 @@ export function compareText(a: string, b: string): number {
   return a.length - b.length;
 }
 
-/** Surrogates stand for code points above those of every other unit. */
+/** Surrogates encode code points above those of every other unit. */
 const rank = (unit: number): number => (unit >= 0xd8_00 && unit < 0xe0_00 ? unit + 0x1_00_00 : unit);
 
 /** Whether every UTF-16 unit is a code point. */

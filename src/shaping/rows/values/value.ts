@@ -39,7 +39,7 @@ export type Value = null | boolean | number | bigint | string | DateTime | TimeS
 export type Row = Map<string, Value>;
 export type JsonObject = { readonly [key: string]: Value };
 
-/** Integers that a double does not hold are `bigint`. Undefined for what is no JSON. */
+/** Integers that a double does not hold are `bigint`. Undefined for invalid JSON. */
 export function parseJson(text: string): Value | undefined {
   try {
     return parseLongIntegers(text, BigInt) as Value;
@@ -56,7 +56,7 @@ const TWO_63 = 2 ** 63;
 /** Without the fraction; null for what 64 bits do not hold. */
 export const wholeOf = (value: number): bigint | null => (Number.isFinite(value) ? fits64(BigInt(Math.trunc(value))) : null);
 
-/** What JSON holds as the language sees it: numbers without a fraction are integers, those beyond 64 bits floats. */
+/** A JSON value as the language sees it: numbers without a fraction are integers, those beyond 64 bits floats. */
 export function canonical(value: Value | undefined): Value {
   if (value === undefined) return null;
   if (typeof value === 'number') return Number.isInteger(value) && Math.abs(value) < TWO_63 ? BigInt(value) : value;
@@ -64,7 +64,7 @@ export function canonical(value: Value | undefined): Value {
   return value;
 }
 
-/** What an expression gives as an event holds it: integers as numbers where those are exact; undefined for null and what JSON cannot hold. */
+/** A result as an event holds it: integers as numbers where those are exact; undefined for null and values that JSON cannot hold. */
 export function settledValue(value: Value): Value | undefined {
   if (value === null) return undefined;
   if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : value;
