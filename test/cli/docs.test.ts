@@ -1,4 +1,4 @@
-/** docs/cli.md and docs/preview.md, run: every `sh` block in order in one shell, and where a `text` block follows, its output beside it (`…` is anything). */
+/** docs/cli.md, docs/preview.md and docs/archive.md, run: every `sh` block in order in one shell, and where a `text` block follows, its output beside it (`…` is anything). */
 import { spawn } from 'node:child_process';
 import { readFileSync, symlinkSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
@@ -35,6 +35,7 @@ function runShell(script: string, folder: string, env: Record<string, string>): 
 test.each([
   { page: 'docs/cli.md', least: 9 },
   { page: 'docs/preview.md', least: 4 },
+  { page: 'docs/archive.md', least: 1 },
 ])('$page shows what happens', async ({ page, least }) => {
   const examples = examplesIn(readFileSync(join(import.meta.dirname, '../..', page), 'utf8'));
   expect(examples.length).toBeGreaterThanOrEqual(least);

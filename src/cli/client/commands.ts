@@ -9,10 +9,14 @@ export function addClientCommands(program: Command, command: Add, exitWith: Exit
   const exit: Exit = (code) => exitWith(flushed(code));
   addDatasets(program.command('datasets').description('the datasets of a service: list, get, create, update, delete, trim'), command, exit);
   command('ingest', 'stores events of files or stdin: NDJSON, JSON or CSV, also as .gz or .zst')
-    .argument('<dataset>', 'where to')
+    .argument('[dataset]', 'where to; left out with --archive')
     .argument('[file...]', '- is stdin, which is the default')
-    .action(async (dataset: string, files: string[], options: ArgumentsOf<'ingest'>) =>
-      exit((await import('./ingest.ts')).ingest(dataset, files, options)),
+    .action(async (dataset: string | undefined, files: string[], options: ArgumentsOf<'ingest'>) =>
+      exit(
+        options.archive === undefined
+          ? (await import('./ingest.ts')).ingest(dataset, files, options)
+          : (await import('./ingest-archive.ts')).ingestArchive(options.archive, dataset, options),
+      ),
     );
   command('query', 'asks for events or summaries: in APL, or with --dataset in JSON')
     .argument('[text]', 'the query; - or none reads it from stdin')

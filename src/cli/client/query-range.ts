@@ -37,6 +37,13 @@ export function rangeOf({ start, end }: { readonly start?: string; readonly end?
   return { ...(from !== undefined && { startTime: textOf(from) }), ...(to !== undefined && { endTime: textOf(to) }) };
 }
 
+/** In ms since 1970, where this machine alone must tell. Throws `UsageError`. */
+export function timeOf(option: string, text: string, nowMs: number): number {
+  const ms = instantOf(bound(option, text, nowMs, undefined), nowMs);
+  if (ms === undefined || !Number.isFinite(new Date(ms).getTime())) throw noTime(option, text);
+  return ms;
+}
+
 const textOf = (bound: Bound): string => (typeof bound === 'string' ? bound : new Date(bound).toISOString());
 
 /** In ms since 1970, where it can be told here: the service reads other texts, too. */
@@ -56,11 +63,14 @@ function bound(option: string, given: string, nowMs: number, after: Bound | unde
     return given.trim();
   const read = relative(text) ?? local(text, nowMs, typeof after === 'number' ? after : undefined);
   if (read !== undefined) return read;
-  throw usageError(
+  throw noTime(option, given);
+}
+
+const noTime = (option: string, given: string) =>
+  usageError(
     `${option}: "${quote(given)}" is no time`,
     'write `1h` for an hour ago, `03:12`, `yesterday`, `yesterday 03:12`, `2026-11-25 03:12`, or RFC 3339 such as `2026-11-25T03:12:00Z`',
   );
-}
 
 /** `1h`, `-1h`, `now-1h`, `now() - 1 hour`, `1h30m ago`; `now+5m` lies ahead. */
 function relative(text: string): string | undefined {

@@ -12,7 +12,7 @@ import { isIngest, sentenceOf } from './sentence.ts';
  */
 export async function withClient(
   args: ConnectionArguments,
-  dataset: string | undefined,
+  dataset: string | (() => string | undefined) | undefined,
   work: (client: Client) => Promise<number | void>,
 ): Promise<number> {
   let connection = openConnection(args, process.env);
@@ -24,7 +24,7 @@ export async function withClient(
     }
     return (await work(connection.client)) ?? 0;
   } catch (error) {
-    throw await explainFailure(error, connection, dataset);
+    throw await explainFailure(error, connection, typeof dataset === 'function' ? dataset() : dataset);
   } finally {
     await connection.client.close();
   }

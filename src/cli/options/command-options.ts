@@ -158,6 +158,8 @@ const OPTIONS = {
     ['--csv-fields <names>', 'the columns of CSV whose first line is an event already'],
     ['--compression <encoding>', 'of the requests', ['gzip', 'zstd', 'none'], 'gzip'],
     ['--create-dataset', 'creates the dataset if it is missing'],
+    ['--archive <dir>', 'stores the files of an archive sink, each in its dataset under the key of its batch'],
+    ['--since <time>', 'with --archive: from that hour on: 7d (ago), yesterday, 2026-11-25 03:12 or RFC 3339 (default: all)'],
   ],
   query: [
     ...CONNECTION,

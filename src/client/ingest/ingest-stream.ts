@@ -22,6 +22,8 @@ export interface StreamOptions extends Omit<IngestOptions, 'encoding' | 'idempot
   readonly onFailed?: (failed: FailedEvents) => void;
   /** After every change of the summary. */
   readonly onProgress?: (summary: Readonly<StreamSummary>) => void;
+  /** Of the first request; further ones have it with their number. Only for a source that always gives the same bytes, all at once. */
+  readonly key?: string | undefined;
   /** When aborted, stops reading and sends the rest. */
   readonly stop?: AbortSignal;
   /** For tests. */
@@ -46,7 +48,7 @@ export async function ingestStream(
   source: AsyncIterable<Uint8Array>,
   options: StreamOptions,
 ): Promise<StreamSummary> {
-  const { format, compression = 'gzip', onFailed, onProgress, stop, chunk: limits = {}, ...how } = options;
+  const { format, compression = 'gzip', onFailed, onProgress, stop, key, chunk: limits = {}, ...how } = options;
   const summary: StreamSummary = {
     ingested: 0,
     failed: 0,
@@ -58,6 +60,7 @@ export async function ingestStream(
   };
   const end = new AbortController();
   const run = randomUUID();
+  const keyOf = (chunk: number): string => (key === undefined ? `${run}.${chunk}` : chunk === 0 ? key : `${key}-${chunk}`);
   let chunks = 0;
   let wantsHeader = format === 'csv' && how.csvFields === undefined;
   const chunk = openChunk(limits.bytes, limits.events);
@@ -85,7 +88,7 @@ export async function ingestStream(
   };
   const send = (events: SplitEvent[]): void => {
     if (events.length === 0) return;
-    const sent = sendChunk(delivery, events, `${run}.${chunks++}`);
+    const sent = sendChunk(delivery, events, keyOf(chunks++));
     flights.add(sent, events.at(-1)!.line, () => onProgress?.(summary));
   };
   const take = (event: SplitEvent): void => {

@@ -1,19 +1,12 @@
 /** The hours of an archive: a folder `<dataset>/<YYYY-MM-DD>/<HH>` each. What else lies in the archive's folder is left alone. */
-import { readdir, rename, rm, rmdir } from 'node:fs/promises';
+import { rename, rm, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { DATASET_NAME } from '../../config/fields/kinds-special.ts';
-import { codeOf } from '../../core/errors.ts';
 import { healManifest } from './manifest.ts';
+import { entriesOf, foldersIn } from './reading/folders.ts';
+import { LEVELS } from './reading/names.ts';
 
-const LEVELS = [DATASET_NAME, /^\d{4}-\d\d-\d\d$/, /^\d\d$/];
 /** An hour that is being removed: its manifest is not complete any more. */
 const GONE = /^\.\d\d\.gone$/;
-
-/** `readAtMs`: wall clock. */
-export function hourPath(dataset: string, readAtMs: number): string {
-  const time = new Date(readAtMs).toISOString();
-  return `${dataset}/${time.slice(0, 10)}/${time.slice(11, 13)}`;
-}
 
 /** The bytes of all that are there, by folder; makes their manifests complete, and ends what a crash has left half done. */
 export async function findHours(root: string): Promise<Map<string, number>> {
@@ -27,25 +20,6 @@ export async function findHours(root: string): Promise<Map<string, number>> {
     }
   }
   return hours;
-}
-
-async function foldersIn(root: string, [level, ...deeper]: readonly RegExp[]): Promise<string[]> {
-  if (!level) return [''];
-  const found: string[] = [];
-  for (const entry of await entriesOf(root)) {
-    if (!entry.isDirectory() || !level.test(entry.name)) continue;
-    for (const below of await foldersIn(join(root, entry.name), deeper)) found.push(below === '' ? entry.name : `${entry.name}/${below}`);
-  }
-  return found;
-}
-
-async function entriesOf(folder: string) {
-  try {
-    return await readdir(folder, { withFileTypes: true });
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return [];
-    throw error;
-  }
 }
 
 /** Removes it at once for whoever looks, and the folders above it that it leaves empty. */

@@ -2,22 +2,10 @@
 import { hash } from 'node:crypto';
 import { open, readdir, readFile, rm, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
-import { gunzip, zstdDecompress } from 'node:zlib';
 import { codeOf } from '../../core/errors.ts';
+import { countEvents, readPlain, unpack } from './reading/content.ts';
+import { isTemporary, keyOf, MANIFEST, type ManifestEntry, parseEntry } from './reading/names.ts';
 
-export const MANIFEST = 'manifest.ndjson';
-
-export interface ManifestEntry {
-  readonly file: string;
-  readonly key: string;
-  readonly events: number;
-  /** Of the file, and its checksum. */
-  readonly bytes: number;
-  readonly sha256: string;
-}
-
-const FILE = /^([\w-]+)\.ndjson(?:\.zst|\.gz)?$/;
 const LF = 0x0a;
 
 export function entryOf(file: string, key: string, events: number, content: Uint8Array): ManifestEntry {
@@ -33,12 +21,12 @@ export async function readIfThere(path: string): Promise<Buffer | undefined> {
   }
 }
 
-/** The entries of an hour; a line that a crash cut off is none. */
+/** The entries of an hour; a line that a crash cut off, or others wrote, is none. */
 export async function readManifest(folder: string): Promise<{ readonly entries: ManifestEntry[]; readonly wholeBytes: number }> {
   const text = (await readIfThere(join(folder, MANIFEST))) ?? Buffer.alloc(0);
   const wholeBytes = text.lastIndexOf(LF) + 1;
   const lines = text.toString('utf8', 0, wholeBytes).split('\n').slice(0, -1);
-  return { entries: lines.map((line) => JSON.parse(line) as ManifestEntry), wholeBytes };
+  return { entries: lines.flatMap((line) => parseEntry(line) ?? []), wholeBytes };
 }
 
 /** Adds the line, whole or not at all, and fsyncs it. */
@@ -59,23 +47,27 @@ export async function addEntry(folder: string, entry: ManifestEntry): Promise<vo
 /** Makes the manifest complete where a crash came between a file and its line; the bytes of the hour's files. */
 export async function healManifest(folder: string): Promise<number> {
   const { entries, wholeBytes } = await readManifest(folder);
-  const known = new Set(entries.map(({ file }) => file));
-  let bytes = entries.reduce((sum, entry) => sum + entry.bytes, 0);
+  const known = new Map(entries.map(({ file, bytes }) => [file, bytes]));
   const names = await readdir(folder);
   if (names.includes(MANIFEST)) await truncate(join(folder, MANIFEST), wholeBytes);
   for (const name of names) {
-    if (name.startsWith('.') && name.endsWith('.tmp')) await rm(join(folder, name));
-    const key = FILE.exec(name)?.[1];
-    if (key === undefined || name === MANIFEST || known.has(name)) continue;
-    const content = await readFile(join(folder, name));
-    const events = (await plainOf(name, content)).toString('latin1').split('\n').length - 1;
-    await addEntry(folder, entryOf(name, key, events, content));
-    bytes += content.length;
+    if (isTemporary(name)) await rm(join(folder, name));
+    const key = keyOf(name);
+    if (key === undefined || known.has(name)) continue;
+    const entry = await describeFile(folder, name, key);
+    if (!entry) continue;
+    await addEntry(folder, entry);
+    known.set(name, entry.bytes);
   }
-  return bytes;
+  return [...known.values()].reduce((sum, bytes) => sum + bytes, 0);
 }
 
-function plainOf(name: string, content: Buffer): Promise<Buffer> {
-  if (name.endsWith('.zst')) return promisify(zstdDecompress)(content);
-  return name.endsWith('.gz') ? promisify(gunzip)(content) : Promise.resolve(content);
+/** Undefined for a file that is not whole: others made it, as the sink's own are whole before they have their names. */
+async function describeFile(folder: string, name: string, key: string): Promise<ManifestEntry | undefined> {
+  try {
+    const content = await readPlain(join(folder, name));
+    return entryOf(name, key, countEvents(await unpack(name, content)), content);
+  } catch {
+    return undefined;
+  }
 }

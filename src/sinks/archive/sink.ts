@@ -10,7 +10,8 @@ import { codeOf, messageOf } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import type { Encoding, Outcome, Parcel, SendResult, Sink } from '../../core/sink.ts';
 import type { Clock } from '../../core/time/clock.ts';
-import { findHours, hourPath, removeHour } from './hours.ts';
+import { findHours, removeHour } from './hours.ts';
+import { hourPath, KEY, timeOf } from './reading/names.ts';
 import { storeFile } from './store-file.ts';
 
 export interface ArchiveConfig extends Pick<SinkConfig, 'id' | 'compression'> {
@@ -20,7 +21,6 @@ export interface ArchiveConfig extends Pick<SinkConfig, 'id' | 'compression'> {
 }
 
 const SUFFIX: Readonly<Record<Encoding, string>> = { zstd: '.ndjson.zst', gzip: '.ndjson.gz', identity: '.ndjson' };
-const KEY = /^[\w-]{1,128}$/;
 
 /** By folder: a sink that a reload replaced may still write. */
 const turns = new Map<string, Promise<unknown>>();
@@ -87,8 +87,6 @@ export function createArchiveSink(config: ArchiveConfig, clock: Clock, log: Log)
     close: () => Promise.resolve(),
   };
 }
-
-const timeOf = (folder: string): string => folder.slice(folder.indexOf('/') + 1);
 
 const COMPRESS = {
   zstd: (body: Uint8Array) => promisify(zstdCompress)(body, { params: { [constants.ZSTD_c_compressionLevel]: 1 } }),
