@@ -7,6 +7,7 @@ import { NO_TAIL, tailOf } from '../core/tail.ts';
 import type { StoredBatch, StoredSpan } from '../state/database/stored-batch.ts';
 import { groupsIn, positionsOf, streamRange, streamTail, sumOf } from './block-events.ts';
 import type { Accounting } from './accounting.ts';
+import type { BatchState } from './batch-state.ts';
 import { Fates } from './fates.ts';
 import { Payload } from './payload.ts';
 import { CONTINUES, type HeldSpan, joinGroups } from './span.ts';
@@ -27,8 +28,10 @@ export class Batch {
   readonly withheld = new WithheldEvents();
   /** Turns from `file` to `orphan` when its file is deleted. */
   origin: Origin;
-  /** `committed`: its key and spans are in the database, or need not be. */
-  state: 'new' | 'committed' | 'settled' = 'new';
+  /** Only the queue moves it. */
+  state: BatchState = 'open';
+  /** Its key and spans are in the database, or need not be. */
+  isCommitted = false;
   /** While it is condensed, one for each run of events of a source, with counts alone. */
   spans: HeldSpan[] = [];
   #isCondensed = false;
@@ -210,7 +213,7 @@ export class Batch {
 
   /** True when its events survive this process: its positions are in the database, or it is in the disk buffer, or safe elsewhere. */
   get isDurable(): boolean {
-    if (this.canBeRebuilt) return this.state === 'committed';
+    if (this.canBeRebuilt) return this.isCommitted;
     return this.spoolName !== undefined || this.whenSettled !== undefined;
   }
 

@@ -509,7 +509,7 @@ test('delivery holds a batch whose body is gone where its files are not, drops a
   rig.isBroken = true;
   const file = rig.seal('file', 2);
   const live = rig.seal('live', 3, { rereadable: false });
-  file.state = 'committed';
+  file.isCommitted = true;
   await until('both were tried', () => rig.log.find('error', 'cannot be read any more').length === 2);
   rig.isBroken = false;
   rig.seal('fine', 4);
@@ -658,7 +658,7 @@ test('delivery that drains does not give up on a service that stores now and the
   const rig = new DeliveryRig({ random: () => 0.99 });
   let count = 0;
   rig.respond = ({ parcel }) => ({ outcome: ++count % 4 === 0 ? delivered(parcel.events) : retry('server_error') });
-  for (let i = 0; i < 30; i++) rig.seal(`b${i}`).state = 'committed';
+  for (let i = 0; i < 30; i++) rig.seal(`b${i}`).isCommitted = true;
   const drained = rig.delivery.drain(new AbortController().signal).then(() => rig.delivery.held().length);
   for (let i = 0; i < 60; i++) await rig.clock.advance(500);
   expect(rig.accounting.settled.delivered).toBe(30);
@@ -699,7 +699,7 @@ test('delivery that drains while its dataset is paused waits for no batch that c
   let isDrained = false;
   void rig.delivery.drain(new AbortController().signal).then(() => (isDrained = true));
   await rig.clock.advance(1000);
-  expect([isDrained, later.state]).toEqual([true, 'new']);
+  expect([isDrained, later.isCommitted]).toEqual([true, false]);
 });
 
 test.for([pause(), retry('server_error')])(

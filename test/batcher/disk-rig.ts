@@ -4,6 +4,7 @@ import { Accounting } from '../../src/batcher/accounting.ts';
 import type { Delivery } from '../../src/batcher/send/delivery.ts';
 import { DiskBuffer } from '../../src/batcher/keep/disk-buffer.ts';
 import { SpoolKeeper } from '../../src/batcher/keep/spool-keeper.ts';
+import { BatchQueue } from '../../src/batcher/queue.ts';
 import { MemoryBudget } from '../../src/batcher/fill/memory-budget.ts';
 import type { BufferPolicy } from '../../src/batcher/keep/spooler-options.ts';
 import type { DeadLetter } from '../../src/core/sink.ts';
@@ -57,8 +58,10 @@ export class DiskRig extends SinkRig {
     this.#stream = options.stream ?? 'run';
     this.spool = new Spool(folder, log);
     this.keeper = new SpoolKeeper(this.spool, budget);
+    const queue = new BatchQueue();
     this.delivery = this.deliveryOf({
       budget,
+      queue,
       concurrency,
       compression,
       keeper: Object.assign(this.keeper, { commit() {} }),
@@ -69,6 +72,7 @@ export class DiskRig extends SinkRig {
     });
     this.buffer = new DiskBuffer({
       sink: 'store',
+      queue,
       spool: this.spool,
       policy: diskPolicy(options.maxBytes, options.whenFull),
       keeper: this.keeper,
@@ -121,7 +125,7 @@ export class DiskRig extends SinkRig {
     batch.payload.bytes = body.length;
     this.bodies.set(keyOf(batch.owner, batch.dataset, batch.spans), body.toString());
     // There is no database here to commit it to.
-    if (options.isOfFile) batch.state = 'committed';
+    if (options.isOfFile) batch.isCommitted = true;
     if (options.isOfFile) this.delivery.enqueue(batch);
     else this.buffer.take(batch);
     return batch;

@@ -142,7 +142,7 @@ test('restore builds the same events under the same keys', async ({ files, state
   expect(keysOf(sealed)).toEqual(keysOf(left));
   expect(bodiesOf(sealed)).toEqual(bodiesOf(left));
   expect(sealed.map((batch) => batch.toStored())).toEqual(left.map((batch) => batch.toStored()));
-  expect(sealed.every(({ state: now, origin }) => now === 'committed' && origin === 'file')).toBe(true);
+  expect(sealed.every(({ isCommitted, origin }) => isCommitted && origin === 'file')).toBe(true);
   expect(log.lines).toEqual([]);
   const events = [...files.values()].flatMap((bytes) => eventsOf(bytes));
   expect(Buffer.concat(sealed.map(bodyOf)).toString()).toBe(events.join(''));

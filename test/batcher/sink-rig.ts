@@ -1,6 +1,7 @@
 /** A sink whose requests wait for the test's answer, a delivery before it, and a clock that stands still. */
 import { AddressEncodings } from '../../src/batcher/encoding/address-encodings.ts';
 import { Delivery } from '../../src/batcher/send/delivery.ts';
+import { BatchQueue } from '../../src/batcher/queue.ts';
 import type { DeliveryOptions } from '../../src/batcher/send/delivery-options.ts';
 import { decode } from '../../src/batcher/events.ts';
 import type { Outcome, Parcel, SendResult, Sink } from '../../src/core/sink.ts';
@@ -60,6 +61,7 @@ export class SinkRig {
     const { clock, log } = this;
     const usual = {
       sink,
+      queue: new BatchQueue(),
       concurrency: 1,
       compression: 'none' as const,
       encodings: new AddressEncodings(),

@@ -8,7 +8,7 @@ import type { SourceConfig } from '../../config/model.ts';
 import type { Source, SourceStats } from '../../core/source.ts';
 import type { State } from '../../state/database/store.ts';
 import { sourceTypeOf } from '../../sources/registry.ts';
-import { heldBatches, type SinkPipeline } from './sink-pipeline.ts';
+import type { SinkPipeline } from './sink-pipeline.ts';
 
 export interface SourcePipeline {
   readonly config: SourceConfig;
@@ -59,13 +59,13 @@ export class Components {
   *batches(): Generator<Batch> {
     for (const pipeline of this.sinks.values()) {
       yield* pipeline.batcher.open();
-      yield* heldBatches(pipeline);
+      yield* pipeline.queue.all;
     }
   }
 
   /** Spans of files that the database does not know yet. */
   *openSpans(): Generator<{ readonly stream: string }> {
-    for (const batch of this.batches()) if (batch.isTracked && batch.state === 'new') yield* batch.spans;
+    for (const batch of this.batches()) if (batch.isTracked && !batch.isCommitted) yield* batch.spans;
   }
 
   /** Forgets connections and runs of earlier processes: what they sent is in the disk buffer. */

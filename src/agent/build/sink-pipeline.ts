@@ -2,11 +2,11 @@
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { Batcher } from '../../batcher/fill/batcher.ts';
-import type { Batch } from '../../batcher/batch.ts';
 import type { Accounting } from '../../batcher/accounting.ts';
 import type { AddressEncodings } from '../../batcher/encoding/address-encodings.ts';
 import { Delivery } from '../../batcher/send/delivery.ts';
 import { BatchKeeper } from '../../batcher/keep/batch-keeper.ts';
+import { BatchQueue } from '../../batcher/queue.ts';
 import { DiskBuffer } from '../../batcher/keep/disk-buffer.ts';
 import { SpoolKeeper } from '../../batcher/keep/spool-keeper.ts';
 import type { BufferPolicy } from '../../batcher/keep/spooler-options.ts';
@@ -35,6 +35,8 @@ export interface SinkPipeline {
   readonly sink: SwappableSink;
   readonly budget: MemoryBudget;
   readonly batcher: Batcher;
+  /** Batches that are neither open nor settled. */
+  readonly queue: BatchQueue;
   readonly delivery: Delivery;
   readonly buffer: DiskBuffer;
   readonly spool: Spool;
@@ -105,10 +107,12 @@ export function createSinkPipeline(options: SinkPipelineOptions): SinkPipeline {
   const { budget } = memory;
   const spool = new Spool(join(options.folder, 'spool', config.id), log);
   const spoolKeeper = new SpoolKeeper(spool, budget);
+  const queue = new BatchQueue();
   const delivery = new Delivery(
     {
       sink,
       budget,
+      queue,
       concurrency: memoryOf(config).requests,
       compression: config.compression,
       encodings: options.encodings,
@@ -136,7 +140,7 @@ export function createSinkPipeline(options: SinkPipelineOptions): SinkPipeline {
   const nextBatchId = () => state.ledger.nextId();
   const rows = new Map(state.ledger.unsettled().flatMap((row) => (sinkOf(row.owner) === config.id ? [[row.key, row.id]] : [])));
   const buffer = new DiskBuffer({
-    ...{ sink: config.id, spool, policy: policyOf(config), delivery, keeper: spoolKeeper, budget, clock, log, nextBatchId },
+    ...{ sink: config.id, spool, policy: policyOf(config), queue, delivery, keeper: spoolKeeper, budget, clock, log, nextBatchId },
     accountingOf: (source) => options.accountingOf(source),
     written: () => batcher.closeWhere((batch) => !batch.canBeRebuilt),
     unsettled(key) {
@@ -161,7 +165,7 @@ export function createSinkPipeline(options: SinkPipelineOptions): SinkPipeline {
     get config() {
       return config;
     },
-    ...{ sink, budget, batcher, delivery, buffer, spool },
+    ...{ sink, budget, batcher, queue, delivery, buffer, spool },
     prepare: (next) => memory.prepare(memoryOf(next)),
     cancel: () => memory.cancel(),
     reconfigure(next) {
@@ -194,9 +198,4 @@ function policyOf({ buffer: { disk, whenFull, sync } }: SinkConfig): BufferPolic
 export async function drainSink({ buffer, delivery }: SinkPipeline, signal: AbortSignal, patienceMs?: number): Promise<void> {
   await Promise.race([buffer.idle(), whenAborted(signal)]);
   await delivery.drain(signal, patienceMs);
-}
-
-/** Batches that are neither open nor settled. */
-export function heldBatches({ buffer, delivery }: SinkPipeline): readonly Batch[] {
-  return [...buffer.held(), ...delivery.held()];
 }

@@ -7,7 +7,7 @@ import { newStats, type Source, type SourceStats } from '../../core/source.ts';
 import type { Histograms } from '../../telemetry/histogram.ts';
 import type { ObservedSink, ObservedSource, RefusedPaths, Waiting } from '../../telemetry/observed.ts';
 import type { SourcePipeline } from '../build/components.ts';
-import { heldBatches, type SinkPipeline } from '../build/sink-pipeline.ts';
+import type { SinkPipeline } from '../build/sink-pipeline.ts';
 
 /** What is counted of a source. */
 type AccountedSource = Pick<SourcePipeline, 'stats' | 'accounting' | 'lane' | 'rescue' | 'replayed'> & {
@@ -30,7 +30,7 @@ export function observeSources(
   }
   for (const accounting of former.values()) ranges.set(accounting, []);
   for (const pipeline of sinks.values()) {
-    for (const batch of [...pipeline.batcher.open(), ...heldBatches(pipeline)]) {
+    for (const batch of [...pipeline.batcher.open(), ...pipeline.queue.all]) {
       const { readAtMs = Infinity } = batch;
       const isSaved = batch.isDurable || batch.canBeRebuilt;
       for (const { accounting, firstEvent, events, from, to } of batch.spans) {
@@ -124,8 +124,8 @@ function describeWait(lane: SourceLane, sinks: ReadonlyMap<string, SinkPipeline>
 }
 
 export function observeSink(pipeline: SinkPipeline, requestSeconds: Histograms): ObservedSink {
-  const { config, sink, delivery, batcher, spool, budget } = pipeline;
-  const inMemory = [...batcher.open(), ...heldBatches(pipeline)].filter(({ payload }) => payload.memory > 0);
+  const { config, sink, queue, delivery, batcher, spool, budget } = pipeline;
+  const inMemory = [...batcher.open(), ...queue.all].filter(({ payload }) => payload.memory > 0);
   const { sum, count } = requestSeconds.byLabel.get(sink.id) ?? { sum: 0, count: 0 };
   return {
     id: sink.id,

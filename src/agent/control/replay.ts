@@ -102,7 +102,7 @@ export class Replay {
     batch.key = keyFrom(['replay', id, first.time, ...(through === undefined ? [] : [through])]);
     batch.payload.bytes = body.length;
     batch.events = letters.length;
-    batch.state = 'committed';
+    batch.isCommitted = true;
     letters.forEach(({ about }, index) => {
       const accounting = this.#options.accountingOf(about.source);
       const span = { source: about.source, stream, from: index, to: index + 1, events: 1, sum: 0, tail: NO_TAIL };

@@ -3,11 +3,11 @@ import type { Config } from '../../config/model.ts';
 import { messageOf } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import type { Components } from '../build/components.ts';
-import { heldBatches, type SinkPipeline } from '../build/sink-pipeline.ts';
+import type { SinkPipeline } from '../build/sink-pipeline.ts';
 
 export function closeDrained(components: Components, { sinks }: Config, log: Log): void {
   for (const [id, pipeline] of components.sinks) {
-    if (sinks.some((sink) => sink.id === id) || heldBatches(pipeline).length + pipeline.batcher.open().length > 0) continue;
+    if (sinks.some((sink) => sink.id === id) || pipeline.queue.all.length + pipeline.batcher.open().length > 0) continue;
     components.sinks.delete(id);
     closeSink(pipeline).then(
       () => log.info({ sink: id }, 'a sink that is not configured any more has delivered everything and is closed'),

@@ -159,7 +159,7 @@ async function closeSource({ components, log, clock, stopping }: ReconfigureOpti
 function commitAccepted(components: Components): void {
   for (const { batcher, delivery, buffer } of components.sinks.values()) {
     batcher.flush();
-    delivery.commitNow(buffer.held().filter((batch) => batch.isTracked && batch.state === 'new'));
+    delivery.commitNow(buffer.held().filter((batch) => batch.isTracked && !batch.isCommitted));
   }
 }
 

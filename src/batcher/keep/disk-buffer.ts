@@ -28,8 +28,6 @@ export class DiskBuffer {
   readonly #stopping = new AbortController();
   readonly #writer: SpoolWriter;
   readonly #files: FileSpooler;
-  /** Batches that an earlier process left, oldest first, until all are recovered; those of files until `sealRecovered`. */
-  #recovered: Batch[] = [];
   /** Ids of the recovered batches that the database knows, too. */
   readonly recoveredRows = new Set<number>();
 
@@ -74,7 +72,7 @@ export class DiskBuffer {
 
   /** Batches that delivery does not have yet, for the accounting. */
   held(): readonly Batch[] {
-    return [...this.#recovered, ...this.#writer.held()];
+    return this.#options.queue.in('recovered', 'writing');
   }
 
   /** Resolves when nothing waits to be written. */
@@ -94,7 +92,7 @@ export class DiskBuffer {
 
   /** True while nothing is being written or sent. */
   isAtRest(): boolean {
-    return this.#options.delivery.isAtRest() && !this.#writer.isWriting;
+    return this.#options.queue.count('writing', 'waiting', 'in_flight') === 0;
   }
 
   /** True while the disk takes nothing more. */
@@ -107,28 +105,27 @@ export class DiskBuffer {
    * `sealRecovered`, because older ones of their streams may have to be read again.
    */
   async recover(): Promise<number> {
+    const { queue, delivery } = this.#options;
     const parts = new Map<Batch, readonly StoredPart[]>();
+    let recovered = 0;
     for await (const entry of this.#options.spool.recover()) {
       const row = this.#options.unsettled?.(entry.header.key);
       const batch = restoreSpooled(entry, row?.id ?? this.#options.nextBatchId(), row !== undefined, (source) =>
         this.#options.accountingOf(source),
       );
       if (row) this.recoveredRows.add(row.id);
-      this.#recovered.push(batch);
+      queue.note(batch, 'recover');
+      recovered += 1;
       if (entry.header.parts) parts.set(batch, entry.header.parts);
     }
-    const recovered = this.#recovered;
-    this.#recovered = recovered.filter(({ isTracked }) => isTracked).sort((a, b) => a.id - b.id);
-    for (const batch of recovered) if (!batch.isTracked) this.#options.delivery.enqueue(batch, parts.get(batch) ?? []);
-    return recovered.length;
+    for (const batch of queue.in('recovered')) if (!batch.isTracked) delivery.enqueue(batch, parts.get(batch) ?? []);
+    return recovered;
   }
 
   /** Hands over the batches of files that were committed before the one with this id; all by default. */
   sealRecovered(before = Infinity): void {
-    for (let batch = this.#recovered[0]; batch && batch.id < before; batch = this.#recovered[0]) {
-      this.#recovered.shift();
-      this.#options.delivery.enqueue(batch, this.#options.unsettled?.(batch.key)?.parts);
-    }
+    for (const batch of this.#options.queue.in('recovered'))
+      if (batch.id < before) this.#options.delivery.enqueue(batch, this.#options.unsettled?.(batch.key)?.parts);
   }
 
   /** Writes what still waits, over the limit if need be: better than losing it with the process. */

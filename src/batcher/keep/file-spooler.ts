@@ -14,8 +14,17 @@ const RETRY_MS = 1000;
 
 export class FileSpooler {
   readonly #options: SpoolerOptions;
-  readonly #deleted = new WorkQueue<Batch>((waiting) => this.#keepNext(waiting));
-  readonly #slow = new WorkQueue<Batch>((waiting) => this.#spillNext(waiting.shift()!));
+  /** To be written, of deleted files and of a slow service. */
+  readonly #deleted: Batch[] = [];
+  readonly #slow: Batch[] = [];
+  readonly #keeping = new WorkQueue(
+    () => this.#deleted.length > 0,
+    () => this.#keepNext(),
+  );
+  readonly #spilling = new WorkQueue(
+    () => this.#slow.length > 0,
+    () => this.#spillNext(this.#slow.shift()!),
+  );
   /** Tries in a row that the disk refused. */
   #refusals = 0;
   #isSpillRefused = false;
@@ -28,23 +37,25 @@ export class FileSpooler {
   keep(batch: Batch): void {
     if (!batch.canBeRebuilt) return;
     batch.origin = 'orphan';
-    this.#deleted.add(batch);
+    this.#deleted.push(batch);
+    this.#keeping.start();
   }
 
   /** Writes a batch and frees its memory if the disk buffer has space; else the batch stays in memory, and files wait. */
   spill(batch: Batch): void {
-    this.#slow.add(batch);
+    this.#slow.push(batch);
+    this.#spilling.start();
   }
 
   /** Resolves when nothing waits. */
   async idle(): Promise<void> {
-    await this.#deleted.idle();
-    await this.#slow.idle();
+    await this.#keeping.idle();
+    await this.#spilling.idle();
   }
 
-  async #keepNext(waiting: Batch[]): Promise<void> {
+  async #keepNext(): Promise<void> {
     const { sink, log, clock, stopping } = this.#options;
-    const batch = waiting[0]!;
+    const batch = this.#deleted[0]!;
     const isLast = stopping.aborted;
     let isKept = false;
     try {
@@ -57,7 +68,7 @@ export class FileSpooler {
       // Ever less often: the log may be on the same disk.
       if (isTimeToLog(tries)) log.error({ sink, events: batch.events, reason: messageOf(error), tries }, text);
     }
-    if (isKept || isLast) waiting.shift();
+    if (isKept || isLast) this.#deleted.shift();
     else await clock.sleep(RETRY_MS, stopping);
   }
 
@@ -76,12 +87,12 @@ export class FileSpooler {
   async #write(batch: Batch, isDeleted: boolean): Promise<boolean> {
     const { spool, policy, delivery, budget, keeper, stopping } = this.#options;
     await delivery.prepare(batch);
-    if (batch.state === 'settled' || batch.spoolName !== undefined) return true;
+    if (['settled', 'dropped'].includes(batch.state) || batch.spoolName !== undefined) return true;
     const isFull = (): boolean => spool.bytes + batch.payload.body.length > policy.maxBytes;
     // At a stop, a file that is there is read again by the next process.
     if (!isDeleted && (stopping.aborted || isFull())) return false;
     // So that its other streams are not read again after a restart.
-    if (batch.state === 'new') delivery.commitNow();
+    if (!batch.isCommitted) delivery.commitNow();
     // At a stop, over the limit.
     if (isFull() && !stopping.aborted) return false;
     // Its memory may be given to another batch while this one is written.
@@ -89,7 +100,7 @@ export class FileSpooler {
     if (keeper.isSettled(batch) || batch.spoolName !== undefined) await spool.remove(name);
     else {
       batch.spoolName = name;
-      if (!delivery.isInFlight(batch) && !(isDeleted && budget.hasSlot())) keeper.evict(batch);
+      if (batch.state !== 'in_flight' && !(isDeleted && budget.hasSlot())) keeper.evict(batch);
     }
     return true;
   }

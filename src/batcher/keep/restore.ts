@@ -128,7 +128,7 @@ async function restore(options: RestoreOptions, target: RestoreTarget, stored: S
   batch.payload.body = body;
   batch.payload.memory = body.length;
   batch.key = row.key;
-  batch.state = 'committed';
+  batch.isCommitted = true;
   for (const { accounting, invalidCharacters } of rebuilt) accounting.invalidCharacters += invalidCharacters;
   for (const span of batch.spans) {
     span.firstEvent = span.accounting.accepted;

@@ -14,7 +14,7 @@ const RETRY_MS = 1000;
 
 export class SpoolWriter {
   readonly #options: SpoolerOptions;
-  readonly #queue: WorkQueue<Batch>;
+  readonly #work: WorkQueue;
   #isFull = false;
   /** The log's last word is that it is full, */
   #isLogged = false;
@@ -24,28 +24,28 @@ export class SpoolWriter {
   /** `written` is called when all that waited is written. */
   constructor(options: SpoolerOptions, written: () => void) {
     this.#options = options;
-    this.#queue = new WorkQueue((waiting) => this.#writeNext(waiting), written);
+    this.#work = new WorkQueue(
+      () => this.isWriting,
+      () => this.#writeNext(),
+      written,
+    );
   }
 
   /** Takes a closed batch; delivery gets it once it is durable. */
   take(batch: Batch): void {
-    this.#queue.add(batch);
-  }
-
-  /** Batches that delivery does not have yet. */
-  held(): readonly Batch[] {
-    return this.#queue.waiting;
+    this.#options.queue.note(batch, 'write');
+    this.#work.start();
   }
 
   /** Resolves when nothing waits to be written. */
   idle(): Promise<void> {
-    return this.#queue.idle();
+    return this.#work.idle();
   }
 
   /** False while what waits takes half of the memory: a flood of live events must leave files the other half. */
   wantsMore(): boolean {
-    const { budget } = this.#options;
-    return this.held().reduce((sum, { payload }) => sum + payload.memory, 0) < budget.budgetBytes / 2;
+    const { budget, queue } = this.#options;
+    return queue.in('writing').reduce((sum, { payload }) => sum + payload.memory, 0) < budget.budgetBytes / 2;
   }
 
   /** True while the disk takes nothing more: for readiness. */
@@ -55,17 +55,15 @@ export class SpoolWriter {
 
   /** True while a batch waits to be written. */
   get isWriting(): boolean {
-    return this.#queue.isWorking;
+    return this.#options.queue.count('writing') > 0;
   }
 
-  async #writeNext(waiting: Batch[]): Promise<void> {
-    const { budget, delivery, keeper } = this.#options;
-    const group = this.#nextGroup(waiting);
+  async #writeNext(): Promise<void> {
+    const { budget, delivery, keeper, queue } = this.#options;
+    const group = this.#nextGroup(queue.in('writing'));
     this.#commitTracked();
     const kept = await Promise.all(group.map((batch) => this.#keep(batch)));
     for (const [n, batch] of group.entries()) {
-      waiting.shift();
-      budget.wake();
       if (kept[n] !== true) continue;
       // Whoever waits for memory gets it: a worker that waits for the service must not stop the reading.
       if (!budget.hasSlot() || budget.isReserve(batch.payload.slot)) keeper.evict(batch);
@@ -73,6 +71,7 @@ export class SpoolWriter {
       delivery.enqueue(batch);
       if (!delivery.isNext(batch)) keeper.evict(batch);
     }
+    budget.wake();
   }
 
   /**
@@ -91,7 +90,7 @@ export class SpoolWriter {
 
   /** Commits what waits of deleted files: their bytes may be found again in a copy, and must not be read once more. */
   #commitTracked(): void {
-    const tracked = this.held().filter((batch) => batch.isTracked && batch.state === 'new');
+    const tracked = this.#options.queue.in('writing').filter((batch) => batch.isTracked && !batch.isCommitted);
     if (tracked.length === 0) return;
     try {
       this.#options.delivery.commitNow(tracked);
@@ -136,7 +135,7 @@ export class SpoolWriter {
         continue;
       }
       // Block. A batch in memory alone may still be sent when the service takes it.
-      if (delivery.isIdle()) {
+      if (this.#options.queue.count('waiting') === 0) {
         log.debug({ sink, key: batch.key }, 'sent from memory, the disk buffer is full');
         return true;
       }

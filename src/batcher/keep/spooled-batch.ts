@@ -48,7 +48,7 @@ export function restoreSpooled(
   batch.payload.form = header.form;
   batch.spoolName = name;
   batch.readAtMs = header.readAtMs;
-  batch.state = 'committed';
+  batch.isCommitted = true;
   batch.refusal = header.refusal;
   if (header.fates) batch.fates = new Fates(header.fates);
   batch.withheld.isAny = header.withheld !== undefined;

@@ -3,6 +3,7 @@ import type { Log } from '../../core/log.ts';
 import type { Clock } from '../../core/time/clock.ts';
 import type { Spool } from '../../state/spool/spool.ts';
 import type { MemoryBudget } from '../fill/memory-budget.ts';
+import type { BatchQueue } from '../queue.ts';
 import type { Delivery } from '../send/delivery.ts';
 import type { SpoolKeeper } from './spool-keeper.ts';
 
@@ -21,6 +22,7 @@ export interface SpoolerOptions {
   readonly spool: Spool;
   /** In force now. */
   readonly policy: BufferPolicy;
+  readonly queue: BatchQueue;
   readonly delivery: Delivery;
   readonly keeper: SpoolKeeper;
   readonly budget: MemoryBudget;

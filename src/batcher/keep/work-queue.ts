@@ -1,18 +1,18 @@
-/** Works through what waits, oldest first: starts when something comes, and ends when nothing is left. */
-export class WorkQueue<T> {
-  readonly waiting: T[] = [];
-  readonly #step: (waiting: T[]) => Promise<void>;
+/** Works while there is work: starts when some comes, and ends when nothing is left. */
+export class WorkQueue {
+  readonly #hasWork: () => boolean;
+  readonly #step: () => Promise<void>;
   readonly #ended: () => void;
   #working: Promise<void> | undefined;
 
-  /** `step` works on the oldest items and removes the done ones from `waiting`. `ended` is called when `waiting` is empty. */
-  constructor(step: (waiting: T[]) => Promise<void>, ended: () => void = () => {}) {
+  /** `ended` is called when there is no more work. */
+  constructor(hasWork: () => boolean, step: () => Promise<void>, ended: () => void = () => {}) {
+    this.#hasWork = hasWork;
     this.#step = step;
     this.#ended = ended;
   }
 
-  add(item: T): void {
-    this.waiting.push(item);
+  start(): void {
     this.#working ??= this.#work();
   }
 
@@ -20,16 +20,16 @@ export class WorkQueue<T> {
     return this.#working !== undefined;
   }
 
-  /** Resolves when nothing waits. */
+  /** Resolves when there is no work. */
   async idle(): Promise<void> {
     while (this.#working) await this.#working;
   }
 
   async #work(): Promise<void> {
     try {
-      while (this.waiting.length > 0) await this.#step(this.waiting);
+      while (this.#hasWork()) await this.#step();
     } finally {
-      // In the same turn in which the queue was empty: the next item has to start the work again.
+      // In the same turn in which there was no more: what comes next has to start the work again.
       this.#working = undefined;
       this.#ended();
     }

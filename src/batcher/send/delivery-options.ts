@@ -6,10 +6,12 @@ import type { BackoffOptions } from '../../core/time/backoff.ts';
 import type { AddressEncodings } from '../encoding/address-encodings.ts';
 import type { Keeper } from '../keeper.ts';
 import type { MemoryBudget } from '../fill/memory-budget.ts';
+import type { BatchQueue } from '../queue.ts';
 
 export interface DeliveryOptions {
   readonly sink: Sink;
   readonly budget: MemoryBudget;
+  readonly queue: BatchQueue;
   readonly concurrency: number;
   readonly compression: CompressionSetting;
   /** Shared by all sinks of the process. */

@@ -1,11 +1,9 @@
-/**
- * The queue of one sink's closed batches. Each goes through preparation.ts and dispatch.ts, where it is refused through refusals.ts
- * (splits, dead letters), and leaves only when it is settled.
- */
+/** Sends the batches of one sink's queue: each goes through preparation.ts and dispatch.ts, where it is refused through refusals.ts (splits, dead letters). */
 import { type Batch, keyOf } from '../batch.ts';
 import { type DeliveryObserver, type DeliveryOptions, type DeliveryStats, newDeliveryStats, type Persist } from './delivery-options.ts';
 import { type Dropped, persist } from '../keeper.ts';
 import { PARKED_BYTES } from '../limits.ts';
+import type { BatchQueue } from '../queue.ts';
 import { Dispatch, type LastFailure } from './dispatch.ts';
 import { drain } from './drain.ts';
 import { probeAfterForbidden } from './forbidden.ts';
@@ -21,10 +19,7 @@ export class Delivery {
   #options: DeliveryOptions;
   readonly #observer: DeliveryObserver;
   readonly #workers: Workers;
-  readonly #closed: Batch[] = [];
-  readonly #inFlight = new Set<Batch>();
-  /** Batches whose bodies cannot be read; the next process rebuilds them from their files. */
-  readonly #waitForRestart: Batch[] = [];
+  readonly #queue: BatchQueue;
   readonly #shipments = new WeakMap<Batch, Shipment>();
   readonly #abort = new AbortController();
   readonly #pauses: Pauses;
@@ -38,6 +33,11 @@ export class Delivery {
   constructor(options: DeliveryOptions, observer: DeliveryObserver) {
     this.#options = options;
     this.#observer = observer;
+    this.#queue = options.queue;
+    // While its dataset is paused, probes alone are sent.
+    this.#queue.whenWaiting = ({ dataset }) => {
+      if (!this.#pauses.has(dataset) && !this.#abort.signal.aborted) this.#workers.start();
+    };
     this.stats = newDeliveryStats(options.facts);
     this.#workers = new Workers(options, () => this.#next());
     const { signal } = this.#abort;
@@ -53,8 +53,8 @@ export class Delivery {
       enqueue: (probe) => this.#workers.run(probe),
       probe: (dataset, count) => this.#probe(dataset, count),
     });
-    this.#parked = new Parked({ ...options, sink: options.sink.id, signal, release: (batch) => this.#putBack(batch) });
-    this.#preparation = new Preparation({ ...options, persist: keepTrying, held: () => this.held() });
+    this.#parked = new Parked({ ...options, sink: options.sink.id, signal });
+    this.#preparation = new Preparation({ ...options, persist: keepTrying });
     this.#refusals = new Refusals({ ...options, persist: keepTrying, stats });
     this.#dispatch = new Dispatch({
       ...options,
@@ -65,7 +65,6 @@ export class Delivery {
       refusals: this.#refusals,
       pause: (dataset, pause) => this.#pauses.begin(dataset, pause),
       resume: (dataset) => this.#resume(dataset),
-      isAlone: (batch) => ![...this.#inFlight, ...this.#closed].some((other) => other !== batch && other.dataset === batch.dataset),
       setConcurrency: (limit) => this.#workers.limitTo(limit),
     });
   }
@@ -74,31 +73,19 @@ export class Delivery {
   enqueue(batch: Batch, parts?: readonly Part[]): void {
     this.#name(batch);
     if (parts) this.#shipments.set(batch, new Shipment(batch, parts));
-    this.#closed.push(batch);
-    this.#workers.start();
+    this.#queue.note(batch, 'queue');
   }
 
   /** False while enough closed batches of files wait (wants-more.ts). */
   wantsMore(dataset: string): boolean {
     const { concurrency, budget } = this.#options;
-    const [closed, parked, pauses] = [this.#closed, this.#parked.batches, this.#pauses];
-    return wantsMore(dataset, { concurrency, budgetBytes: budget.budgetBytes, closed, parked, pauses });
+    return wantsMore(dataset, { concurrency, budgetBytes: budget.budgetBytes, batches: this.#queue.all, pauses: this.#pauses });
   }
 
   /** True while a worker will take this closed batch soon, so that its body may as well stay in memory. */
   isNext(batch: Batch): boolean {
-    const index = this.#closed.indexOf(batch);
-    return this.#inFlight.has(batch) || (index >= 0 && index < this.#options.concurrency && !this.#pauses.has(batch.dataset));
-  }
-
-  /** True while a worker has the batch. */
-  isInFlight(batch: Batch): boolean {
-    return this.#inFlight.has(batch);
-  }
-
-  /** True while no batch waits, or is being sent. */
-  isAtRest(): boolean {
-    return this.#closed.length + this.#inFlight.size === 0;
+    if (batch.state === 'in_flight') return true;
+    return this.#queue.in('waiting').slice(0, this.#options.concurrency).includes(batch) && !this.#pauses.has(batch.dataset);
   }
 
   /** From now on. Batches that are closed keep their form, and requests under way end; fewer are begun where the maximum is lower. */
@@ -108,11 +95,6 @@ export class Delivery {
     this.#workers.maximum = concurrency;
     this.#dispatch.limitTo(concurrency);
     this.#workers.startAll();
-  }
-
-  /** True while no batch waits for a worker. */
-  isIdle(): boolean {
-    return this.#closed.length === 0;
   }
 
   /** Gives the batch its key and compresses it, before it is written anywhere. */
@@ -143,18 +125,16 @@ export class Delivery {
 
   /** Drops the oldest batch that only the disk buffer has and that is not being sent; false when there is none. */
   dropOldest(): boolean {
-    const batch = [...this.#parked.batches, ...this.#closed].find(
-      ({ spoolName, origin }) => spoolName !== undefined && (origin === 'live' || origin === 'orphan'),
-    );
-    if (!batch) return false;
-    if (!this.#parked.remove(batch)) this.#closed.splice(this.#closed.indexOf(batch), 1);
-    this.drop(batch);
-    return true;
+    const batch = this.#queue
+      .in('parked', 'waiting')
+      .find(({ spoolName, origin }) => spoolName !== undefined && (origin === 'live' || origin === 'orphan'));
+    if (batch) this.drop(batch);
+    return batch !== undefined;
   }
 
   /** Batches that are closed and not settled, for the accounting; oldest first, as marks need them committed. */
   held(): Batch[] {
-    return [...this.#waitForRestart, ...this.#parked.batches, ...this.#inFlight, ...this.#closed];
+    return this.#queue.sending;
   }
 
   /** The parts still to be sent of a batch that was split; undefined for one that is whole. */
@@ -190,7 +170,8 @@ export class Delivery {
 
   /** Resolves when nothing is held, when `signal` aborts, or when waiting gains nothing (drain.ts). */
   drain(signal: AbortSignal, patienceMs?: number): Promise<void> {
-    const isPaused = (): boolean => this.#inFlight.size === 0 && this.#closed.every((batch) => this.#pauses.has(batch.dataset));
+    const isPaused = (): boolean =>
+      this.#queue.count('in_flight') === 0 && this.#queue.in('waiting').every(({ dataset }) => this.#pauses.has(dataset));
     const emptied = (): Promise<void> => this.#whenEmpty.promise;
     const { clock } = this.#options;
     return drain({ clock, dispatch: this.#dispatch, held: () => this.held(), isPaused, emptied }, signal, patienceMs);
@@ -204,14 +185,14 @@ export class Delivery {
 
   /** The work of one worker: the oldest batch whose dataset is not paused; false where there is none. */
   async #next(): Promise<boolean> {
-    const batch = this.#closed.find(({ dataset }) => !this.#pauses.has(dataset));
+    const batch = this.#queue.all.find(({ state, dataset }) => state === 'waiting' && !this.#pauses.has(dataset));
     if (!batch || this.#abort.signal.aborted) return false;
     await this.#takeOut(batch);
     return true;
   }
 
   async #probe(dataset: string, count: number): Promise<void> {
-    const waiting = this.#closed.filter((batch) => batch.dataset === dataset);
+    const waiting = this.#queue.in('waiting').filter((batch) => batch.dataset === dataset);
     const isForbidden = waiting[0] && this.#shipments.get(waiting[0])?.forbiddenAtMs !== undefined;
     const batch = isForbidden ? probeAfterForbidden(waiting, count) : waiting[0];
     if (batch) await this.#takeOut(batch);
@@ -222,28 +203,17 @@ export class Delivery {
     this.#workers.startAll();
   }
 
-  /** To its place by age: a batch that could not be settled, or that waits no longer. */
-  #putBack(batch: Batch): void {
-    const index = this.#closed.findIndex(({ id }) => id > batch.id);
-    this.#closed.splice(index < 0 ? this.#closed.length : index, 0, batch);
-    // Its dataset may have gone on while it was on its way back.
-    if (!this.#pauses.has(batch.dataset) && !this.#abort.signal.aborted) this.#workers.start();
-  }
-
   async #takeOut(batch: Batch): Promise<void> {
-    this.#closed.splice(this.#closed.indexOf(batch), 1);
-    this.#inFlight.add(batch);
+    this.#queue.note(batch, 'take');
     this.#options.budget.wake();
-    const settled = await this.#deliver(batch);
-    this.#inFlight.delete(batch);
-    if (!settled) {
+    if (!(await this.#deliver(batch))) {
       const shipment = this.#shipments.get(batch);
       shipment?.release();
       this.#options.keeper.evict(batch);
-      if (!shipment?.wait) return this.#putBack(batch);
+      if (!shipment?.wait) return this.#queue.note(batch, 'give_back');
       batch.payload.leaveSlot(this.#options.budget, PARKED_BYTES);
       this.#parked.add(batch, shipment.wait);
-    } else if (this.held().length === 0) {
+    } else if (this.#queue.sending.length === 0) {
       this.#whenEmpty.resolve();
       this.#whenEmpty = Promise.withResolvers();
     }
@@ -274,7 +244,7 @@ export class Delivery {
 
   /** The body is lost: rebuild the batch at the next start, or drop it. */
   #giveUp(batch: Batch): void {
-    if (batch.canBeRebuilt) this.#waitForRestart.push(batch);
+    if (batch.canBeRebuilt) this.#queue.note(batch, 'lose');
     else this.drop(batch, 'disk_buffer');
   }
 
@@ -286,8 +256,7 @@ export class Delivery {
 
   /** Releases a settled batch. */
   #leave(batch: Batch, dropped?: Dropped): void {
-    batch.state = 'settled';
-    this.#inFlight.delete(batch);
+    this.#queue.note(batch, dropped ? 'drop' : 'settle');
     this.#parked.noteSettled(batch);
     this.#options.keeper.settle(batch, dropped);
     batch.release(this.#options.budget);

@@ -34,7 +34,7 @@ export interface DispatchOptions
     PartsOptions,
     Pick<
       DeliveryOptions,
-      'sink' | 'budget' | 'log' | 'clock' | 'retry' | 'random' | 'concurrency' | 'compression' | 'encodings' | 'encoderOf'
+      'sink' | 'budget' | 'queue' | 'log' | 'clock' | 'retry' | 'random' | 'concurrency' | 'compression' | 'encodings' | 'encoderOf'
     > {
   readonly stats: DeliveryStats;
   readonly observer: DeliveryObserver;
@@ -45,8 +45,6 @@ export interface DispatchOptions
   pause(dataset: string, pause: Pause): void;
   /** The service takes events of the dataset. */
   resume(dataset: string): void;
-  /** True while no other batch of its dataset waits or is being sent. */
-  isAlone(batch: Batch): boolean;
   /** Called with the new limit of concurrent requests. */
   setConcurrency(limit: number): void;
 }

@@ -16,13 +16,11 @@ import type { Part, Shipment } from './shipment.ts';
 /** What a request without events tells of the token. */
 export type TokenState = 'works' | 'refused' | 'unknown';
 
-export interface ForbiddenOptions extends PartsOptions, Pick<DeliveryOptions, 'sink' | 'log' | 'clock' | 'retry'> {
+export interface ForbiddenOptions extends PartsOptions, Pick<DeliveryOptions, 'sink' | 'queue' | 'log' | 'clock' | 'retry'> {
   readonly refusals: Refusals;
   pause(dataset: string, pause: Pause): void;
   /** Ends the pause of the dataset, if there is one. */
   resume(dataset: string): void;
-  /** True while no other batch of the dataset waits or is being sent. */
-  isAlone(batch: Batch): boolean;
   /** Monotonic milliseconds of the last request of the dataset that stored something. */
   storedAtMs(dataset: string): number | undefined;
   /** Sends a request without events. */
@@ -93,7 +91,9 @@ export class Forbidden {
   /** One event is all that the dataset has: no neighbour can be stored, so that the token alone is asked about. */
   async #isLastOfDataset(shipment: Shipment): Promise<boolean> {
     const isOne = shipment.parts.length === 1 && shipment.parts[0]!.count === 1;
-    return isOne && this.#options.isAlone(shipment.batch) && (await this.#options.askToken(shipment)) === 'works';
+    const { dataset } = shipment.batch;
+    const others = this.#options.queue.in('waiting', 'in_flight').filter((batch) => batch !== shipment.batch && batch.dataset === dataset);
+    return isOne && others.length === 0 && (await this.#options.askToken(shipment)) === 'works';
   }
 
   #pause({ batch }: Shipment, pause: Pause): false {

@@ -5,6 +5,7 @@
 import type { Clock } from '../../core/time/clock.ts';
 import type { Log } from '../../core/log.ts';
 import type { Batch } from '../batch.ts';
+import type { BatchQueue } from '../queue.ts';
 
 /** Why dead letters cannot be kept now. */
 export interface UnkeptLetters {
@@ -35,8 +36,7 @@ export interface ParkedOptions {
   readonly log: Log;
   /** Aborts when the agent stops. */
   readonly signal: AbortSignal;
-  /** Takes a batch that waits no longer. */
-  release(batch: Batch): void;
+  readonly queue: BatchQueue;
 }
 
 export class Parked {
@@ -52,24 +52,13 @@ export class Parked {
     this.#options = options;
   }
 
-  /** Oldest first. */
-  get batches(): Batch[] {
-    return [...this.#waits.keys()].sort((a, b) => a.id - b.id);
-  }
-
   add(batch: Batch, wait: Wait): void {
+    this.#options.queue.note(batch, 'park');
     this.#waits.set(batch, wait);
     if (wait.unkept) this.#unkept.set(batch, wait.unkept);
     else this.#unkept.delete(batch);
     this.#noteBlocked();
     this.#arm();
-  }
-
-  /** Takes a batch out; false where it does not wait. */
-  remove(batch: Batch): boolean {
-    const isThere = this.#waits.delete(batch);
-    if (isThere) this.#arm();
-    return isThere;
   }
 
   /** The dead letters have room again: what waits for them is tried. */
@@ -79,6 +68,7 @@ export class Parked {
 
   /** The batch waits for nothing any more: the log says when it was the last that waited for the dead letters. */
   noteSettled(batch: Batch): void {
+    if (this.#waits.delete(batch)) this.#arm();
     if (!this.#unkept.delete(batch) || this.#unkept.size > 0) return;
     this.#isBlocked = false;
     this.#options.log.info({ sink: this.#options.sink }, 'dead letters are kept again; no batch waits for them');
@@ -107,10 +97,10 @@ export class Parked {
   }
 
   #release(isDue: (wait: Wait) => boolean): void {
-    for (const batch of this.batches) {
+    for (const batch of this.#options.queue.in('parked')) {
       if (!isDue(this.#waits.get(batch)!)) continue;
       this.#waits.delete(batch);
-      this.#options.release(batch);
+      this.#options.queue.note(batch, 'queue');
     }
     this.#arm();
   }

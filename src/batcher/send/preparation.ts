@@ -8,10 +8,8 @@ import type { Encoding } from '../../core/sink.ts';
 import { compressInPlace } from '../encoding/compress.ts';
 import type { DeliveryOptions, Persist } from './delivery-options.ts';
 
-export interface PreparationOptions extends Pick<DeliveryOptions, 'sink' | 'log' | 'clock' | 'commitEveryMs' | 'keeper'> {
+export interface PreparationOptions extends Pick<DeliveryOptions, 'sink' | 'log' | 'clock' | 'commitEveryMs' | 'keeper' | 'queue'> {
   readonly persist: Persist;
-  /** Batches that are closed and not settled, oldest first: marks need them committed in that order. */
-  held(): Batch[];
 }
 
 export class Preparation {
@@ -40,14 +38,14 @@ export class Preparation {
 
   /** Commits this batch and every other one that waits for it, in one transaction. False when the agent stops first. */
   async commit(batch: Batch): Promise<boolean> {
-    if (batch.state !== 'new') return true;
+    if (batch.isCommitted) return true;
     const { clock, commitEveryMs } = this.#options;
     const waitMs = this.#committedAtMs + commitEveryMs - clock.monotonic();
     if (waitMs > 0) await clock.sleep(waitMs);
-    if (batch.state === 'new') this.#committedAtMs = clock.monotonic();
+    if (!batch.isCommitted) this.#committedAtMs = clock.monotonic();
     return this.#options.persist(
       () => {
-        if (batch.state === 'new') this.commitNow();
+        if (!batch.isCommitted) this.commitNow();
       },
       {},
       'cannot save the positions of a batch, so it is not sent yet',
@@ -56,10 +54,10 @@ export class Preparation {
 
   /** Commits every batch that waits for it, and then these. Throws when the disk refuses. */
   commitNow(later: readonly Batch[] = []): void {
-    const group = [...this.#options.held(), ...later].filter((each) => each.state === 'new');
+    const group = [...this.#options.queue.sending, ...later].filter((each) => !each.isCommitted);
     const rows = group.filter((each) => each.isTracked);
     if (rows.length > 0) this.#options.keeper.commit(rows);
-    for (const each of group) each.state = 'committed';
+    for (const each of group) each.isCommitted = true;
   }
 }
 

@@ -101,7 +101,7 @@ export class EncodingRig extends SinkRig {
       const { id, owner } = kept.batch;
       const events = this.#texts.get(id)!;
       const batch = this.#batchOf(id, events, Number(owner.slice(4)));
-      batch.state = 'committed';
+      batch.isCommitted = true;
       this.#batches.set(batch.key, { ...kept, batch });
       this.deliveries[Number(owner.slice(4))]!.enqueue(batch, kept.parts);
     }
