@@ -15,10 +15,11 @@ import type { Options } from './options.ts';
 import { describeMachine } from './machine.ts';
 import { measurePage, renderPage, wantsPage } from './page/suite.ts';
 import { renderMachine, renderReport, writeReport } from './report.ts';
+import { measureBeside, renderBeside } from './service/beside.ts';
 import { measureQueries } from './service/queries.ts';
 import { renderQueries } from './service/report.ts';
 import { measureScaling, renderScaling, wantsScaling } from './service/scaling/suite.ts';
-import { measureService, measureStores, renderService, wantsQueries, wantsService } from './service/suite.ts';
+import { measureService, measureStores, renderService, wantsBeside, wantsQueries, wantsService } from './service/suite.ts';
 import { measureAll, say } from './suite.ts';
 import { renderSyslog } from './syslog/report.ts';
 import { renderTransforms } from './transform/report.ts';
@@ -42,7 +43,7 @@ async function main(): Promise<void> {
 
   say('building the agent');
   const program = options.agent ?? buildAgent();
-  const ownParts = ['service/ingest', 'service/query', 'syslog/tcp', 'syslog/udp', 'page'];
+  const ownParts = ['service/ingest', 'service/query', 'service/beside', 'syslog/tcp', 'syslog/udp', 'page'];
   const isWithoutAgent =
     options.only.length > 0 &&
     options.only.every((part) => /^(?:transform|scaling)/.test(part) || ownParts.some((name) => name.includes(part)));
@@ -51,6 +52,7 @@ async function main(): Promise<void> {
   const turns = options.runs * QUERY_TURNS;
   const queries = wantsQueries(options) ? await measureQueries(program, folder, options.queryRows, turns) : undefined;
   const stores = wantsQueries(options) ? await measureStores(options, program, folder, turns) : undefined;
+  const beside = wantsBeside(options) ? await measureBeside(program, join(folder, 'beside'), options.queryRows, options.runs) : undefined;
   const page = wantsPage(options) ? await measurePage(program, join(folder, 'page'), turns) : undefined;
   if (wantsPage(options) && !page) say('chromium is not installed: the page is not measured');
   const syslog = wantsSyslog(options) ? await measureSyslog(options, program, folder) : undefined;
@@ -62,6 +64,7 @@ async function main(): Promise<void> {
     ...(service && { service: `${measuredWhere}\n\n${renderService(service)}\n` }),
     ...(queries && { queries: `${renderMachine(describeMachine(), version, turns)}\n\n${renderQueries(queries, options.queryRows)}\n` }),
     ...(stores !== undefined && { stores: `${renderMachine(describeMachine(), version, turns)}\n\n${stores}\n` }),
+    ...(beside && { beside: `${measuredWhere}\n\n${renderBeside(beside)}\n` }),
     ...(page && { page: `${renderMachine(describeMachine(), version, turns)}\n\n${renderPage(page)}\n` }),
     ...(transforms && { transforms: `${measuredWhere}\n\n${renderTransforms(transforms)}\n` }),
     ...(syslog && { syslog: `${measuredWhere}\n\n${renderSyslog(syslog)}\n` }),
@@ -69,7 +72,7 @@ async function main(): Promise<void> {
   };
   console.log(
     options.json
-      ? JSON.stringify({ ...results, service, queries, stores, page, syslog, transforms, scaling }, undefined, 2)
+      ? JSON.stringify({ ...results, service, queries, stores, beside, page, syslog, transforms, scaling }, undefined, 2)
       : Object.values(parts).join('\n'),
   );
   if (options.write)

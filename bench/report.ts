@@ -11,6 +11,7 @@ const MARKS = {
   service: ['<!-- service: written by `npm run bench -- --only service --write` -->', '<!-- end of service -->'],
   queries: ['<!-- queries: written by `npm run bench -- --only query --write` -->', '<!-- end of queries -->'],
   stores: ['<!-- stores: written by `npm run bench -- --only query --write` -->', '<!-- end of stores -->'],
+  beside: ['<!-- beside: written by `npm run bench -- --only beside --write` -->', '<!-- end of beside -->'],
   page: ['<!-- page: written by `npm run bench -- --only page --write` -->', '<!-- end of page -->'],
   transforms: ['<!-- transforms: written by `npm run bench -- --only transform --write` -->', '<!-- end of transforms -->'],
   syslog: ['<!-- syslog: written by `npm run bench -- --only syslog --write` -->', '<!-- end of syslog -->'],

@@ -31,6 +31,7 @@ const wants = ({ only }: Options, name: string): boolean => only.length === 0 ||
 /** Whether `--only` wants it. */
 export const wantsService = (options: Options): boolean => wants(options, 'service/ingest');
 export const wantsQueries = (options: Options): boolean => wants(options, 'service/query');
+export const wantsBeside = (options: Options): boolean => wants(options, 'service/beside');
 
 export async function measureService(options: Options, program: string, folder: string): Promise<ServiceRow[]> {
   const inputs = new Map(
