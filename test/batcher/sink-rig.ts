@@ -1,4 +1,5 @@
 /** A sink whose requests wait for the test's answer, a delivery before it, and a clock that stands still. */
+import { createSinkHistograms } from '../../src/agent/build/sink-pipeline.ts';
 import { AddressEncodings } from '../../src/batcher/encoding/address-encodings.ts';
 import { Delivery } from '../../src/batcher/send/delivery.ts';
 import { BatchQueue } from '../../src/batcher/queue.ts';
@@ -68,12 +69,13 @@ export class SinkRig {
       retry: retrying,
       clock,
       log,
+      histograms: createSinkHistograms(),
       commitEveryMs: 0,
       random: () => 0.5,
       run: '',
     };
     const kept = { deadLetter: () => Promise.resolve('kept' as const), paused: () => {} };
-    return new Delivery({ ...usual, ...kept, ...options }, { request: () => {}, batch: () => {} });
+    return new Delivery({ ...usual, ...kept, ...options });
   }
 
   /** Waits for a request that is open and returns it. */

@@ -57,7 +57,7 @@ export interface SinkPipelineOptions {
   /** The data folder. */
   readonly folder: string;
   /** The accounting of a source, also of one that is not configured any more. */
-  accountingOf(source: string): Accounting;
+  readonly accountingOf: (source: string) => Accounting;
   readonly config: SinkConfig;
   /** In place of the one that the configuration describes; a test gives its own. */
   readonly sink?: Sink;
@@ -73,10 +73,10 @@ export interface SinkPipelineOptions {
   /** From 0 to 1, for jitter; `Math.random` by default. */
   readonly random?: () => number;
   /** Called when a batch was settled: the marks it moved wait to be saved. */
-  settled?(): void;
-  paused(dataset: string): void;
+  readonly settled?: () => void;
+  readonly paused: (dataset: string) => void;
   /** Keeps dead letters durably (state/dead-letters). */
-  deadLetter(name: string, letters: readonly DeadLetter[]): Promise<'kept' | 'dropped'>;
+  readonly deadLetter: (name: string, letters: readonly DeadLetter[]) => Promise<'kept' | 'dropped'>;
 }
 
 export function createSinkHistograms(): SinkHistograms {
@@ -108,40 +108,32 @@ export function createSinkPipeline(options: SinkPipelineOptions): SinkPipeline {
   const spool = new Spool(join(options.folder, 'spool', config.id), log);
   const spoolKeeper = new SpoolKeeper(spool, budget);
   const queue = new BatchQueue();
-  const delivery = new Delivery(
-    {
-      sink,
-      budget,
-      queue,
-      concurrency: memoryOf(config).requests,
-      compression: config.compression,
-      encodings: options.encodings,
-      form: formOf(config),
-      encoderOf: (form) => type.forms?.encoderOf(form),
-      facts: Object.keys(type.facts ?? {}),
-      retry,
-      clock,
-      log,
-      commitEveryMs: COMMIT_EVERY_MS,
-      random: () => (options.random ?? Math.random)(),
-      run: state.run,
-      keeper: new BatchKeeper(state, spoolKeeper, () => options.settled?.()),
-      deadLetter: (name, letters) => options.deadLetter(name, letters),
-      paused: (dataset) => options.paused(dataset),
-    },
-    {
-      request: (id, seconds) => histograms.requestSeconds.observe(id, seconds),
-      batch: (id, events, bytes) => {
-        histograms.batchEvents.observe(id, events);
-        histograms.batchBytes.observe(id, bytes);
-      },
-    },
-  );
+  const delivery = new Delivery({
+    sink,
+    budget,
+    queue,
+    concurrency: memoryOf(config).requests,
+    compression: config.compression,
+    encodings: options.encodings,
+    form: formOf(config),
+    encoderOf: (form) => type.forms?.encoderOf(form),
+    facts: Object.keys(type.facts ?? {}),
+    retry,
+    clock,
+    log,
+    histograms,
+    commitEveryMs: COMMIT_EVERY_MS,
+    random: options.random ?? Math.random,
+    run: state.run,
+    keeper: new BatchKeeper(state, spoolKeeper, options.settled),
+    deadLetter: options.deadLetter,
+    paused: options.paused,
+  });
   const nextBatchId = () => state.ledger.nextId();
   const rows = new Map(state.ledger.unsettled().flatMap((row) => (sinkOf(row.owner) === config.id ? [[row.key, row.id]] : [])));
   const buffer = new DiskBuffer({
     ...{ sink: config.id, spool, policy: policyOf(config), queue, delivery, keeper: spoolKeeper, budget, clock, log, nextBatchId },
-    accountingOf: (source) => options.accountingOf(source),
+    accountingOf: options.accountingOf,
     written: () => batcher.closeWhere((batch) => !batch.canBeRebuilt),
     unsettled(key) {
       const id = rows.get(key);
@@ -149,7 +141,7 @@ export function createSinkPipeline(options: SinkPipelineOptions): SinkPipeline {
     },
   });
   /** Absent where `max_age` was written. */
-  const isIdleFor = ({ batch }: SinkConfig) => (batch.closesEarly ? () => buffer.isAtRest() : undefined);
+  const isIdleFor = ({ batch }: SinkConfig) => (batch.closesEarly ? () => queue.count('writing', 'waiting', 'in_flight') === 0 : undefined);
   const batcher = new Batcher({
     ...{ sink: config.id, kernel, budget, clock, nextBatchId },
     limits: config.batch,

@@ -10,10 +10,10 @@ type Kept = Pick<State, 'commit' | 'commitParts' | 'drop' | 'ledger' | 'whenSave
 export class BatchKeeper implements Keeper {
   readonly #state: Kept;
   readonly #spooled: SpoolKeeper;
-  readonly #settled: () => void;
+  readonly #settled: (() => void) | undefined;
 
   /** `settled` is called when positions moved that are not saved yet. */
-  constructor(state: Kept, spooled: SpoolKeeper, settled: () => void) {
+  constructor(state: Kept, spooled: SpoolKeeper, settled?: () => void) {
     this.#state = state;
     this.#spooled = spooled;
     this.#settled = settled;
@@ -39,7 +39,7 @@ export class BatchKeeper implements Keeper {
     if (batch.isTracked) {
       if (dropped) this.#state.drop(batch.toStored(), dropped);
       this.#state.ledger.settle(batch.toStored());
-      this.#settled();
+      this.#settled?.();
     }
     if (!batch.isTracked || batch.canBeRebuilt) return this.#spooled.settle(batch);
     const removeFile = (): void => this.#spooled.settle(batch);

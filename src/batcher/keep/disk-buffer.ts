@@ -90,11 +90,6 @@ export class DiskBuffer {
     return this.#policy.writesAtOnce && !this.#writer.isWriting;
   }
 
-  /** True while nothing is being written or sent. */
-  isAtRest(): boolean {
-    return this.#options.queue.count('writing', 'waiting', 'in_flight') === 0;
-  }
-
   /** True while the disk takes nothing more. */
   get isFull(): boolean {
     return this.#writer.isFull;

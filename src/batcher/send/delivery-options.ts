@@ -3,6 +3,7 @@ import type { Clock } from '../../core/time/clock.ts';
 import type { Log } from '../../core/log.ts';
 import type { BodyForm, BodyForms, CompressionSetting, DeadLetter, Sink } from '../../core/sink.ts';
 import type { BackoffOptions } from '../../core/time/backoff.ts';
+import type { SinkHistograms } from '../../telemetry/metrics.ts';
 import type { AddressEncodings } from '../encoding/address-encodings.ts';
 import type { Keeper } from '../keeper.ts';
 import type { MemoryBudget } from '../fill/memory-budget.ts';
@@ -25,6 +26,7 @@ export interface DeliveryOptions {
   readonly retry: BackoffOptions & { readonly maxElapsedMs: number };
   readonly clock: Clock;
   readonly log: Log;
+  readonly histograms: SinkHistograms;
   /** Batches that close within this time of a commit share the next one: a transaction costs as much as sending 100 KiB. */
   readonly commitEveryMs: number;
   random(): number;
@@ -42,12 +44,6 @@ export interface DeliveryOptions {
 
 /** Tries until the disk takes the work; false when the agent stops first (keeper.ts). */
 export type Persist = (work: () => Promise<void> | void, fields: object, refused: string) => Promise<boolean>;
-
-/** Told of every finished request and every settled batch, for histograms. */
-export interface DeliveryObserver {
-  request(sink: string, seconds: number): void;
-  batch(sink: string, events: number, bytes: number): void;
-}
 
 export interface DeliveryStats {
   readonly requests: Map<string, number>;

@@ -1,6 +1,6 @@
 /** Sends the batches of one sink's queue: each goes through preparation.ts and dispatch.ts, where it is refused through refusals.ts (splits, dead letters). */
 import { type Batch, keyOf } from '../batch.ts';
-import { type DeliveryObserver, type DeliveryOptions, type DeliveryStats, newDeliveryStats, type Persist } from './delivery-options.ts';
+import { type DeliveryOptions, type DeliveryStats, newDeliveryStats, type Persist } from './delivery-options.ts';
 import { type Dropped, persist } from '../keeper.ts';
 import { PARKED_BYTES } from '../limits.ts';
 import type { BatchQueue } from '../queue.ts';
@@ -17,7 +17,6 @@ import { type Part, settleShipment, Shipment } from './shipment.ts';
 
 export class Delivery {
   #options: DeliveryOptions;
-  readonly #observer: DeliveryObserver;
   readonly #workers: Workers;
   readonly #queue: BatchQueue;
   readonly #shipments = new WeakMap<Batch, Shipment>();
@@ -30,9 +29,8 @@ export class Delivery {
   #whenEmpty = Promise.withResolvers<void>();
   readonly stats: DeliveryStats;
 
-  constructor(options: DeliveryOptions, observer: DeliveryObserver) {
+  constructor(options: DeliveryOptions) {
     this.#options = options;
-    this.#observer = observer;
     this.#queue = options.queue;
     // While its dataset is paused, probes alone are sent.
     this.#queue.whenWaiting = ({ dataset }) => {
@@ -61,7 +59,6 @@ export class Delivery {
       persist: keepTrying,
       signal,
       stats,
-      observer,
       refusals: this.#refusals,
       pause: (dataset, pause) => this.#pauses.begin(dataset, pause),
       resume: (dataset) => this.#resume(dataset),
@@ -238,7 +235,10 @@ export class Delivery {
     }
     settleShipment(shipment);
     this.#leave(batch);
-    if (batch.events > 0) this.#observer.batch(this.#options.sink.id, batch.events, batch.payload.bytes);
+    if (batch.events === 0) return true;
+    const { sink, histograms } = this.#options;
+    histograms.batchEvents.observe(sink.id, batch.events);
+    histograms.batchBytes.observe(sink.id, batch.payload.bytes);
     return true;
   }
 

@@ -9,7 +9,7 @@ import { nextBackoffMs } from '../../core/time/backoff.ts';
 import type { Batch } from '../batch.ts';
 import { EncodingChoice, saysNothingStored } from '../encoding/encoding-choice.ts';
 import { Concurrency } from './concurrency.ts';
-import { addTo, type DeliveryObserver, type DeliveryOptions, type DeliveryStats } from './delivery-options.ts';
+import { addTo, type DeliveryOptions, type DeliveryStats } from './delivery-options.ts';
 import { Forbidden, type TokenState } from './forbidden.ts';
 import type { Pause } from './pauses.ts';
 import { finishPart, type PartsOptions } from './parts.ts';
@@ -34,10 +34,20 @@ export interface DispatchOptions
     PartsOptions,
     Pick<
       DeliveryOptions,
-      'sink' | 'budget' | 'queue' | 'log' | 'clock' | 'retry' | 'random' | 'concurrency' | 'compression' | 'encodings' | 'encoderOf'
+      | 'sink'
+      | 'budget'
+      | 'queue'
+      | 'histograms'
+      | 'log'
+      | 'clock'
+      | 'retry'
+      | 'random'
+      | 'concurrency'
+      | 'compression'
+      | 'encodings'
+      | 'encoderOf'
     > {
   readonly stats: DeliveryStats;
-  readonly observer: DeliveryObserver;
   readonly refusals: Refusals;
   /** Aborts when the agent stops. */
   readonly signal: AbortSignal;
@@ -136,7 +146,7 @@ export class Dispatch {
   }
 
   async #request(parcel: Parcel): Promise<SendResult> {
-    const { clock, sink, signal, stats, observer } = this.#options;
+    const { clock, sink, signal, stats, histograms } = this.#options;
     const sent = await sink.send(parcel, signal);
     if (sent.unsent === 'unsigned') return sent;
     const status = String(sent.status || 'none');
@@ -144,7 +154,7 @@ export class Dispatch {
     stats.lastAnswer = { status, atMs: clock.now() };
     if (sent.unsent === undefined) stats.sentBytes += parcel.body.length;
     // How soon a connection was refused says nothing of how long requests take.
-    if (sent.status > 0) observer.request(sink.id, sent.elapsedMs / 1000);
+    if (sent.status > 0) histograms.requestSeconds.observe(sink.id, sent.elapsedMs / 1000);
     return sent;
   }
 
