@@ -4,7 +4,7 @@ import { agentTable, sourceTables } from '../../src/config/tables/schema.ts';
 import { SINK_TYPES } from '../../src/sinks/registry.ts';
 
 /** The component ids of the example, by type; else the type. */
-export const IDS: Record<string, string> = { file: 'app', stdin: 'pipe', syslog: 'net' };
+export const IDS: Record<string, string> = { file: 'app', journald: 'journal', stdin: 'pipe', syslog: 'net' };
 const COMMENT_COLUMN = 44;
 
 const HEAD = `# Every key of Tailrace's configuration with its default. Keys behind a # are optional and have none.

@@ -48,6 +48,7 @@ export type TransformConfig = Transform;
 export type SourceConfig = RegisteredSource;
 export type LineConfig = LineSourceConfig;
 export type FileSourceConfig = Extract<SourceConfig, { readonly type: 'file' }>;
+export type JournaldSourceConfig = Extract<SourceConfig, { readonly type: 'journald' }>;
 export type SyslogSourceConfig = Extract<SourceConfig, { readonly type: 'syslog' }>;
 
 /** Of a sink of any type. Its type's own settings are for that type alone (sinks/sink-type). */

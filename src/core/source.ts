@@ -19,6 +19,8 @@ export interface SourceStats {
   oversizeLines?: number;
   /** Only `countLost` adds to it. */
   readonly lostBytes: number;
+  /** Gaps whose bytes nobody knows, and how old the last event was when it was taken. Absent where neither can be. */
+  readonly past?: { lostRanges: number; lagSeconds: number };
   /** NULs that were passed over, as nobody wrote text in their place; absent where none were. */
   nulBytes?: number;
   /** Times that were asked for and could not be read, and values that were no such type; absent where none can be. */

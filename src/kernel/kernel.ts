@@ -28,6 +28,7 @@ import {
   TIME_AT,
   ZONE_AT,
 } from './layout.ts';
+import { createJournalFactory, type JournalExports, type JournalFactory } from './journal.ts';
 import { MAX_JSON_DEPTH } from './limits.ts';
 import { countInvalid, eventOf, timeText } from './reference.ts';
 import { createSyslogFactory, type SyslogExports, type SyslogFactory } from './syslog.ts';
@@ -91,10 +92,12 @@ export interface Kernel {
   count(input: Region, start: number, end: number): number;
   /** The syslog loops for one source (syslog.ts). Reserves their memory. */
   readonly syslog: SyslogFactory;
+  /** The loop over a journal's entries for one source (journal.ts). Reserves its memory. */
+  readonly journal: JournalFactory;
 }
 
 /** What kernel.wasm exports; assembly/kernel.ts says what each does. */
-interface Exports extends SyslogExports {
+interface Exports extends SyslogExports, JournalExports {
   setUp(results: number, prefix: number, scratch: number, stack: number, maxDepth: number, index: number, shapes: number): void;
   setUpTimes(time: number, zone: number, forms: number, abbreviations: number, zones: number): void;
   setRead(readAtMs: number, offsets: number): void;
@@ -215,6 +218,7 @@ export function createKernel(capacityBytes: number): Kernel {
     release: ({ at, bytes: { length } }) => gaps.add(at, aligned(length + KERNEL_SLACK_BYTES)),
 
     syslog: createSyslogFactory(kernel, bytes, RESULTS_AT, reserve),
+    journal: createJournalFactory(kernel, bytes, RESULTS_AT, reserve),
 
     compile(shape, timestampField) {
       const image = encodeTemplate(shape, timestampField, TEMPLATE_AT);

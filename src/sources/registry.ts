@@ -2,11 +2,13 @@
 import type { LineConfig } from './common/line-fields.ts';
 import type { SourceType } from './common/source-type.ts';
 import { fileType } from './file/file-type.ts';
+import { journaldType } from './journald/journald-type.ts';
 import { stdinType } from './stdin/stdin-type.ts';
 import { syslogType } from './syslog/syslog-type.ts';
 
 export const SOURCE_TYPES = {
   file: fileType,
+  journald: journaldType,
   stdin: stdinType,
   syslog: syslogType,
 };

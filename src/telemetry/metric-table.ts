@@ -12,6 +12,7 @@ const SOURCES: readonly Row<ObservedSource>[] = [
   ['source_read_bytes_total', 'Bytes read from the source', ({ stats }) => stats.readBytes],
   ['source_events_total', 'Events read from the source', ({ accepted }) => accepted],
   ['source_lag_bytes', 'Bytes that exist and are not read yet', ({ stats }) => stats.lagBytes],
+  ['source_lag_seconds', 'How old the last event was when it was taken', ({ stats }) => stats.past?.lagSeconds],
   [
     'source_unsaved_bytes',
     'Bytes that a kill would lose: of deleted files, pipes and connections, neither delivered nor in the disk buffer',
@@ -43,6 +44,11 @@ const SOURCES: readonly Row<ObservedSource>[] = [
     ({ misrouted }) => misrouted,
   ],
   ['source_lost_bytes_total', 'Bytes destroyed by others before they could be read', ({ stats }) => stats.lostBytes],
+  [
+    'source_lost_ranges_total',
+    'Gaps of unknown size: entries of a journal that were deleted before they were read',
+    ({ stats }) => stats.past?.lostRanges ?? 0,
+  ],
   [
     'source_nul_bytes_total',
     'NUL bytes that were passed over: gaps, and the ends of files that were made larger than their text',

@@ -49,7 +49,7 @@ test('the example still loads with every optional key switched on', () => {
     orgId: 'org-1',
     timestampField: 'ts',
     url: 'https://edge.example.com',
-    inputs: ['app', 'pipe', 'net'],
+    inputs: ['app', 'journal', 'pipe', 'net'],
   });
 });
 

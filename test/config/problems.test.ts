@@ -36,7 +36,7 @@ test('a configuration with many mistakes is told all of them at once, in order',
     '6:14: `include` must be a list; write a list, such as `["/var/log/app/*.log"]`',
     '7:14: `charset`: `lattin1` is no charset that is known; did you mean `latin1`?',
     '8:22: `max_event_bytes`: `64k` is not a size; write `64KiB` (counted in 1,024) or `64KB` (counted in 1,000)',
-    '9:16: `type: stdim` is not known; did you mean `stdin`? Known: file, stdin, syslog',
+    '9:16: `type: stdim` is not known; did you mean `stdin`? Known: file, journald, stdin, syslog',
     '11:3: `store` has no `dataset`; add `dataset: logs`',
     '13:19: there is no source `pip`; did you mean `pipe`?',
     '14:10: `url`: `http://127.0.0.1:4100?x=1` holds a query or fragment; end it before the `?` or `#`',
@@ -83,10 +83,10 @@ sinks:
   store: {type: http, uri: "http://127.0.0.1", dataset: logs}
 `;
   expect(problemsOf(text)).toEqual([
-    '2:15: `type: files` is not known; did you mean `file`? Known: file, stdin, syslog',
+    '2:15: `type: files` is not known; did you mean `file`? Known: file, journald, stdin, syslog',
     '2:31: `include` must be a list; write a list, such as `["/var/log/app/*.log"]`',
     '2:47: unknown key `formatt`; did you mean `format`?',
-    '3:17: `type: kafka` is not known; use one of file, stdin, syslog',
+    '3:17: `type: kafka` is not known; use one of file, journald, stdin, syslog',
     '5:17: `type: http` is not known; use one of ingest, console, archive',
   ]);
 });

@@ -24,7 +24,7 @@ describe('inputs', () => {
 
   test('may name a source that has problems of its own', () => {
     expect(problemsOf(configWith({ sources: '  bad: {type: nope}', sink: 'inputs: [app, bad]' }))).toEqual([
-      '5:15: `type: nope` is not known; use one of file, stdin, syslog',
+      '5:15: `type: nope` is not known; use one of file, journald, stdin, syslog',
     ]);
   });
 
@@ -51,7 +51,7 @@ describe('sources', () => {
 
   test('a source without a type is told so, a misspelt one with the right name', () => {
     expect(problemsOf(configWith({ sources: '  a: {format: text}' }))).toEqual([
-      '5:3: the source `a` has no `type`; add `type: file` (or stdin, syslog)',
+      '5:3: the source `a` has no `type`; add `type: file` (or journald, stdin, syslog)',
     ]);
     expect(problemsOf(configWith({ sources: '  a: {tpye: stdin}' }))).toEqual([
       '5:3: the source `a` has no `type`; did you mean `type` by `tpye`?',

@@ -10,7 +10,7 @@ export interface AcceptedBlock {
   readonly stream: string;
   readonly shape: EventShape;
   readonly offset: number;
-  /** Bytes of the stream that the block stands for. */
+  /** Bytes of the stream that the block stands for, or positions where those do not count bytes. */
   readonly length: number;
   readonly readAtMs: number;
   readonly single: Block['single'];
@@ -84,7 +84,8 @@ export class LaneDouble implements Lane {
     if (this.#rejects) throw new StoppedError(bytes.length);
     if (!bytes.equals(block.window.bytes.subarray(block.start, block.end)))
       throw new Error('the window was overwritten before accept resolved');
-    const length = block.single?.length ?? block.made?.from.length ?? block.end - block.start;
+    const positions = block.positions && block.positions.at(-1)! - block.offset;
+    const length = positions ?? block.single?.length ?? block.made?.from.length ?? block.end - block.start;
     const end = this.#ends.get(block.stream) ?? block.offset;
     if (end !== block.offset) throw new Error(`offset ${block.offset} does not follow ${end}`);
     this.#ends.set(block.stream, block.offset + length);

@@ -1,5 +1,5 @@
-/** The configuration of plain lines, and of a file source that reads them, for tests of sources. */
-import type { FileSourceConfig, LineConfig } from '../../src/config/model.ts';
+/** The configuration of plain lines, of a file source that reads them, and of a journald source, for tests of sources. */
+import type { FileSourceConfig, JournaldSourceConfig, LineConfig } from '../../src/config/model.ts';
 
 export const plainLineConfig = {
   format: 'auto',
@@ -37,6 +37,25 @@ export function fileSourceConfig(include: string, changes: Partial<FileSourceCon
     partialTimeoutMs: 5000,
     maxDeletedBytes: 1024 ** 3,
     stableInodes: true,
+    ...changes,
+  };
+}
+
+export function journaldSourceConfig(directory: string | undefined, changes: Partial<JournaldSourceConfig> = {}): JournaldSourceConfig {
+  return {
+    type: 'journald',
+    id: 'journal',
+    units: [],
+    identifiers: [],
+    priority: 'debug',
+    namespaces: [],
+    since: 'all',
+    directory,
+    parseJson: false,
+    allFields: false,
+    maxEventBytes: 1024 * 1024,
+    fields: {},
+    dataset: undefined,
     ...changes,
   };
 }

@@ -1,6 +1,7 @@
 /** From finished field values to the model: paths made absolute, defaults that depend on the machine filled in. */
 import { dirname, resolve } from 'node:path';
 import type { sharedFields } from '../../sources/common/source-fields.ts';
+import { addedOf } from '../../sources/common/source-fields.ts';
 import { readsLines, sourceTypeOf } from '../../sources/registry.ts';
 import { type Context, withTransform } from '../fields/context.ts';
 import type { Environment } from '../yaml/expand.ts';
@@ -88,7 +89,7 @@ function buildSource({ type, id, draft }: SourceDraft, context: Context): Source
     ...sourceTypeOf({ type }).derive(values, context),
     type,
     id,
-    fields: { ...context.fields, ...values.fields },
+    fields: { ...context.fields, ...addedOf(values.fields) },
     maxEventBytes: values.maxEventBytes,
     dataset: values.dataset,
     ...withTransform(values.transform, context),

@@ -48,7 +48,7 @@ type SourceTables = {
   readonly [K in SourceTypeName]: ReturnType<typeof typeRow> & (typeof SOURCE_TYPES)[K]['fields'] & typeof sharedFields;
 };
 export const sourceTables = Object.fromEntries(
-  Object.entries(SOURCE_TYPES).map(([name, { doc, fields }]) => [name, { ...typeRow(name, doc), ...fields, ...sharedFields }]),
+  Object.entries(SOURCE_TYPES).map(([name, { doc, fields }]) => [name, { ...typeRow(name, doc), ...fields, ...sharedFields, ...fields }]),
 ) as SourceTables;
 export const sinkTables: Readonly<Record<string, Table & typeof commonSinkFields>> = Object.fromEntries(
   Object.entries(SINK_TYPES).map(([name, { fields }]) => [name, fields]),

@@ -287,6 +287,7 @@ export function count(p: usize, end: usize): u32 {
   return lines;
 }
 
+export { journalEntries, setUpJournal } from './journal/journal';
 export { forgetShapes } from './shapes';
 export { setRead, setUpTimes } from './time-set-up';
 export { setUpSyslog, syslogHeader, syslogStream, syslogTable, useSyslogSource, useSyslogSuffix } from './syslog/syslog';

@@ -16,7 +16,7 @@ import type { Clock } from '../../core/time/clock.ts';
 export const commonSinkFields = {
   inputs: field(list(anyText, { filled: true, example: '[app]' }), {
     computed: 'every source',
-    example: '[app, pipe, net]',
+    example: '[app, journal, pipe, net]',
     doc: 'the ids of the sources that feed it',
   }),
   transform: field(transform, {

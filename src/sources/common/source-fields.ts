@@ -1,5 +1,6 @@
 /** The keys that sources have in common, and the forms that these take. */
 import { field, type Table, type Values } from '../../config/fields/field.ts';
+import type { JsonValue } from '../../core/block.ts';
 import { size } from '../../config/fields/kinds.ts';
 import { datasetName, staticFields } from '../../config/fields/kinds-special.ts';
 import { transform } from '../../config/fields/kinds-transform.ts';
@@ -27,6 +28,11 @@ export const sharedFields = {
 /** What every source's configuration has. `fields`: the agent's and the source's own, the source's winning. */
 export type CommonSourceConfig = Omit<Values<typeof sharedFields>, 'transform'> &
   Partial<Pick<Values<typeof sharedFields>, 'transform'>> & { readonly id: string; readonly maxEventBytes: number };
+
+/** What `fields` adds to every event: a type may take a word in place of these. */
+export function addedOf(fields: Readonly<Record<string, JsonValue>> | string | undefined): Readonly<Record<string, JsonValue>> {
+  return typeof fields === 'string' ? {} : (fields ?? {});
+}
 
 export function hostZone(): string {
   return new Intl.DateTimeFormat().resolvedOptions().timeZone;

@@ -15,7 +15,8 @@ let fractionAt: usize = 0;
 let fractionLength: usize = 0;
 /** The second that `text` shows. */
 let shown: i64 = NEVER;
-let latest: i64 = 0;
+/** The last second that is taken. */
+export let latest: i64 = 0;
 
 /** Bytes of the time that was read last, up to 30. */
 export let timeLength: usize = 0;
@@ -26,7 +27,6 @@ export function setUpShown(at: usize): void {
   store<u8>(text, 0x2e, 19);
 }
 
-/** The last second that is taken. */
 export function setLatest(second: i64): void {
   latest = second;
   shown = NEVER;

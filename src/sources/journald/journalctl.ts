@@ -1,0 +1,96 @@
+/** The program that reads the journal: its arguments, and one run of it, whose output is read as bytes. */
+import { spawn } from 'node:child_process';
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import type { JournaldSourceConfig } from '../../config/model.ts';
+import { messageOf } from '../../core/errors.ts';
+import { type ByteInput, fromReadable } from '../stdin/stdin-input.ts';
+import { JOURNAL_STDERR_BYTES } from './limits.ts';
+
+/** What an event is made of where not all fields are wanted; journalctl adds those that say where the entry stands. */
+const COMMON_FIELDS = [
+  'MESSAGE',
+  'PRIORITY',
+  'SYSLOG_FACILITY',
+  'SYSLOG_IDENTIFIER',
+  'SYSLOG_PID',
+  '_PID',
+  '_COMM',
+  '_HOSTNAME',
+  '_SYSTEMD_UNIT',
+  '_SOURCE_REALTIME_TIMESTAMP',
+];
+
+/** Which entries are wanted: with the same arguments the same are read again. */
+export function filterArguments({ units, identifiers, priority, namespaces, directory }: JournaldSourceConfig): string[] {
+  return [
+    ...(directory === undefined ? [] : [`--directory=${directory}`]),
+    ...(namespaces.length === 0 ? [] : [`--namespace=${namespaces.length === 1 ? namespaces[0]! : '*'}`]),
+    ...units.map((unit) => `--unit=${unit}`),
+    ...identifiers.map((identifier) => `--identifier=${identifier}`),
+    ...(priority === 'debug' ? [] : [`--priority=${priority}`]),
+    ...(namespaces.length > 1 ? namespaces.map((namespace) => `_NAMESPACE=${namespace}`) : []),
+  ];
+}
+
+export function outputArguments({ allFields }: JournaldSourceConfig): string[] {
+  return ['--output=export', '--quiet', '--no-pager', ...(allFields ? [] : [`--output-fields=${COMMON_FIELDS.join(',')}`])];
+}
+
+/** Where the first start begins. A journal of other machines has none of this boot: there it is what came since. */
+export function beginArguments({ since, directory }: JournaldSourceConfig, bootMs: number): string[] {
+  if (since === 'all') return [];
+  if (since === 'boot') return directory === undefined ? ['--boot'] : [`--since=@${Math.floor(bootMs / 1000)}`];
+  return [`--since=@${Math.floor(since / 1000)}`];
+}
+
+/** Where the program is; undefined where it is not installed. */
+export function findJournalctl(path = process.env['PATH'] ?? ''): string | undefined {
+  return path
+    .split(delimiter)
+    .map((folder) => join(folder, 'journalctl'))
+    .find((file) => {
+      try {
+        accessSync(file, constants.X_OK);
+        return true;
+      } catch {
+        return false;
+      }
+    });
+}
+
+export const MISSING = {
+  message: '`journalctl` is not installed, and a journald source reads the journal through it',
+  fix: 'install the package `systemd` (apt-get install systemd, dnf install systemd), or remove the source',
+};
+
+export interface JournalRun extends ByteInput {
+  /** How it ended, once `read` gave 0: undefined where that was as it should. */
+  problem(): Promise<string | undefined>;
+}
+
+export function runJournalctl(args: readonly string[]): JournalRun {
+  const child = spawn('journalctl', args, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, LC_ALL: 'C.UTF-8' } });
+  const input = fromReadable(child.stdout);
+  let said = '';
+  let isClosed = false;
+  child.stderr.on('data', (chunk: Buffer) => (said = (said + chunk.toString()).slice(-JOURNAL_STDERR_BYTES)));
+  const ended = new Promise<string | undefined>((resolve) => {
+    child.on('error', (error) => resolve(messageOf(error)));
+    child.on('close', (code, signal) => {
+      if (code === 0) resolve(undefined);
+      else resolve(`${code === null ? `ended by ${signal}` : `exit code ${code}`}${said.trim() && `: ${said.trim()}`}`);
+    });
+  });
+  return {
+    read: (into) => (isClosed ? Promise.resolve(0) : input.read(into)),
+    close() {
+      if (isClosed) return;
+      isClosed = true;
+      // It only reads; one that was stopped takes no other signal.
+      child.kill('SIGKILL');
+      input.close();
+    },
+    problem: () => ended,
+  };
+}

@@ -1,0 +1,227 @@
+/**
+ * The journald source: follows the journal through one child, `journalctl`, and reads what it needs again through another. Promises: each entry that
+ * is wanted becomes an event once, over restarts, too; entries that were deleted before they were read are counted; a child that dies, hangs or prints
+ * anything else is replaced; the child ends with the source.
+ */
+import { uptime } from 'node:os';
+import type { JournaldSourceConfig } from '../../config/model.ts';
+import type { Lane, Span } from '../../core/block.ts';
+import { codeOf, TailraceError } from '../../core/errors.ts';
+import { LogLimit } from '../../core/log.ts';
+import { newStats, type Source, type SourceContext } from '../../core/source.ts';
+import { nextBackoffMs } from '../../core/time/backoff.ts';
+import { StepDeadline } from '../../core/time/step-deadline.ts';
+import type { Kernel } from '../../kernel/kernel.ts';
+import type { Cursor } from './entry.ts';
+import { EntryFeed, type FeedRun, type FeedTarget } from './entry-feed.ts';
+import { EntryWindow } from './entry-window.ts';
+import { beginArguments, filterArguments, findJournalctl, type JournalRun, MISSING, outputArguments, runJournalctl } from './journalctl.ts';
+import {
+  JOURNAL_BACKOFF_MS,
+  JOURNAL_ENTRY_BYTES,
+  JOURNAL_MAX_BACKOFF_MS,
+  JOURNAL_NOTICE_MS,
+  JOURNAL_ONCE_TRIES,
+  JOURNAL_SILENCE_MS,
+} from './limits.ts';
+import { isNamed, ownUnit } from './own-unit.ts';
+import { type Sequence, Sequences } from './sequences.ts';
+
+/** Of every line about trouble: entries of the agent's own unit that hold it never become events, which would make more of them. */
+const CODE = 'E_JOURNAL';
+
+export interface JournaldOptions {
+  readonly run?: typeof runJournalctl;
+  readonly silenceMs?: number;
+  readonly unit?: string | undefined;
+}
+
+export function createJournaldSource(
+  config: JournaldSourceConfig,
+  context: SourceContext,
+  kernel: Kernel,
+  { run: runChild = runJournalctl, silenceMs = JOURNAL_SILENCE_MS, unit = ownUnit() }: JournaldOptions = {},
+): Source {
+  const { lane, log, clock, streams } = context;
+  const { id, maxEventBytes, fields, allFields, parseJson } = config;
+  const past = { lostRanges: 0, lagSeconds: 0 };
+  const stats = { ...newStats(), past };
+  const filter = filterArguments(config);
+  const sequences = new Sequences(streams, id, JSON.stringify(filter));
+  const shaping = JSON.stringify(['journald', allFields, parseJson, maxEventBytes]);
+  const objects = parseJson ? ('fields' as const) : ('none' as const);
+  const shape = { format: 'auto' as const, shaping, wrapFields: {}, fields, objects };
+  const isOwnNamed = unit !== undefined && isNamed(unit, config.units);
+  const feed = makeFeed();
+  const again = makeFeed();
+  const notices = new LogLimit(1, JOURNAL_NOTICE_MS);
+  const progress = new StepDeadline('reading the journal', clock, silenceMs);
+  const stopping = new AbortController();
+  let child: JournalRun | undefined;
+  let running: Promise<void> | undefined;
+  /** The last entry that was taken. */
+  let last: Cursor | undefined;
+
+  function makeFeed(): EntryFeed {
+    const bytes = maxEventBytes + JOURNAL_ENTRY_BYTES;
+    const own = unit === undefined ? undefined : { unit, as: isOwnNamed ? ('slow' as const) : ('left_out' as const) };
+    return new EntryFeed({
+      window: new EntryWindow(context.reserve(bytes), maxEventBytes),
+      output: context.reserve(bytes),
+      loop: kernel.journal({ longest: maxEventBytes, own, slow: allFields ? 'all' : parseJson ? 'objects' : 'none' }),
+      shape,
+      form: { allFields, parseJson, maxEventBytes, fieldNames: new Set(Object.keys(fields)) },
+      stats,
+      clock,
+      leavesOut: (entry) => isOwnNamed && entry.includes(`\n_SYSTEMD_UNIT=${unit}\n`) && entry.includes(CODE),
+    });
+  }
+
+  const argumentsFrom = (cursor: string): string[] => [...outputArguments(config), `--cursor=${cursor}`, ...filter];
+
+  /** `isHeld`: its entry is one that every child prints first. */
+  function begin(): { readonly args: string[]; readonly held: Cursor | undefined } {
+    const resumed = last ? { cursor: last, isSameFilter: true } : sequences.resume();
+    const follow = context.once ? [] : ['--follow', '--no-tail'];
+    const bootMs = clock.now() - uptime() * 1000;
+    if (!resumed) return { args: [...outputArguments(config), ...follow, ...beginArguments(config, bootMs), ...filter], held: undefined };
+    return { args: [...argumentsFrom(resumed.cursor.text), ...follow], held: resumed.isSameFilter ? resumed.cursor : undefined };
+  }
+
+  /** What the child printed first in place of the entry that was read last. */
+  function noteGone(held: Cursor, first: Cursor): void {
+    // Batches that were under way are counted by their restoring.
+    if (stats.lostBytes === 0) past.lostRanges += 1;
+    const [from, to] = [held, first].map(({ atMs }) => new Date(atMs).toISOString());
+    log.error(
+      { source: id, code: CODE, from, to, lostRanges: past.lostRanges },
+      'the journal no longer has the entry that was read last; entries between these times may have been deleted before they were read',
+    );
+  }
+
+  /** One child, from its start to its end; undefined where that needs no notice. */
+  async function follow(): Promise<string | undefined> {
+    const { args, held } = begin();
+    let hasRead = false;
+    let isRead: Cursor | undefined;
+    let sequence: Sequence | undefined;
+    const current = runChild(args);
+    child = current;
+    let isSilent = false;
+    let isReading = false;
+    let reads = 0;
+    const ended = new AbortController();
+    async function watch(): Promise<void> {
+      for (let seen = -1; !isSilent && !ended.signal.aborted; seen = isReading ? reads : -1) {
+        await clock.sleep(silenceMs, ended.signal);
+        isSilent = isReading && reads === seen;
+      }
+      current.close();
+    }
+    void watch();
+    const input = {
+      close: () => current.close(),
+      async read(into: Buffer): Promise<number> {
+        isReading = true;
+        reads += 1;
+        lane.rest?.();
+        progress.expect(clock.monotonic() + 3 * silenceMs);
+        const count = await current.read(into).finally(() => (isReading = false));
+        progress.end();
+        return count;
+      },
+    };
+    const run: FeedRun = {
+      lane,
+      first(cursor) {
+        hasRead = true;
+        if (!held) return;
+        if (cursor.text === held.text || cursor.content === held.content) isRead = cursor;
+        else noteGone(held, cursor);
+      },
+      turn(next): FeedTarget {
+        sequence = sequences.of(next, next.text === isRead?.text);
+        return { stream: sequence.stream, sequence: sequence.name, from: sequence.behind, before: Infinity };
+      },
+      offers: (_, cursor) => sequences.note(sequence!, cursor),
+      took(_, cursor) {
+        last = cursor;
+        sequence!.behind = Math.max(sequence!.behind, cursor.number + 1);
+        past.lagSeconds = Math.max(0, (clock.now() - cursor.atMs) / 1000);
+      },
+    };
+    try {
+      const end = await feed.read(input, run);
+      if (end === 'garbage') return 'journalctl printed what is no entry of a journal';
+      if (isSilent) return held && !hasRead ? `journalctl printed nothing for ${silenceMs / 1000} s` : undefined;
+      return (await current.problem()) ?? (context.once ? undefined : 'journalctl ended');
+    } finally {
+      progress.end();
+      ended.abort();
+      current.close();
+    }
+  }
+
+  async function run(): Promise<void> {
+    for (let attempt = 0; !stopping.signal.aborted;) {
+      const before = last?.text;
+      const problem = await follow();
+      if (stopping.signal.aborted || (context.once && problem === undefined)) return;
+      if (problem === undefined) continue;
+      attempt = last?.text === before ? attempt + 1 : 1;
+      const heldBack = notices.admit(clock.monotonic());
+      if (heldBack !== undefined) log.error({ source: id, code: CODE, heldBack }, `cannot follow the journal, trying again: ${problem}`);
+      if (context.once && attempt >= JOURNAL_ONCE_TRIES) return;
+      const backoff = { initialBackoffMs: JOURNAL_BACKOFF_MS, maxBackoffMs: JOURNAL_MAX_BACKOFF_MS };
+      await clock.sleep(nextBackoffMs(backoff, attempt, Math.random), stopping.signal);
+    }
+  }
+
+  /** Offers the span's entries, of each of its reads with that time. Resolves to where they end. */
+  async function reread(span: Span, to: Lane): Promise<number> {
+    const known = sequences.byStream(span.stream);
+    let at = span.from;
+    for (const [n, { from, atMs }] of (span.reads ?? [{ from: span.from, atMs: clock.now() }]).entries()) {
+      const cursor = known && sequences.cursorAt(span.stream, from);
+      if (!cursor) return at;
+      const before = span.reads?.[n + 1]?.from ?? span.to;
+      const target = { stream: span.stream, sequence: known.name, from, before };
+      const input = runChild(argumentsFrom(cursor));
+      const accept: Lane['accept'] = (block) => {
+        at = block.positions!.at(-1)!;
+        return to.accept(block);
+      };
+      try {
+        const end = await again.read(input, { lane: { accept }, readAtMs: atMs, turn: undefined, target });
+        const problem = end === 'ended' ? await input.problem() : end === 'garbage' ? 'it printed what is no entry' : undefined;
+        if (problem !== undefined) throw new TailraceError('E_UNREADABLE', `cannot read the journal of source "${id}" again: ${problem}`);
+      } finally {
+        input.close();
+      }
+      if (at < before) return at;
+    }
+    return at;
+  }
+
+  return {
+    id,
+    stats,
+    async open() {
+      if (runChild === runJournalctl && !findJournalctl()) throw new TailraceError(CODE, MISSING.message, { fix: MISSING.fix });
+      sequences.load();
+    },
+    run() {
+      running ??= run().catch((error: unknown) => {
+        if (codeOf(error) !== 'E_STOPPED') throw error;
+      });
+      return running;
+    },
+    async stop() {
+      stopping.abort();
+      child?.close();
+      await running;
+    },
+    reread,
+    overdue: () => progress.describe(),
+  };
+}

@@ -1,0 +1,128 @@
+/** The real agent on real journals: what its restarts, its service and a vacuum do to entries. */
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect } from 'vitest';
+import { Journal, lacksJournal } from '../support/journal.ts';
+import { command, messagesOf, outcomes, range, type Site, startShipping, sumOf, test } from '../support/shipping.ts';
+import { until } from '../support/until.ts';
+
+const name = lacksJournal === undefined ? 'journald source' : `journald source (${lacksJournal})`;
+const SINK = 'concurrency: 2, batch: {max_events: 50, max_age: 50ms}, retry: {initial_backoff: 5ms, max_backoff: 50ms}';
+
+/** The journal of a machine, and a configuration that reads it whole. */
+function journalOf({ folder }: Site, machine = 'one') {
+  const journal = new Journal(join(folder, 'journals', Buffer.from(machine).toString('hex').padEnd(32, '0')));
+  const source = `{type: journald, directory: "${folder}/journals", since: all}`;
+  const write = (from: number, count: number): void => journal.add(...range(count).map((n) => ({ MESSAGE: `${machine} ${from + n}` })));
+  return { journal, write, options: { sources: { journal: source }, sink: SINK } };
+}
+
+const expected = (count: number, machine = 'one'): string[] =>
+  range(count)
+    .map((n) => `${machine} ${n}`)
+    .toSorted();
+
+/** Ids of the processes whose parent this one is. */
+function childrenOf(pid: number): number[] {
+  return readdirSync('/proc').flatMap((entry) => {
+    try {
+      const stat = readFileSync(`/proc/${entry}/stat`, 'utf8');
+      return Number(/\) \S+ (\d+)/.exec(stat)?.[1]) === pid ? [Number(entry)] : [];
+    } catch {
+      return [];
+    }
+  });
+}
+
+describe.skipIf(lacksJournal !== undefined)(name, () => {
+  test('sends the same entries under the same keys after a kill, and each once', async ({ site }) => {
+    const { write, options } = journalOf(site);
+    write(0, 400);
+    const { service } = site;
+    let asked = 0;
+    service.respond = () => ((asked += 1) <= 3 ? undefined : { never: asked % 2 === 0 ? 'stored' : 'lost' });
+    const killed = startShipping(site, options);
+    await until('requests are held', () => asked >= 5);
+    await killed.end('SIGKILL');
+    const before = service.requests.length;
+    write(400, 100);
+    service.respond = () => undefined;
+    const again = startShipping(site, options);
+    await until('everything is stored', () => new Set(service.stored).size === 500);
+    expect(await outcomes(again)).toMatchObject({ held: 0 });
+    expect(await again.end()).toBe(0);
+    expect(messagesOf(site).toSorted()).toEqual(expected(500));
+    expect(service.misusedKeys).toEqual([]);
+    const heldKeys = service.requests.slice(3, before).map(({ key }) => key);
+    expect(service.requests.slice(before).map(({ key }) => key)).toEqual(expect.arrayContaining(heldKeys));
+  });
+
+  test('goes on behind the last entry after stops, with the service away meanwhile, in journals of several machines', async ({ site }) => {
+    const one = journalOf(site, 'one');
+    const two = journalOf(site, 'two');
+    const { service } = site;
+    for (let round = 0; round < 4; round += 1) {
+      service.respond = () => (round === 1 ? { status: 503 } : undefined);
+      one.write(round * 50, 25);
+      const agent = startShipping(site, one.options);
+      one.write(round * 50 + 25, 25);
+      two.write(round * 50, 50);
+      if (round === 1) await until('it was refused', () => service.requests.length > round * 4);
+      else await until('everything is stored', () => new Set(service.stored).size === 100 * (round + 1));
+      expect(await agent.end(round === 2 ? 'SIGKILL' : 'SIGTERM')).toBe(round === 2 ? 'SIGKILL' : 0);
+    }
+    expect(messagesOf(site).toSorted()).toEqual([...expected(200, 'one'), ...expected(200, 'two')].toSorted());
+    expect(service.misusedKeys).toEqual([]);
+  });
+
+  test('counts entries once that were deleted before they were delivered, and goes on from the oldest', async ({ site }) => {
+    const { journal, write, options } = journalOf(site);
+    write(0, 100);
+    const { service } = site;
+    service.respond = () => ({ never: 'lost' });
+    const killed = startShipping(site, options);
+    await until('a batch is under way', () => service.requests.length > 0);
+    await killed.end('SIGKILL');
+    rmSync(journal.path);
+    write(100, 10);
+    service.respond = () => undefined;
+    for (const start of ['first', 'second']) {
+      const agent = startShipping(site, options);
+      await until('everything is stored', () => service.stored.length === 10);
+      const lost = await sumOf(agent, 'tailrace_source_lost_bytes_total', 'tailrace_source_lost_ranges_total');
+      if (start === 'first') expect(lost).toBeGreaterThan(0);
+      else expect(lost).toBe(0);
+      expect(await agent.end()).toBe(0);
+    }
+    expect(messagesOf(site).toSorted()).toEqual(
+      range(10)
+        .map((n) => `one ${100 + n}`)
+        .toSorted(),
+    );
+  });
+
+  test('has one child, which ends with it', async ({ site }) => {
+    const { write, options } = journalOf(site);
+    write(0, 3);
+    for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+      const agent = startShipping(site, options);
+      await agent.says('tailrace runs');
+      await until('it has a child', () => childrenOf(agent.process.pid!).length === 1);
+      const [child] = childrenOf(agent.process.pid!);
+      await agent.end(signal);
+      await until('the child is gone', () => !readdirSync('/proc').includes(String(child)));
+    }
+    expect((await command(site, 'check')).code).toBe(0);
+  });
+
+  test('reads what there is once, with --once', async ({ site }) => {
+    const { write, options } = journalOf(site);
+    write(0, 120);
+    for (const more of [0, 5]) {
+      if (more > 0) write(120, more);
+      const agent = startShipping(site, { ...options, args: ['--once'] });
+      expect(await agent.exited).toBe(0);
+      expect(messagesOf(site).toSorted()).toEqual(expected(120 + more));
+    }
+  });
+});
