@@ -11,7 +11,7 @@ import { nameOf, reachingNameOf, type Expression, type Pipeline } from '../synta
 import { isNumeric, TYPE_WORDS, type Type } from '../types.ts';
 import { SERVICE_QUERY_ARGUMENTS } from '../limits.ts';
 import { boundedNode, boundedTree, type Bound, type LetFunction, type Lets, type LetText } from './lets.ts';
-import { closed, typeOf } from './scope.ts';
+import { closed, leftOut, typeOf } from './scope.ts';
 import { ALL_COLUMNS, constantNode, isColumns, type DatasetName, type Node, type Scope, type Tree } from './tree.ts';
 
 /** Where names may reach into lists. */
@@ -184,7 +184,9 @@ function call(expression: Expression & { readonly kind: 'call' }, names: Names):
     throw meaningError(at, `${name} takes at most ${SERVICE_QUERY_ARGUMENTS} arguments, not ${expression.args.length}`);
   if (spec.name === 'column_ifexists' || spec.name === 'ensure_field') return columnIfExists(spec, expression, names);
   const args = expression.args.map((arg, n) =>
-    arg.kind === 'star' && n === 0 && spec.everything === true ? EVERYTHING : (columnsOperand(spec, arg, names) ?? analyze(arg, names)),
+    arg.kind === 'star' && n === 0 && spec.everything === true
+      ? EVERYTHING
+      : (columnsOperand(spec, arg, names) ?? leftOut(spec.name, arg, names) ?? analyze(arg, names)),
   );
   // `between (time .. 3d)`: the end is so long after the start.
   if (/^!?between$/.test(spec.name) && args[1]?.type === 'datetime' && args[2]?.type === 'timespan')

@@ -1,6 +1,7 @@
 /** The columns at a point of a query. Over events every name is a field; after project or summarize only the columns that those made. */
+import type { Expression } from '../syntax/tree.ts';
 import type { Type } from '../types.ts';
-import { matchesPattern, type Column, type JoinKind, type NamePattern, type Scope } from './tree.ts';
+import { matchesPattern, type Column, type JoinKind, type NamePattern, type Node, type Scope } from './tree.ts';
 
 /** Types of the fields that the service adds to each stored event. */
 const STORED_TYPES: ReadonlyMap<string, Type> = new Map([
@@ -21,6 +22,17 @@ export function typeOf(scope: Scope, name: string): Type | undefined {
   if (type !== undefined || !scope.open || scope.removed.some((pattern) => matchesPattern(pattern, name))) return type;
   if (scope.kept && !scope.kept.some((pattern) => matchesPattern(pattern, name))) return undefined;
   return scope.known.get(name) ?? 'dynamic';
+}
+
+/** A column that an earlier stage left out is null among the choices of `coalesce`: programs wrap queries that they have not read in it. */
+export function leftOut(
+  called: string,
+  arg: Expression,
+  { scope, lets }: { readonly scope: Scope; readonly lets: Taken },
+): Node | undefined {
+  if (called !== 'coalesce' || arg.kind !== 'name' || (scope.columns.size === 0 && !scope.open)) return undefined;
+  const { name } = arg;
+  return lets.has(name) || typeOf(scope, name) !== undefined ? undefined : { kind: 'column', type: typeOf(EVENTS, name)!, name };
 }
 
 export function extended(scope: Scope, columns: readonly Column[]): Scope {

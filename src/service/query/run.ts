@@ -160,8 +160,11 @@ function warnings(program: Program, { cut }: Answer): Message[] {
   const warn = (code: string, msg: string, count = 1): void => void messages.push({ priority: 'warn', count, code, msg });
   if (alwaysTrue)
     warn('apl_whereclausealwaysevaluatestoTRUEwhichwillincludealldata_1', 'where clause always evaluates to TRUE, which will include all data');
-  if (missing.size > 0)
-    warn('missing_column', `no event of the dataset ever had ${[...missing].slice(0, 20).map(quote).join(', ')}: null is used${quotes(program)}${guesses(missing, dataset)}`, missing.size);
+  const [gone, never] = [true, false].map((had) => new Set([...missing].filter((name) => had === (OWN_FIELDS.includes(name) || dataset.fields.has(name))))) as [Set<string>, Set<string>];
+  const named = (names: ReadonlySet<string>): string => [...names].slice(0, 20).map(quote).join(', ');
+  if (gone.size > 0) warn('missing_column', `an earlier step left out ${named(gone)}: null is used`, gone.size);
+  if (never.size > 0)
+    warn('missing_column', `no event of the dataset ever had ${named(never)}: null is used${quotes(program)}${guesses(never, dataset)}`, never.size);
   if (cut) warn('too_many_groups', `only the first ${SERVICE_QUERY_MAX_EVENTS} groups are listed`);
   return messages;
 } // prettier-ignore

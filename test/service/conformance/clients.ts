@@ -1,5 +1,6 @@
 /** What programs written for other services of the API family send and rely on. */
 import { describe, expect } from 'vitest';
+import { apl, objectsOf, refused, rows } from './ask.ts';
 import { asOwner, client, dataset, JSON_TYPE, store, test } from './under.ts';
 
 const make = async (orgCapabilities: object): Promise<{ token: string }> => {
@@ -146,6 +147,38 @@ describe('a token that is not sent as a bearer', () => {
     const user = async (more: object) =>
       (await client.call('GET', '/v1/datasets', { token: '', headers: { authorization, ...more } })).status;
     expect([await user({}), await user(headers!)]).toEqual([403, 200]);
+  });
+});
+
+describe('a query that a program wraps', () => {
+  const wrapped = (text: string): string =>
+    `(${text}) | extend t = coalesce(_time, _sysTime) | where isnotnull(t) | summarize count_ = count() by _time = bin(t, 1m) | order by _time asc`;
+  test.each([
+    ['', 3, []],
+    ['| project _time, message', 3, ['_sysTime']],
+    ['| project message, _sysTime', 3, ['_time']],
+    ['| project-away _sysTime', 3, ['_sysTime']],
+    ['| project message', undefined, ['_time', '_sysTime']],
+    ['| summarize n = count() by message', undefined, ['_time', '_sysTime']],
+  ])('has its events by time behind %j', async (stages, count, gone) => {
+    const name = await dataset();
+    await client.ingest(
+      name,
+      [1, 2, 3].map((n) => ({ _time: '2026-01-02T03:04:05Z', message: `m${n}` })),
+    );
+    const { tables, status } = await apl(wrapped(`['${name}'] ${stages}`));
+    const counts = objectsOf(tables[0]!).map(({ count_ }) => count_);
+    expect(counts.reduce<number>((sum, n) => sum + Number(n), 0)).toBe(count ?? 0);
+    const [message] = status.messages.filter(({ code }) => code === 'missing_column');
+    if (gone.length === 0) expect(message).toBeUndefined();
+    else expect(message?.msg).toContain(`left out ${gone.map((field) => `"${field}"`).join(', ')}`);
+  });
+
+  test('reads any column as null that was left out, but in coalesce alone', async ({ made: name }) => {
+    await client.ingest(name, [{ a: 1, b: 2 }]);
+    expect(await rows(`['${name}'] | project b | extend c = coalesce(a, b)`)).toEqual([[2, 2]]);
+    expect((await refused(`['${name}'] | project b | extend c = a + 1`)).status).toBe(400);
+    expect((await refused('print c = coalesce(a, 1)')).status).toBe(400);
   });
 });
 
