@@ -1,4 +1,4 @@
-/** What differs between two configurations, by the ids that a user gave and the keys that a user wrote. */
+/** Compares two configurations, by the ids that a user gave and the keys that a user wrote. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Config, SinkConfig } from './model.ts';
 

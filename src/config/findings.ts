@@ -1,4 +1,4 @@
-/** What a check finds out about a component, beyond the text of its configuration. */
+/** A check's finding about a component, beyond the text of its configuration. */
 
 export interface Finding {
   /** A path such as `sinks.store.token_file`. */

@@ -23,5 +23,5 @@ export const MAX_SCAN_INTERVAL_MS = 30_000;
 export const MAX_LABELS_BYTES = 4 * 1024;
 /** Bytes of a certificate or key file. */
 export const MAX_TLS_FILE_BYTES = 1024 * 1024;
-/** Values of one secret, replaced ones included, that are kept out of what is shown. */
+/** Values of one secret, replaced ones included, that are hidden from output. */
 export const MAX_KNOWN_SECRETS = 8;

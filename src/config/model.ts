@@ -11,7 +11,7 @@ import type { TransformConfig as Transform } from './values.ts';
 export interface Config {
   /** The file it was read from, absolute. */
   readonly file: string;
-  /** Of the file's text: which configuration is in force. 12 hex digits. */
+  /** Checksum of the file's text: identifies the configuration in force. 12 hex digits. */
   readonly hash: string;
   /** As one can write it, with every default. */
   readonly written: Readonly<Record<string, JsonValue>>;
@@ -19,12 +19,12 @@ export interface Config {
   readonly shutdownTimeoutMs: number;
   readonly sources: readonly SourceConfig[];
   readonly sinks: readonly SinkConfig[];
-  /** Of the events of every source. */
+  /** Applies to the events of every source. */
   readonly transform?: TransformConfig | undefined;
   readonly deadLetter: { readonly maxBytes: number; readonly whenFull: 'block' | 'drop_newest' | 'drop_oldest' };
   readonly telemetry: TelemetryConfig;
   readonly tests: readonly TestConfig[];
-  /** Of the presets of users. `path` names its place. */
+  /** Tests of the users' presets. `path` names its place. */
   readonly presetTests: readonly PresetTestConfig[];
 }
 
@@ -51,7 +51,7 @@ export type FileSourceConfig = Extract<SourceConfig, { readonly type: 'file' }>;
 export type JournaldSourceConfig = Extract<SourceConfig, { readonly type: 'journald' }>;
 export type SyslogSourceConfig = Extract<SourceConfig, { readonly type: 'syslog' }>;
 
-/** Of a sink of any type. Its type's own settings are for that type alone (sinks/sink-type). */
+/** A sink of any type. Its type's own settings are for that type alone (sinks/sink-type). */
 export interface SinkConfig extends SinkSettings {
   readonly type: string;
   readonly id: string;
@@ -59,7 +59,7 @@ export interface SinkConfig extends SinkSettings {
   readonly inputs: readonly string[];
   /** `inputs` is not written: every source feeds it. */
   readonly takesAll?: true;
-  /** Of the events that go to this sink. */
+  /** Applies to the events that go to this sink. */
   readonly transform?: TransformConfig | undefined;
   /** `what` as in "it is the token_file". */
   readonly secretFiles?: readonly SecretFile[];

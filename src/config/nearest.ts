@@ -19,13 +19,13 @@ export function nearest(name: string, known: Iterable<string>): string | undefin
   return best;
 }
 
-/** What to write in place of an unknown name on the command line. */
+/** Suggests a name for an unknown one on the command line. */
 export function suggest(name: string, known: readonly string[]): string {
   const near = nearest(name, known);
   return near === undefined ? `there are: ${known.join(', ')}` : `did you mean "${near}"?`;
 }
 
-/** The same in a configuration, where names stand in backticks. `all` introduces the names. */
+/** The same in a configuration, where names are in backticks. `all` introduces the names. */
 export function suggestKey(name: string, known: Iterable<string>, all = 'known:'): string {
   const names = [...known];
   const near = nearest(name, names);

@@ -1,20 +1,23 @@
-/** What stands in a file as a message may show it: on one line, cut where it is long, nothing that a terminal obeys. */
+/** Quotes the text of a file for a message: on one line, cut if long, without characters that control a terminal. */
 
 const MAX_SHOWN = 60;
 
 /** Control and formatting characters, line and paragraph separators, halves of characters. */
 const OBEYED = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
 
-/** What a terminal obeys (line breaks, escape sequences, reversed writing) as `\u001b`: for whatever others have written, on one line. */
+/**
+ * Escapes characters that control a terminal (line breaks, escape sequences, reversed writing) as `\u001b`: for any foreign text, on one
+ * line.
+ */
 export function printable(text: string): string {
-  // A character of two halves is written as both, as JSON does: what was JSON stays that.
+  // A character of two halves is written as both, as JSON does, so that JSON stays JSON.
   return text.replaceAll(OBEYED, (character) => character.split('').map(escapeUnit).join(''));
 }
 
-/** What ASCII has of these is escaped in JSON already, or is a line break or a colour of ours. */
+/** Those of ASCII are escaped in JSON already, or are our own line breaks and colours. */
 const OBEYED_BEYOND_ASCII = /(?![\0-\x7e])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
 
-/** The same of JSON, which says what it said. */
+/** The same for JSON, whose meaning stays. */
 export function printableJson(json: string): string {
   return json.replaceAll(OBEYED_BEYOND_ASCII, (character) => character.split('').map(escapeUnit).join(''));
 }
@@ -34,7 +37,7 @@ export function quote(value: unknown, maxShown = MAX_SHOWN): string {
   return printable(shown.length > maxShown ? `${shown.slice(0, maxShown)}…` : shown);
 }
 
-/** Of an address, up to the last `@`: a password may hold one, and in an address that is no address, anything. */
+/** Hides up to the last `@` of an address: a password may hold one, and an invalid address anything. */
 function hideUser(word: string): string {
   const [from, to] = [word.indexOf('://'), word.lastIndexOf('@')];
   return from < 0 || to < from ? word : `${word.slice(0, from)}://(hidden)${word.slice(to)}`;

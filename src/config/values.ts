@@ -1,6 +1,6 @@
 /** Forms of values that kinds of keys make. */
 
-/** What shapes events. `path` names its place in the file. `onError`: undefined leaves it to what the transform does. */
+/** A transform of events. `path` names its place in the file. `onError`: undefined leaves it to what the transform does. */
 export type TransformConfig = {
   readonly path: string;
   readonly onError: 'keep' | 'dead_letter' | 'drop' | undefined;

@@ -26,25 +26,25 @@ export interface Region {
 }
 
 /**
- * What a source says its events look like. One object per file or listener, made once and kept: compiled templates are
+ * The shape of a source's events. One object per file or listener, made once and kept: compiled templates are
  * cached by its identity.
  *
  * - `auto`: a line that is a JSON object passes through, any other becomes `{"message": line}`.
- * - `json`: the same, but a line that is no JSON object also gets a `parse_error`.
+ * - `json`: the same, but a line that is not a JSON object also gets a `parse_error`.
  * - `text`: every line becomes `{"message": line}`.
  * - `events`: every line is a whole event that the source made, valid JSON with everything in it: it is copied. No fields are added.
  */
 export interface EventShape {
   readonly format: 'auto' | 'json' | 'text' | 'events';
-  /** What else shapes the events, before they come as lines: charset, joining, a format with a parser. Part of their digest. */
+  /** Options that shape the events before they come as lines: charset, joining, a format with a parser. Part of their digest. */
   readonly shaping?: string;
   /** Added to wrapped lines only: `host`, `file`. */
   readonly wrapFields: Readonly<Record<string, JsonValue>>;
   /** Added to every event, never over a key of its own. Wins over a wrap field of the same name. */
   readonly fields: Readonly<Record<string, JsonValue>>;
   /**
-   * Where an event's text may hold a JSON object: in any line of it, where absent; behind the head of a CRI line; as a syslog message, by its `parse_json`.
-   * `none`: what looks like an object is plain text.
+   * Where an event's text may hold a JSON object. Absent: in any line of it; else after the head of a CRI line, or as a syslog message, by
+   * its `parse_json`. `none`: text that looks like an object is plain text.
    */
   readonly objects?: 'none' | 'cri' | 'cee' | 'all' | 'fields';
   /** Events that bring no `_time` get the time that they carry themselves; absent: that of the read. */
@@ -55,7 +55,7 @@ export interface EventShape {
 export interface EventTimes {
   /** IANA name; of times that name none. */
   readonly zone: string;
-  /** Of objects, the keys whose value is a time, in the order in which they are tried; then `message`, where that may begin with one. */
+  /** In objects: the keys whose value is a time, in the order in which they are tried; then `message`, if it may begin with one. */
   readonly keys: readonly string[];
   readonly messageLeads: boolean;
 }
@@ -80,14 +80,14 @@ export interface Block {
   readonly offset: number;
   /** Wall clock of the read, milliseconds: `_time` of lines that bring none. */
   readonly readAtMs: number;
-  /** The header in force before the block, where its events depend on one that stands elsewhere. */
+  /** The header in force before the block, if its events depend on an earlier one. */
   readonly header?: string;
   /** Content sum of the stream's bytes, where the source has computed it already. */
   readonly sum?: number;
   /**
-   * Set when the window holds one event that stands for another number of stream bytes: an unfinished last line (a
-   * newline was added), or a line over `max_event_bytes`. The event then covers `[offset, offset + length)` of the
-   * stream, whose bytes have this content sum, and always ends its span.
+   * Set when the window holds one event of another number of stream bytes: an unfinished last line (a newline was added), or a line over
+   * `max_event_bytes`. The event then covers `[offset, offset + length)` of the stream, whose bytes have this content sum, and always ends
+   * its span.
    */
   readonly single?: {
     readonly length: number;
@@ -108,8 +108,8 @@ export interface Block {
   /** Where in the window each event ends, when that is not at each newline: joined lines. The last entry is `end`. */
   readonly ends?: Uint32Array;
   /**
-   * Beside `ends`, of a source whose positions do not count the window's bytes: the position behind each event, above the one before.
-   * Absent: behind each byte of the stream it is one more.
+   * Comes with `ends`, from a source whose positions do not count the window's bytes: the position after each event, above the one before.
+   * Absent: the position grows by one for each byte of the stream.
    */
   readonly positions?: readonly number[];
   /**
@@ -122,26 +122,26 @@ export interface Block {
     /** For each of `ends`, how many of these bytes are used up by then. The last is all of them. */
     readonly used: Uint32Array;
   };
-  /** Beside `made`: lines of other events may stand between those of an event. */
+  /** Comes with `made`: lines of several events may interleave. */
   readonly groups?: BlockGroups;
 }
 
-/** An event that begins before a position and has lines behind it: a hash of its key, and where it takes no more lines. */
+/** An event that begins before a position and has lines after it: a hash of its key, and where it takes no more lines. */
 export type EarlierGroup = readonly [key: string, until: number];
 
 /**
- * Of a position between two interleaved events, of a source with `group`: an event owns the bytes up to the first byte of the next one, but lines of it may
- * stand behind these. Without this state, reading from the position again would make other events.
+ * State at a position between two interleaved events, of a source with `group`: an event owns the bytes up to the first byte of the next
+ * one, but may have lines after these. Without this state, reading from the position again would make other events.
  */
 export interface Behind {
-  /** Where the last event before the position was closed: nothing behind the position was closed before that. */
+  /** Where the last event before the position was closed: nothing after the position was closed before that. */
   readonly gate: number;
   /** Content sum of the bytes from the position to the gate. */
   readonly sum: number;
   readonly earlier: readonly EarlierGroup[];
 }
 
-/** Of a span: the same bytes give the same events by it. */
+/** The groups of a span, by which the same bytes give the same events. */
 export interface SpanGroups {
   /** At the span's beginning. */
   readonly before: readonly EarlierGroup[];
@@ -151,7 +151,7 @@ export interface SpanGroups {
   readonly after: Behind;
 }
 
-/** Of a block. */
+/** The groups of a block. */
 export interface BlockGroups {
   readonly before: readonly EarlierGroup[];
   /** For each of the block's `ends`, where its event takes no more lines; -1 for an empty line, which is no event. */
@@ -187,7 +187,7 @@ export interface Lane {
    * waiting (shutdown): the last `leftBytes` of the window's bytes were not accepted, all before them were.
    */
   accept(block: Block): Promise<void>;
-  /** Nothing more is there to be offered now: what was taken need not wait for it. */
+  /** The source has no more to offer now: events taken need not wait for it. */
   rest?(): void;
 }
 
@@ -210,6 +210,6 @@ export interface Span {
   readonly tail: Tail;
   /** When its bytes were read, ascending: the same times give the same events. Absent where they cannot be read again. */
   readonly reads?: readonly ReadTime[] | undefined;
-  /** Set where lines of other events may stand between those of an event. */
+  /** Set where lines of several events may interleave. */
   readonly groups?: SpanGroups | undefined;
 }

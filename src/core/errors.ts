@@ -1,6 +1,6 @@
 /**
- * The errors that Tailrace declares. Anything else that is thrown is a bug.
- * Text says what was attempted, quotes the value and says what to do; no final full stop.
+ * The errors that Tailrace declares. Any other thrown error is a bug. Text names the attempt, quotes the value and says what to do; no
+ * final full stop.
  */
 
 /** A failure a user can act on: a stable `code`, a message that names the problem and its place, and `fix`, the remedy. */

@@ -16,7 +16,7 @@ export const MAX_COMPONENTS = 200;
 export const MAX_BATCH_BYTES = 10 * 1024 * 1024;
 /** Events of one request as the service takes it. */
 export const MAX_BATCH_EVENTS = 10_000;
-/** Requests of one sink under way at a time. */
+/** Concurrent requests of one sink. */
 export const MAX_CONCURRENCY = 64;
 /** UTF-8 bytes of one string value; over it the event fails. */
 export const SERVICE_STRING_BYTES = 1024 * 1024;

@@ -1,7 +1,4 @@
-/**
- * Shaping as the batcher sees it: events go in as NDJSON, and what is sent of each comes out. How they are shaped is the business of
- * the module `shaping`.
- */
+/** Shaping as the batcher sees it: events go in as NDJSON, and come out as they are to be sent. The module `shaping` decides how. */
 
 /** Events of one block, in order. */
 export interface EventsIn {
@@ -18,7 +15,7 @@ export interface EventsIn {
   readonly cutObjects?: ReadonlySet<number>;
 }
 
-/** What becomes of the parts of an event that are not sent, the worst last. */
+/** Fates of the parts of an event that are not sent, the worst last. */
 export const UNSENT = ['none', 'filtered', 'dropped', 'dead_lettered'] as const;
 export type Unsent = (typeof UNSENT)[number];
 
@@ -33,7 +30,7 @@ export interface Withheld {
   readonly text: string;
 }
 
-/** What shaping made of events: tables by event, and the events that are sent as NDJSON. */
+/** The result of shaping events: tables by event, and the events to send as NDJSON. */
 export interface Shaped {
   /** Valid until the next call. */
   readonly bytes: Buffer;
@@ -49,7 +46,9 @@ export interface Shaped {
   readonly errors: number;
   /** False where the same bytes may fare otherwise the next time, though the shaper is deterministic: a limit of time was exceeded. */
   readonly isRepeatable: boolean;
-  /** Of each event that is sent: the dataset that `to_dataset` names, where it ends in `bytes`, and the number of the event that it comes from. */
+  /**
+   * For each event to send: the dataset that `to_dataset` names, where it ends in `bytes`, and the number of the event that it comes from.
+   */
   readonly routes?: Routes;
 }
 

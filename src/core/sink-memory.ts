@@ -13,7 +13,7 @@ export interface SinkMemory {
   readonly slotBytes: number;
   /** Slots for any batch: at least two, so that one can fill while the other is sent. One more, the reserve, is for what goes to the disk buffer. */
   readonly slots: number;
-  /** Requests that may be under way at a time. Each holds a batch, so they never hold the reserve. */
+  /** Concurrent requests at most. Each holds a batch, so they never hold the reserve. */
   readonly requests: number;
 }
 

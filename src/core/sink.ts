@@ -1,7 +1,7 @@
 /** A sink as the batcher sees it: it sends one request and classifies the answer. It never retries and never waits. */
 
 /**
- * What a request came to beside its events, by the name of a metric that the sink's type declares: added up where that ends in `_total`,
+ * Results of a request besides its events, by the name of a metric that the sink's type declares: added up if the name ends in `_total`,
  * else the last one counts.
  */
 export type Facts = Readonly<Record<string, number>>;
@@ -15,17 +15,17 @@ export interface NamedFailure {
 }
 
 /**
- * The form in which a batch's events are sent and to be read. A batch keeps its form over reloads and in the disk buffer, because its key
- * stands for its events in that form. Plain data, which spool files hold and only the sink's type reads.
+ * The form in which a batch's events are sent and read back. A batch keeps its form over reloads and in the disk buffer, because its key
+ * identifies its events in that form. Plain data, which spool files hold and only the sink's type reads.
  */
 export type BodyForm = object;
 
 /** How one type of sink writes bodies that are not NDJSON. */
 export interface BodyForms<Config, Form extends BodyForm = BodyForm> {
   formOf(config: Config): Form;
-  /** Text that differs when the same events would be stored differently: a part of what a batch's key stands for. For plain NDJSON it is `ndjson`. */
+  /** Text that differs when the same events would be stored differently: a part of a batch's key. For plain NDJSON it is `ndjson`. */
   nameOf(form: Form): string;
-  /** What turns NDJSON (every line ends in a newline) into a body before compression; undefined sends it as it is. Pure. */
+  /** Encodes NDJSON (every line ends in a newline) as a body before compression; undefined sends it as it is. Pure. */
   encoderOf(form: Form): ((ndjson: Buffer) => Uint8Array) | undefined;
 }
 
@@ -96,7 +96,7 @@ export interface SendResult {
 
 export interface Sink {
   readonly id: string;
-  /** Where its requests go, and the way there, for what is known of that; never shown. */
+  /** The address of its requests, as far as it is known; never shown. */
   readonly address?: string | undefined;
   /** Sends once. Rejects only when `signal` aborts. */
   send(parcel: Parcel, signal: AbortSignal): Promise<SendResult>;

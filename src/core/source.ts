@@ -1,4 +1,4 @@
-/** What a source is to the agent. */
+/** A source as the agent sees it. */
 import type { Lane, Region, Span } from './block.ts';
 import type { Clock } from './time/clock.ts';
 import type { Log } from './log.ts';
@@ -41,7 +41,7 @@ export interface SourceStats {
   missedChanges?: number;
   /** Rotations between two scans, which may have deleted files unseen; absent where nothing rotates. */
   missedRotations?: number;
-  /** What was left out for safety, each once: symbolic links that were not followed. Absent where there are no files. */
+  /** Paths refused for safety, each counted once: symbolic links that were not followed. Absent for sources without files. */
   readonly refused?: { links: number };
   /** Events that took a path with an object or string per event. */
   slowPathEvents: number;
@@ -80,7 +80,7 @@ export interface Source {
    * or `stop` was called. Expected trouble is handled and logged inside; a rejection is a bug.
    */
   run(): Promise<void>;
-  /** Stops reading, closes what is open. Resolves once no `accept` is under way. Idempotent. */
+  /** Stops reading and closes its files. Resolves once no `accept` is pending. Idempotent. */
   stop(): Promise<void>;
   /**
    * Only where bytes can be read again (files): offers the blocks of exactly the span's range to the lane, so that a
@@ -91,19 +91,19 @@ export interface Source {
   reread?(span: Span, lane: Lane, continued?: readonly Span[]): Promise<number>;
   /** Names a step of its own work that is past its deadline; undefined while all of it makes progress. Waiting for a sink is no such step. */
   overdue?(): string | undefined;
-  /** Why a path is or is not read, where, and how far behind. */
+  /** Why a path is or is not read, where, and its lag. */
   explain?(path: string): object;
-  /** The files that it knows, at most `limit` of them: first those in trouble or behind. */
+  /** The files that it knows, at most `limit` of them: first those in trouble or lagging. */
   listFiles?(limit: number): { readonly total: number; readonly files: readonly ListedFile[] };
   /** True for a path that the source's patterns lead to, whether or not something is there, and for one that it reads. */
   reaches?(path: string): boolean;
-  /** What it leaves out for safety now, by the path that its patterns lead to. */
+  /** Paths that it refuses for safety now, by the path that its patterns lead to. */
   readonly refused?: ReadonlyMap<string, RefusedPath>;
   /** Beside `reread`: the span's bytes as they are in the file, undefined when they are gone or more than 16 MiB. */
   readSpan?(span: Pick<Span, 'stream' | 'from' | 'to'>): Promise<Buffer | undefined>;
 }
 
-/** What becomes of bytes that cannot be read again from now on: their file was deleted. */
+/** Saves bytes that cannot be read again from now on: their file was deleted. */
 export interface Rescue {
   /** Keeps the stream's held events, and those offered from now on, in the disk buffer. */
   keep(stream: string): void;
@@ -117,11 +117,11 @@ export interface Rescue {
   readonly isFull: boolean;
 }
 
-/** Files that no source reads as logs: the secrets of the configuration, and what is in the data folder. */
+/** Files that no source reads as logs: the secrets of the configuration, and the files of the data folder. */
 export interface PrivateFiles {
   /** Looks again at what there is, unless that was a moment ago; `isOpening`: at the secrets in any case. */
   refresh(isOpening?: boolean): void;
-  /** What the file is, as in "it is …"; undefined for one that may be read. */
+  /** The kind of the file, as in "it is …"; undefined for one that may be read. */
   whatIs(file: PrivateFile): string | undefined;
 }
 
@@ -132,7 +132,7 @@ export interface PrivateFile {
   readonly bornMs: number;
 }
 
-/** What a source is given. */
+/** The context that a source gets. */
 export interface SourceContext {
   readonly lane: Lane;
   readonly streams: StreamStore;
@@ -143,7 +143,7 @@ export interface SourceContext {
   readonly rescue?: Rescue;
   /** Reserves kernel memory for a window; called when the source is made. */
   readonly reserve: (bytes: number) => Region;
-  /** Absent where there are none, as in tests. */
+  /** Absent in tests without such files. */
   readonly privateFiles?: PrivateFiles | undefined;
   /** `run --once`: read what exists now to its end, then return. */
   readonly once: boolean;

@@ -21,7 +21,7 @@ export interface FileIdentity {
   readonly beginsInLine?: boolean;
   /** Its read part ends inside a line. */
   readonly endsInLine?: boolean;
-  /** Headers that stand in its text, ascending, the last ones. */
+  /** The last headers in its text, ascending. */
   readonly headers?: readonly SavedHeader[];
 }
 
@@ -61,9 +61,9 @@ export interface StreamRecord {
   readonly contentSum: number | undefined;
   /** The same for places before `resumeAt`, ascending; absent where none is known. */
   readonly contentPoints?: readonly ContentPoint[];
-  /** Of `resumeAt`, where lines of earlier events may stand behind it. */
+  /** State at `resumeAt`, if lines of earlier events may follow it. */
   readonly behind?: Behind | undefined;
-  /** Where other sinks resume, behind `resumeAt`; absent where none does. */
+  /** Where other sinks resume, after `resumeAt`; absent if none does. */
   readonly cuts?: readonly number[];
   /** Bytes of the file that are known to be this stream's, read or not, when that was last saved; absent where it was not. */
   readonly seenSize?: number;
@@ -103,11 +103,11 @@ export interface StreamStore {
   list(source: string): StreamRecord[];
   /** True when the source ran on this data folder before, even if its streams are forgotten. Absent: ask `list`. */
   hasStarted?(source: string): boolean;
-  /** Writes new streams now, so that a crash does not forget which files were seen. Does nothing when there are none. */
+  /** Writes new streams now, so that a crash does not forget which files were seen. Does nothing without new ones. */
   persist?(): void;
   /**
-   * Nothing of the stream was read yet, and it begins in its file at `startAt`, behind `tail`. `read`: another stream read it up to the last of
-   * these points, which are counted from `startAt`. On disk as a new stream is.
+   * Begins an unread stream at `startAt` of its file, after `tail`. `read`: another stream read it up to the last of these points, which
+   * are counted from `startAt`. Saved as a new stream is.
    */
   begin(stream: string, startAt: number, tail: Tail, read?: readonly ContentPoint[]): void;
   /** Notes a grown fingerprint or a new inode. The path first matched stays. */

@@ -15,14 +15,17 @@ export function subtractSums(whole: number, part: number): number {
   return (whole - part + CONTENT_SUM_MODULUS) % CONTENT_SUM_MODULUS;
 }
 
-/** A place up to which the content sum of a stream is known: by such points a copy is recognised that ends before what was read. */
+/** A place with the content sum of a stream up to it: such points identify a copy that ends before the read position. */
 export interface ContentPoint {
   readonly at: number;
   /** Content sum of the bytes from the stream's beginning to `at`. */
   readonly sum: number;
 }
 
-/** Adds a point behind the others, of which at most `most` (3 or more) are kept: first and last, and between them ever fewer away from the end. */
+/**
+ * Appends a point to the others, of which at most `most` (3 or more) are kept: first and last, and between them ever fewer away from the
+ * end.
+ */
 export function addPoint(points: ContentPoint[], point: ContentPoint, most: number): void {
   points.push(point);
   thinPoints(points, most);

@@ -9,8 +9,8 @@ type Fields = Readonly<Record<string, JsonValue>>;
 type Keys = readonly string[];
 
 /**
- * `object` is what the valid text says, but for values that were changed or removed since; `changed` has the keys that lead to each of
- * them. Of a key that stands there several times the first place counts, the others go.
+ * `object` has the values of the valid text, except for those changed or removed since; `changed` has the keys that lead to each of them.
+ * Of a repeated key the first place counts, the others go.
  */
 export function editJson(text: string, object: Fields, changed: readonly Keys[]): string {
   const members = membersOf(text);
@@ -44,7 +44,7 @@ export interface RawMember {
   readonly json: string;
 }
 
-/** The members of the valid object that the text is, in their order; a key that stands there twice is there twice. */
+/** The members of the valid object in the text, in their order, repeated keys included. */
 export function rawMembers(text: string): RawMember[] {
   const members = membersOf(text);
   const { bytes, keyFrom, keyTo, valueFrom, valueTo } = members;
@@ -54,7 +54,7 @@ export function rawMembers(text: string): RawMember[] {
   }));
 }
 
-/** Valid JSON without line breaks, which stand between its parts alone. */
+/** Valid JSON without line breaks, which occur only between its parts. */
 export const onOneLine = (json: string): string => json.replaceAll(/[\r\n]/g, ' ');
 
 function membersOf(text: string): Members {

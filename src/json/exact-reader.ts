@@ -153,7 +153,7 @@ export function writeExact(value: ExactValue): string {
     .join(',')}}`;
 }
 
-/** An object of the event's, no array and no text that stands for a number. */
+/** An object of the event's, not an array or a number kept as text. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof JsonText);
 }

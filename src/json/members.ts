@@ -17,12 +17,12 @@ const WALK_BYTES = 48;
 
 export class Members {
   bytes: Buffer = Buffer.alloc(0);
-  /** Of the opening brace. */
+  /** Place of the opening brace. */
   from = 0;
-  /** Of the closing brace. */
+  /** Place of the closing brace. */
   close = 0;
   count = 0;
-  /** By member: places of the key's opening quote and behind its closing one, and of the value. */
+  /** By member: places of the key's opening quote and after its closing one, and of the value. */
   readonly keyFrom: number[] = [];
   readonly keyTo: number[] = [];
   readonly valueFrom: number[] = [];
@@ -95,7 +95,7 @@ export function isNull(bytes: Buffer, from: number): boolean {
   return bytes[from] === 0x6e;
 }
 
-/** Where the items of the list stand that begins at `from`. */
+/** The places of the items of the list that begins at `from`. */
 export function itemsOf(bytes: Buffer, from: number): { readonly from: number; readonly to: number }[] {
   const items: { from: number; to: number }[] = [];
   let at = skipSpaces(bytes, from + 1);
@@ -121,7 +121,7 @@ function stringEnd(bytes: Buffer, at: number): number {
     if (byte === QUOTE) return at + 1;
     if (byte === BACKSLASH) at++;
   }
-  // `at` may be behind an escape that began the last step, never inside one.
+  // `at` may be after an escape that began the last step, never inside one.
   for (let from = at; ;) {
     const quote = bytes.indexOf(QUOTE, from);
     let escapes = 0;

@@ -62,7 +62,7 @@ export function parseLongIntegers(text: string, make: (digits: string) => unknow
 
 const printLong = (_key: string, value: unknown): unknown => (typeof value === 'bigint' ? rawNumber(String(value)) : value);
 
-/** JSON text of a value in which `bigint` and infinite numbers may stand. */
+/** JSON text of a value that may hold `bigint` and infinite numbers. */
 export function writeJson(value: unknown): string {
   if (typeof value === 'bigint') return String(value);
   // Events have such numbers, which stay as large.

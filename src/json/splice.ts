@@ -1,16 +1,16 @@
 /**
- * Writes an event anew: members that were not changed are copied with the bytes between them, the others printed. The rule by which
- * every way of shaping writes events, so that all of them agree byte for byte:
+ * Writes an event anew: members that were not changed are copied with the bytes between them, the others printed. By this rule
+ * every way of shaping writes events, so all of them agree byte for byte:
  *
- * - A changed member keeps its key's bytes and its place. Of a key that stands there several times the first place counts and the
+ * - A changed member keeps its key's bytes and its place. Of a repeated key the first place counts and the
  *   others go, unless nothing about it changes.
  * - A removed member goes with the comma and the spaces before it.
- * - New members stand behind the others, before the closing brace.
+ * - New members follow the others, before the closing brace.
  */
 import { ByteWriter } from '../core/bytes/byte-writer.ts';
 import type { Members } from './members.ts';
 
-/** What becomes of a member: it stays as it is, goes, or gets this JSON text as its value. */
+/** The edit of a member: it stays as it is, goes, or gets this JSON text as its value. */
 export type Edit = 'keep' | 'remove' | { readonly json: string };
 
 const OPEN = 0x7b;
@@ -43,7 +43,7 @@ export function writeSpliced(out: ByteWriter, members: Members, edits: readonly 
   const { bytes, keyFrom, valueFrom, valueTo, count, close } = members;
   out.byte(OPEN);
   let isEmpty = true;
-  /** Where that begins which is copied next, in one piece for neighbours that stay; negative behind a member that goes. */
+  /** The start of the next copy, which takes neighbours that stay in one piece; negative after a removed member. */
   let from = -1;
   for (let n = 0; n < count; n++) {
     const edit = edits[n]!;

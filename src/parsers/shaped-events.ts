@@ -15,7 +15,7 @@ import { convertTypes, type ReadTime, type ValueType } from './values/typed-valu
 export interface TimeStep {
   /** Where the configuration names it. */
   readonly field: string | undefined;
-  /** What becomes of a `_time` of the format's own: a named group, a column, the time of an access log. */
+  /** The fate of a `_time` of the format's own: a named group, a column, the time of an access log. */
   readonly own: 'keep' | 'read' | 'drop';
   /** Tried where there is no `field`. */
   readonly keys: readonly string[];
@@ -31,7 +31,7 @@ export interface TimeStep {
 export interface ShapeSteps {
   readonly time: TimeStep | undefined;
   readonly types: readonly (readonly [name: string, type: ValueType])[];
-  /** Of values of the type `datetime`. */
+  /** Reads values of the type `datetime`. */
   readonly readTime: ReadTime;
   /** JSON in messages becomes fields, but for keys that others give an event; undefined where it is left alone. */
   readonly isTaken: ((key: string) => boolean) | undefined;
@@ -70,7 +70,7 @@ export function createLineParser(format: FormatParser | undefined, steps: ShapeS
     return { ...withoutTime(event), time_error: found.error };
   };
   const readsTimes = types.some(([, type]) => type === 'datetime');
-  /** A JSON line keeps its bytes, but for what its types and its time say; undefined where it is none. */
+  /** A JSON line keeps its bytes, except for its typed values and its time; undefined for other lines. */
   const shapedLine = (text: string, readAtMs: number): string | undefined => {
     // A count of nanoseconds has more digits than a number holds.
     const event = parseLine(text, readsTimes && mayRound(text) ? parseExactly : undefined);
@@ -147,7 +147,7 @@ function scalarText(value: JsonValue): string | undefined {
   return isRawNumber(value) ? value.rawJSON : typeof value === 'object' ? undefined : String(value);
 }
 
-/** The object's own bytes, with what was added behind them. */
+/** The object's own bytes, with the added members after them. */
 function withAdded(text: string, before: EventFields, after: EventFields): string {
   const added = Object.entries(after).filter(([key]) => !Object.hasOwn(before, key));
   if (added.length === 0) return text;
@@ -156,7 +156,7 @@ function withAdded(text: string, before: EventFields, after: EventFields): strin
   return `${text.slice(0, end)}${Object.keys(before).length === 0 ? '' : ','}${members}}`;
 }
 
-/** Of a line that an object begins. */
+/** Parses a line that begins with an object. */
 const parseLine = (text: string, parse?: (text: string) => unknown): EventFields | undefined =>
   /^[ \t\r]*\{/.test(text) ? parseObject(text, parse) : undefined;
 
@@ -174,7 +174,7 @@ function isBehindObject({ message }: EventFields, found: string): boolean {
   return typeof message === 'string' && hasObjectLine(message.trim().slice(0, -found.length));
 }
 
-/** The object's text with the members of the found one behind its own, but for keys that it has, or that others give it. */
+/** The object's text with the members of the found one appended, but for keys that it has, or that others give it. */
 function withMembers(text: string, event: EventFields, found: string, isTaken: (key: string) => boolean): string {
   const added = rawMembers(found).filter(({ name }) => !Object.hasOwn(event, name) && !isTaken(name));
   if (added.length === 0) return text;

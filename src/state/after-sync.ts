@@ -8,7 +8,7 @@ export class AfterSync {
   /** Waits for a save first. */
   #unsaved: (() => void)[] = [];
   #waiting: (() => void)[] = [];
-  /** Waits for the sync that is under way. */
+  /** Callbacks that wait for the current sync. */
   #syncing: (() => void)[] = [];
 
   /** `failed` is called when the disk refused; the work then waits for the next save. */

@@ -23,7 +23,7 @@ function openNew(path: string, mode: number): Promise<number> {
   return new Promise((resolve, reject) => open(path, 'wx', mode, (error, fd) => (error ? reject(error) : resolve(fd))));
 }
 
-/** Writes all of the parts, one behind the other. */
+/** Writes all of the parts in order. */
 export async function writeAll(fd: number, parts: readonly Uint8Array[]): Promise<void> {
   for (let left = parts; left.length > 0;) left = without(left, await write(fd, left));
 }

@@ -13,7 +13,7 @@ export interface FormerSecret {
   readonly bornMs: number;
 }
 
-/** Empty where there are none, or none that can be read. */
+/** Empty if the file is missing or unreadable. */
 export function readFormerSecrets(folder: string): readonly FormerSecret[] {
   try {
     const secrets: unknown = JSON.parse(readFileSync(join(folder, NAME), 'utf8'));

@@ -9,7 +9,7 @@ import { writeDurably } from './descriptors.ts';
 
 const NAME = 'instance';
 
-/** Empty where there is none, or a broken one. Throws `E_STATE` when it cannot be read now: that must not make sources look new. */
+/** Empty if the file is missing or broken. Throws `E_STATE` when it cannot be read now: that must not make sources look new. */
 export function readInstance(folder: string): ReadonlySet<string> {
   const file = join(folder, NAME);
   let text: string;

@@ -34,7 +34,7 @@ export function makeFolder(path: string, mode = 0o750): void {
   giveToOwner(path);
 }
 
-/** Opens a new file for writing; what has its name, such as the rest of a write that a kill cut off, is removed. */
+/** Opens a new file for writing; removes one of its name, such as the rest of a write that a kill cut off. */
 export function createFile(path: string, mode = 0o640): number {
   let fd: number;
   try {
@@ -96,7 +96,7 @@ export function refuseForeignFolder(folder: string, args: readonly string[] = pr
   );
 }
 
-/** What to type after a refusal for lack of rights in the data folder: the command as its owner; or for one `file` in it, who gives it back. */
+/** The fix after a refusal for lack of rights in the data folder: the command as its owner; or for one `file` in it, who gives it back. */
 export function ownerFix(folder: string, file?: string, args: readonly string[] = process.argv.slice(2)): string {
   const uid = ownerOf(folder);
   if (uid === process.geteuid?.()) {

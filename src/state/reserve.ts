@@ -1,7 +1,7 @@
 /**
- * Reserves disk space for checkpoints while there is enough, so that a full disk stops neither saving nor delivery. The reserve is part
- * of the database's files: free pages of `state.db`, and a write-ahead log of its greatest length. SQLite rewrites the log from its start
- * after each checkpoint, and ignores bytes behind the last frame.
+ * Reserves disk space for checkpoints while there is enough, so that a full disk stops neither saving nor delivery. The reserve is part of
+ * the database's files: free pages of `state.db`, and a write-ahead log of its greatest length. SQLite rewrites the log from its start
+ * after each checkpoint, and ignores bytes after the last frame.
  */
 import { closeSync, constants, fstatSync, openSync, statfsSync, writeSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
@@ -38,7 +38,7 @@ export function reserve(database: DatabaseSync, file: string, log: Log): void {
 function keepPages(database: DatabaseSync): void {
   const pageSize = numberOf(database, 'page_size');
   if (numberOf(database, 'freelist_count') * pageSize >= PAGES_BYTES / 2) return;
-  // Only pages written once take disk space. A process killed in between leaves the table behind.
+  // Only pages written once take disk space. A process killed in between leaves the table in place.
   database.exec(
     `drop table if exists reserve; create table reserve (bytes blob) strict; insert into reserve values (zeroblob(${PAGES_BYTES}))`,
   );

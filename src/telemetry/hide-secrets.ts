@@ -4,7 +4,7 @@ import { HIDDEN } from '../core/text/hide-secrets.ts';
 const SECRET_NAME = /token|secret|password|passwd|credential|authorization|api_?key|private/i;
 const USER_IN_ADDRESS = /:\/\/[^\s/@"]+@/g;
 
-/** The path of a file that holds a secret, and a variable that does, are none themselves. */
+/** The path of a secret's file, or a secret's variable, is not a secret. */
 const NAMES_A_SECRET = /_file$/;
 const VARIABLE = /^\$\{[A-Za-z_][A-Za-z0-9_]*\}$/;
 

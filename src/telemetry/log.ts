@@ -1,6 +1,4 @@
-/**
- * The log: pino behind core/log. On a terminal it is readable lines, otherwise JSON, one object a line; always on stderr.
- */
+/** The log: pino, by the interface of core/log. On a terminal it is readable lines, otherwise JSON, one object a line; always on stderr. */
 import { pino, type Logger } from 'pino';
 import { printable, printableLines } from '../config/quote.ts';
 import type { Log } from '../core/log.ts';
@@ -27,7 +25,7 @@ export async function createLog(options: LogOptions): Promise<LevelLog> {
   };
   if (!readable) {
     const stderr = pino.destination({ fd: 2, sync: true });
-    // What a terminal obeys may only stand in the texts of a line of JSON, where it has another spelling.
+    // Characters that control a terminal occur only in the texts of a line of JSON, which can spell them otherwise.
     return adapt(pino(settings, { write: (line) => void stderr.write(printableLines(line)) }));
   }
   const { default: pretty } = await import('pino-pretty');
@@ -41,7 +39,7 @@ export async function createLog(options: LogOptions): Promise<LevelLog> {
   return adapt(pino(settings, stream), printableTexts);
 }
 
-/** `clean`: applied to what is logged. */
+/** `clean`: applied to each log entry. */
 function adapt(logger: Logger, clean: <T>(value: T) => T = (value) => value): LevelLog {
   const write = (level: 'debug' | 'info' | 'warn' | 'error') => (fields: object, message: string) => {
     if (logger.isLevelEnabled(level)) logger[level](clean(fields), clean(message));

@@ -4,7 +4,7 @@ import type { Observed, ObservedSink, ObservedSource } from './observed.ts';
 
 type Labels = Readonly<Record<string, string>>;
 type Sample = readonly [labels: Labels, value: number];
-/** One number, or one for each set of further labels; undefined where there is none. */
+/** One number, or one for each set of further labels; undefined for none. */
 type Value = number | undefined | readonly Sample[];
 type Row<Of> = readonly [name: string, help: string, value: (of: Of) => Value];
 

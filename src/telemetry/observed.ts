@@ -1,4 +1,4 @@
-/** What telemetry reads at a scrape: plain numbers that the modules keep; nothing is computed per event. */
+/** Numbers that telemetry reads at a scrape: the modules keep them; nothing is computed per event. */
 import type { RefusedPath, SourceStats } from '../core/source.ts';
 
 /** Why a source reads no more for the moment. */
@@ -35,7 +35,7 @@ export interface ObservedSource {
   readonly waiting?: Waiting | undefined;
   /** A step of its own work that is past its deadline. */
   readonly overdue?: string | undefined;
-  /** What it leaves out for safety now. */
+  /** Paths that it refuses for safety now. */
   readonly refused?: RefusedPaths | undefined;
 }
 
@@ -52,16 +52,16 @@ export interface ObservedSink {
   /** By dataset. */
   readonly stored: ReadonlyMap<string, number>;
   readonly failed: ReadonlyMap<string, number>;
-  /** What its answers told beside that, by metric. */
+  /** Other facts in its answers, by metric. */
   readonly facts: ReadonlyMap<string, number>;
   /** Wall clock of the last answer that stored events, milliseconds. */
   readonly lastStoredMs: number | undefined;
-  /** Of the last request: its HTTP status, or `none`, and the wall clock in milliseconds. */
+  /** The last request's HTTP status, or `none`, and the wall clock in milliseconds. */
   readonly lastAnswer: { readonly status: string; readonly atMs: number } | undefined;
-  /** Of the requests that were answered. */
+  /** Sum and count over the requests that were answered. */
   readonly requestSeconds: { readonly sum: number; readonly count: number };
   readonly memoryBytes: number;
-  /** Of events in that memory, as they were read. */
+  /** Bytes, as read, of the events in that memory. */
   readonly queuedBytes: number;
   readonly diskBytes: number;
   /** The most that both may be. */
@@ -103,7 +103,7 @@ export interface ConfigReloads {
 }
 
 export interface Observed {
-  /** What each metric of the sinks' `facts` counts. */
+  /** The unit that each metric of the sinks' `facts` counts. */
   readonly facts: Readonly<Record<string, string>>;
   /** The configuration in force. */
   readonly config: {

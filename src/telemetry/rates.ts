@@ -5,7 +5,7 @@ export interface Rates {
   /** Events a second, by source and by sink; empty before two records. */
   readonly sources: ReadonlyMap<string, number>;
   readonly sinks: ReadonlyMap<string, number>;
-  /** Mean time of an answered request between the two records or, where there was none, of all. */
+  /** Mean time of the requests answered between the two records, or else of all. */
   readonly requestMs: ReadonlyMap<string, number>;
 }
 

@@ -17,7 +17,7 @@ export interface TelemetryOptions {
   observe(): Observed;
   /** The message while the event loop stalled for long within the last minute. */
   stalled(): string | undefined;
-  /** What the status page shows beside numbers; undefined where there is no page. */
+  /** The status page's data besides numbers; undefined without a page. */
   readonly page?: PageSource | undefined;
   /** Milliseconds of a clock that never goes back. */
   readonly now?: () => number;

@@ -7,7 +7,7 @@ export interface PresetFit {
   readonly lines: number;
   /** Fields of all events together: of presets that fit alike, the one that reads more. */
   readonly fields: number;
-  /** Of the fields. */
+  /** Names of the fields. */
   readonly names: ReadonlySet<string>;
 }
 
@@ -89,7 +89,7 @@ function linesOf(events: readonly TriedEvent[], preset: string, hasTime: readonl
   return { begun, joined };
 }
 
-/** What counts for little by itself, and is taken where other lines of the file tell more: a level alone, a message behind a time. */
+/** Weak evidence, which counts only if other lines of the file give more: a level alone, a message after a time. */
 interface Trust {
   readonly levels: boolean;
   readonly messages: boolean;
@@ -98,14 +98,14 @@ interface Trust {
 /** Parsed into fields of its own, with its time unless it carries none. */
 function fits({ event, text, hasOwnTime }: TriedEvent, preset: string, carriesTime: boolean, trust: Trust): boolean {
   const fields = fieldsOf(event);
-  // Of lines of JSON their keys tell more.
+  // For lines of JSON their keys are better evidence.
   if (event['parse_error'] !== undefined || event['time_error'] !== undefined || text.startsWith('{')) return false;
   if (preset === PAIRS) return isPairs(event, fields);
   if (hasOwnTime) return fields.length > 0 || (trust.messages && event['message'] !== text);
   return !carriesTime && trust.levels && event['level'] !== undefined;
 }
 
-/** Keys that are words, and more with a value than without; auditd and CEF have pairs behind a head of their own. */
+/** Keys that are words, and more with a value than without; auditd and CEF have pairs after a head of their own. */
 function isPairs(event: Readonly<Record<string, unknown>>, fields: readonly string[]): boolean {
   const words = fields.filter((key) => /^[A-Za-z_@][\w.@/-]*$/.test(key));
   const bare = fields.filter((key) => event[key] === true);

@@ -4,7 +4,7 @@ import { datedName } from '../../sources/file/scan/rotated-names.ts';
 import { findSharedPath } from '../../sources/file/shared-path.ts';
 
 export interface FileGroup {
-  /** The path's parts, as they stand in the glob. */
+  /** The path's parts, as in the glob. */
   readonly parts: readonly string[];
   readonly files: readonly string[];
 }
@@ -90,7 +90,7 @@ export function separate(sources: readonly SourceFiles[]): Patterns[] {
   return found;
 }
 
-/** What the file of that name is called once it is rotated by date or number. */
+/** Names of the file once it is rotated by date or number. */
 function datedForms(glob: string): string[] {
   const dot = glob.lastIndexOf('.');
   if (!compileInclude(glob).isLiteral) return [];

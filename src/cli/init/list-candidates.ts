@@ -29,7 +29,7 @@ export interface Candidates {
   readonly open: Open;
 }
 
-/** Of the machine, where no path is given. Container folders come first: the links elsewhere lead to them. */
+/** Searched when no path is given. Container folders come first: the links elsewhere lead to them. */
 const PLACES = ['/var/log/pods', '/var/lib/docker/containers', '/var/log', '/opt', '/srv'];
 
 /** Throws `UsageError` for a missing path. */

@@ -29,7 +29,7 @@ export interface LogFile {
   readonly path: string;
   readonly size: number;
   readonly mtimeMs: number;
-  /** Whole lines at its beginning, and at its end where that lies behind them. In UTF-8, also those of UTF-16 with a mark. */
+  /** Whole lines at its beginning, and at its end if that is after them. In UTF-8, also for files of UTF-16 with a mark. */
   readonly head: Buffer;
   readonly tail: Buffer;
 }

@@ -27,7 +27,7 @@ export interface PlannedSource {
   readonly bytes: number;
   /** Files that were not changed for a week. */
   readonly oldFiles: number;
-  /** Files that stand for the others, to show events of. */
+  /** Files whose events are shown for all of them. */
   readonly samples: readonly string[];
   readonly why: string;
 }

@@ -10,7 +10,7 @@ const FAR_ZONE = 'Pacific/Kiritimati';
 
 /** A choice that `init` made, and why. */
 export interface Choice {
-  /** `preset: nginx-access`, as it stands in a configuration. */
+  /** `preset: nginx-access`, as in a configuration. */
   readonly entry: string;
   readonly reason: string;
 }
@@ -21,7 +21,7 @@ export interface RecognisedTime {
   readonly remarks: readonly string[];
 }
 
-/** `keys` are what was chosen so far. */
+/** `keys` are those chosen so far. */
 export async function recogniseTime(file: LogFile, keys: string, trials: Trials): Promise<RecognisedTime> {
   const inUtc = await trials.run(`${keys}, time: {timezone: UTC}`, file.path, file.head);
   const own = inUtc.filter(({ hasOwnTime }) => hasOwnTime).length;

@@ -18,7 +18,7 @@ export interface Recognised {
   readonly remarks: readonly string[];
 }
 
-/** Of presets that fit alike and read as much, the first is taken. Those of JSON are told by keys. */
+/** Of presets that fit alike and read as much, the first is taken. Keys decide among those of JSON. */
 const FIRST = [
   'nginx-access',
   'nginx-error',
@@ -123,7 +123,7 @@ function presetFor({ name, names }: PresetFit, path: string): string {
   return name;
 }
 
-/** How programs begin a line with a time, as the pattern of a first line: the forms of the kernel, at once or behind a level. */
+/** How programs begin a line with a time, as the pattern of a first line: the forms of the kernel, at once or after a level. */
 const TIMES = [String.raw`^\[?`, String.raw`^(?:\[?[A-Z]{3,8}\]?:? )\[?`].flatMap((head) =>
   [...new Set(TIME_FORMS.map(beginningPattern))].map((pattern) => head + pattern),
 );
@@ -167,7 +167,7 @@ const NAME = /^[A-Za-z_][\w .()/#%-]{0,63}$/;
 const LEAST_COLUMNS = 3;
 const LEAST_RECORDS = 2;
 
-/** No choices where it is none. */
+/** No choices for other files. */
 async function recogniseCsv({ path, head }: LogFile, trials: Trials): Promise<readonly Choice[]> {
   const [header = ''] = head
     .toString('utf8')

@@ -1,4 +1,4 @@
-/** What `init` found, for people and as JSON; and the questions that a terminal is asked. */
+/** Shows the findings of `init`, for people and as JSON; and asks the questions on a terminal. */
 import { createInterface, type Interface } from 'node:readline/promises';
 import { Readable } from 'node:stream';
 import { Previewer } from '../../agent/preview/previewer.ts';

@@ -1,4 +1,4 @@
-/** The configuration of planned sources as commented YAML: the reason stands beside each choice. Pure. */
+/** Writes the configuration of planned sources as commented YAML, with the reason beside each choice. Pure. */
 import type { Proposal } from '../../sources/common/source-type.ts';
 import { version } from '../../core/version.ts';
 import type { PlannedSource } from './plan.ts';

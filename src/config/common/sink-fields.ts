@@ -63,7 +63,7 @@ export const bufferField = (doc: string) => field(group(bufferTable), { default:
 
 type BatchLimits = { readonly [K in keyof Values<typeof batchTable>]: NonNullable<Values<typeof batchTable>[K]> };
 
-/** What the agent needs to know of a sink of any type: which events it takes, and how they are batched, kept and sent. */
+/** Settings of any sink that the agent needs: which events it takes, and how they are batched, kept and sent. */
 export interface SinkSettings {
   readonly dataset: string;
   /** The key of JSON events that holds their time for the service. */

@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import type { Environment } from '../yaml/expand.ts';
 import type { Wrong } from '../config-error.ts';
 
-/** The proxy's address in one spelling, or what is wrong with it. */
+/** The proxy's address in one spelling, or its fault. */
 export function parseProxy(written: string): { readonly value: string } | Wrong {
   const fix = 'write it as `http://host:port` or `http://user:password@host:port`';
   // `proxy:3128` is how many write it in the environment.

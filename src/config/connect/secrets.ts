@@ -5,8 +5,8 @@ import type { Secret } from '../values.ts';
 import { readSmallFile, stampOf } from './small-file.ts';
 
 /**
- * The token itself: visible ASCII, one trailing line break of a file removed. Throws `TailraceError` `E_SECRET_EMPTY`
- * when there is none yet, `E_SECRET` when the file cannot be read or holds anything else.
+ * The token itself: visible ASCII, one trailing line break of a file removed. Throws `TailraceError` `E_SECRET_EMPTY` while the file is
+ * empty or missing, `E_SECRET` when it cannot be read or holds anything else.
  */
 export function readSecret(secret: Secret): string {
   const value = secret.kind === 'value' ? secret.value : readSecretFile(secret.path);
@@ -41,7 +41,7 @@ export class SecretReader {
   /** Values of late, the newest last. */
   readonly #values = new Set<string>();
   #known: { readonly stamp: string; readonly value: string } | undefined;
-  /** Of the file when it was last read, or could not be. */
+  /** The file's stamp at the last read, or at the last attempt. */
   #seenStamp = '';
 
   constructor(secret: Secret) {
@@ -68,7 +68,7 @@ export class SecretReader {
     return this.#values;
   }
 
-  /** True when the file is another one than at the last `read`, also behind symbolic links; false for a secret in no file. Costs a stat. */
+  /** True if the file is another one than at the last `read`, also through symbolic links; false for a secret in no file. Costs a stat. */
   get hasChanged(): boolean {
     return this.#secret.kind === 'file' && stampOf(this.#secret.path) !== this.#seenStamp;
   }

@@ -7,7 +7,7 @@ export interface SmallFile {
   /** `token file`: what messages call it. */
   readonly what: string;
   readonly maxBytes: number;
-  /** Of the errors. */
+  /** Code of its errors. */
   readonly code: string;
 }
 

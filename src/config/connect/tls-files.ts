@@ -85,7 +85,7 @@ export function systemAuthorities(): string[] | undefined {
   return system.length === 0 ? undefined : [...new Set([...system, ...getCACertificates('extra')])];
 }
 
-/** What keeps the files of `tls` at `path` from being read. */
+/** The error that keeps the files of `tls` at `path` from being read. */
 export function findTlsProblem(path: string, tls: TlsFiles): Finding[] {
   try {
     readTlsFiles(tls);

@@ -1,6 +1,6 @@
 /** The charsets that a source can be in, by the names that the configuration takes. parsers/text/charset knows how to read each. */
 
-/** Every byte below 80 is ASCII, so that a newline is one byte; one byte a character, … */
+/** Charsets of one byte a character. Every byte below 80 is ASCII, so that a newline is one byte. */
 const ONE_BYTE = [
   'latin1',
   ...[2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 13, 14, 15, 16].map((part) => `iso-8859-${part}`),
@@ -10,7 +10,7 @@ const ONE_BYTE = [
   'koi8-u',
   'macintosh',
 ];
-/** … or up to four, none of which is a newline. */
+/** Charsets of up to four bytes a character, none of which is a newline. */
 const MORE_BYTES = ['big5', 'big5-hkscs', 'gbk', 'gb18030', 'shift_jis', 'euc-jp', 'euc-kr'];
 
 export const CHARSETS: readonly string[] = ['utf-8', 'utf-16le', 'utf-16be', ...ONE_BYTE, ...MORE_BYTES];

@@ -15,7 +15,7 @@ export interface Component<Type extends string, T extends Table> {
   readonly draft: Draft<T>;
 }
 
-/** Any component of these tables, told apart by its type. */
+/** Any component of these tables, discriminated by its type. */
 export type Components<Tables extends Tabled> = { [K in keyof Tables & string]: Component<K, Tables[K]> }[keyof Tables & string];
 type Tabled = { readonly [type: string]: Table };
 

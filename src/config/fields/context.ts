@@ -1,4 +1,4 @@
-/** What building a component needs besides its values, and the paths in them made absolute. */
+/** The context in which a component is built from its values, and the paths in them made absolute. */
 import { existsSync } from 'node:fs';
 import { isAbsolute, resolve } from 'node:path';
 import type { JsonValue } from '../../core/block.ts';
@@ -7,7 +7,7 @@ import type { Environment } from '../yaml/expand.ts';
 
 export interface Context {
   readonly env: Environment;
-  /** Of the file that the component stands in: relative paths start there. */
+  /** The folder of the component's file: relative paths start there. */
   readonly folder: string;
   readonly fields: Readonly<Record<string, JsonValue>>;
   readonly sourceIds: readonly string[];

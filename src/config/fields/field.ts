@@ -1,6 +1,6 @@
 /**
- * What a field table is, and how one is read. A component's keys are declared once, in a table; parsing, unknown-key
- * errors, defaults, the example file, the documentation and the JSON Schema all come from it.
+ * Field tables and how to read them. A component's keys are declared once, in a table; parsing, unknown-key errors, defaults, the example
+ * file, the documentation and the JSON Schema all come from it.
  */
 import type { JsonValue } from '../../core/block.ts';
 import { parseYaml } from '../yaml/document.ts';
@@ -9,13 +9,13 @@ import type { Environment } from '../yaml/expand.ts';
 import { nearest } from '../nearest.ts';
 import { quote } from '../quote.ts';
 
-/** What reading needs, and where its findings go. */
+/** The inputs of reading, and where its findings go. */
 export interface Reading {
   readonly env: Environment;
   readonly report: Report;
   /** Secrets are taken for absent: nothing is asked of a service. */
   readonly leavesSecrets?: boolean;
-  /** Notes where the value of a path (`sinks.store.batch.max_bytes`) stands, for checks across keys. */
+  /** Notes the place of the value of a path (`sinks.store.batch.max_bytes`), for checks across keys. */
   note(path: string, keyAt: number, valueAt: number): void;
   /** Notes a text in another language, for places inside of it. */
   noteText?(path: string, node: YamlScalar): void;
@@ -36,9 +36,9 @@ export interface Kind<Value, Draft = Value, Unit extends string = ''> {
   read(node: YamlNode, key: Key, reading: Reading): Draft | undefined;
   /** The keys inside, for groups. */
   readonly table?: Table;
-  /** The keys inside, for what may be a group. */
+  /** The keys inside, if the value may be a group. */
   readonly inner?: Table;
-  /** What a number counts: ends the name of its property (`Values`). */
+  /** The unit of a number: ends the name of its property (`Values`). */
   readonly unit?: Unit;
   /** Makes the value of a draft without problems, where they are not the same. */
   readonly finish?: (draft: never) => Value;
@@ -75,7 +75,7 @@ type PropertyOf<K extends string, F> = F extends Field<infer _V, infer _D, infer
 type Camel<K extends string> = K extends `${infer First}_${infer Rest}` ? `${First}${Capitalize<Camel<Rest>>}` : K;
 type WithUnit<K extends string, U extends string> = K extends `${string}${U}` ? K : `${K}${U}`;
 
-/** What could be read of a table: any key may be missing. */
+/** The readable part of a table: any key may be missing. */
 export type Draft<T extends Table> = { readonly [K in keyof T]?: T[K] extends Field<infer _V, infer D, infer _U> ? D : never };
 
 type Present<O, V> = O extends { default: string } | { required: true } ? V : V | undefined;
@@ -187,7 +187,7 @@ export function join(path: string, name: string): string {
   return path === '' ? name : `${path}.${name}`;
 }
 
-/** What other agents call a key that is here: no typing mistake leads from one to the other. */
+/** Names of our keys in other agents: no typing mistake leads from one to the other. */
 const NAMES_ELSEWHERE: Readonly<Record<string, string>> = {
   path: 'include',
   paths: 'include',
@@ -208,7 +208,7 @@ function elsewhere(name: string, table: Table): string | undefined {
   return known !== undefined && Object.hasOwn(table, known) ? known : undefined;
 }
 
-/** For a key that is like none here: the group that has it, or all that may stand here. */
+/** For an unknown key: the group that has it, or all keys that are allowed here. */
 function whereElse(name: string, table: Table): string {
   for (const [groupName, { kind }] of Object.entries(table)) {
     if (kind.table !== undefined && Object.hasOwn(kind.table, name)) return `it belongs under \`${groupName}\``;

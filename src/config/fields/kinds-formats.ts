@@ -6,7 +6,7 @@ import { quote } from '../quote.ts';
 
 export interface FormatChoice {
   readonly format: 'text' | 'json' | 'logfmt' | 'combined' | 'regex';
-  /** Of `regex`. */
+  /** The pattern of `regex`. */
   readonly regex?: string;
 }
 

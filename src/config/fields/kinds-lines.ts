@@ -18,7 +18,7 @@ export const charset: Kind<string> = text({
   parse: parseCharset,
 });
 
-/** Of messages, which a newline or a NUL byte may end. */
+/** The charset of messages, which a newline or a NUL byte may end. */
 export const messageCharset: Kind<string> = text({
   type: 'name of a charset as for files, but `utf-16le` and `utf-16be`',
   parse: (value) =>

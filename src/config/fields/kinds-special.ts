@@ -38,7 +38,7 @@ export const headerPrefix: Kind<string> = matching(
   { type: 'text that ends in `-`' },
 );
 
-/** A token that stands in the file or came from a variable. */
+/** A token in the file or from a variable. */
 export const token: Kind<string> = matching(/^[\x21-\x7e]+$/, 'holds a space or a character outside ASCII', 'copy it again, as one word', {
   secret: 'use `token_file`',
 });

@@ -9,7 +9,7 @@ const WORDS = ['unix', 'unixms', 'unixus', 'unixnano', 'rfc3339'];
 const FIX =
   'write the time Mon Jan 2 15:04:05 2006 in your format, such as `2006-01-02T15:04:05Z07:00`, or one of unix, unixms, unixus, unixnano, rfc3339';
 
-/** What is wrong with a layout, or undefined. The service has the last word on what it reads. */
+/** The fault of a layout, or undefined. The service has the last word on the times that it reads. */
 function checkLayout(layout: string, needsYear: boolean): Wrong | undefined {
   if (WORDS.includes(layout)) return undefined;
   if (/%[A-Za-z]/.test(layout)) return { message: 'is a strftime format, not a Go layout', fix: FIX };
@@ -30,7 +30,7 @@ export const timestampFormat: Kind<string> = text({
   parse: (value) => checkLayout(value, true) ?? { value },
 });
 
-/** Of a source's times: the agent infers the year. */
+/** The format of a source's times: the agent infers the year. */
 export const timeFormat: Kind<string> = text({
   type: '`auto`, Go layout, or `unix`, `unixms`, `unixus`, `unixnano`',
   parse: (value) => (value === 'auto' ? { value } : (checkLayout(value, false) ?? { value })),

@@ -7,7 +7,7 @@ import type { TransformConfig } from '../values.ts';
 
 const EXAMPLE = 'write a pipeline, such as `where level != "debug"`, or `{script: ./shape.ts}`';
 
-/** Text that is taken as it stands: `${}` means nothing in it. */
+/** Text taken literally: `${}` means nothing in it. */
 const pipelineText: Kind<string> = {
   type: 'pipeline',
   schema: { type: 'string' },

@@ -12,7 +12,7 @@ import type { Parsed } from './units.ts';
 /** The longest text that a key takes, in characters. */
 const MAX_TEXT = 4096;
 const CONTROL = /\p{Cc}/u;
-/** Editors accept any text with a variable where a number, switch or choice stands. */
+/** Editors accept any text with a variable in place of a number, switch or choice. */
 const VARIABLE: JsonSchema = { type: 'string', pattern: '\\$\\{' };
 
 export interface TextOptions<V> {
@@ -20,7 +20,7 @@ export interface TextOptions<V> {
   readonly schema?: JsonSchema;
   /** Never shown in messages. The text names another way than a variable's default, which would put the secret into the file. */
   readonly secret?: string;
-  /** Turns the text into the value, or says what is wrong with it (`message` follows the quoted value). */
+  /** Turns the text into the value, or reports its fault (`message` follows the quoted value). */
   parse(text: string, key: Key): { readonly value: V } | Wrong;
 }
 

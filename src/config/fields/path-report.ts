@@ -4,11 +4,11 @@
 export interface PathReport {
   atValue(path: string, message: string, fix?: string): void;
   atKey(path: string, message: string, fix?: string): void;
-  /** What works, but is likely a mistake. */
+  /** Warns of a setting that works, but is likely a mistake. */
   warnAtValue(path: string, message: string, fix?: string): void;
   warnAtKey(path: string, message: string, fix?: string): void;
   /** True when the key is written, be its value right or wrong. */
   has(path: string): boolean;
-  /** The file in which the value itself stands, not a variable, where every user of the machine may read it. */
+  /** The file that holds the value itself, not a variable, if every user of the machine may read it. */
   publicFileOf(path: string): string | undefined;
 }

@@ -3,7 +3,7 @@
  * same number, and nothing is ever guessed: a number without a unit is no duration, `64k` is no size.
  */
 
-/** A read quantity, or what is wrong with the text and how to write it. */
+/** A read quantity, or the fault of the text and how to write it. */
 export type Parsed = { readonly ok: true; readonly value: number } | { readonly ok: false; readonly message: string; readonly fix: string };
 
 const SIZE_UNITS = new Map([

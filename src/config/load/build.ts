@@ -13,8 +13,8 @@ import { type agentTable, type SinkDraft, type SourceDraft, sourceTables } from 
 import { sinkTypeOf } from '../../sinks/registry.ts';
 
 /**
- * Only for a configuration without problems; `file` is absolute, `hash` that of its text. `folderOf` tells the folder of the file that a
- * component (`sources.app`) stands in.
+ * Only for a configuration without problems; `file` is absolute, `hash` that of its text. `folderOf` returns the folder of the file of a
+ * component (`sources.app`).
  */
 export function buildConfig(
   { file, hash, written }: Pick<Config, 'file' | 'hash' | 'written'>,

@@ -59,7 +59,7 @@ export class ConfigTexts {
     return this.#parts.findLast(({ base }) => base <= at)!;
   }
 
-  /** Where a file stands among the others, by its name as `locate` gives it. */
+  /** The order of the files, by name as `locate` gives it. */
   order(): ReadonlyMap<string, number> {
     return new Map(this.#parts.map(({ file }, index) => [printable(file), index]));
   }

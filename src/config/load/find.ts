@@ -7,8 +7,8 @@ import type { Environment } from '../yaml/expand.ts';
 const DEFAULT_CONFIGS: readonly string[] = ['tailrace.yaml', '/etc/tailrace/tailrace.yaml'];
 
 /**
- * The named file as it is, else the one in `TAILRACE_CONFIG`, else the first default that exists. Throws `UsageError` `E_NO_CONFIG` when
- * there is none.
+ * The named file as it is, else the one in `TAILRACE_CONFIG`, else the first default that exists. Throws `UsageError` `E_NO_CONFIG` if none
+ * exists.
  */
 export function findConfig(named: string | undefined, env: Environment = process.env): string {
   if (named !== undefined) return named;

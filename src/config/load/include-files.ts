@@ -9,7 +9,7 @@ import { quote } from '../quote.ts';
 import { type IncludeOptions, readIncludedFile } from './included-file.ts';
 
 const KEY = 'include_config';
-/** What an included file may hold. */
+/** Sections that an included file may hold. */
 const SECTIONS: readonly string[] = ['sources', 'sinks', 'tests'];
 
 /** The root with what the included files add. Their problems are reported at their own places. */
@@ -68,7 +68,7 @@ function joinLists(entries: readonly YamlEntry[], { reading }: IncludeOptions): 
   return { kind: 'list', at: entries[0]!.value.at, items };
 }
 
-/** An id that stands in two files is an error at the later one. */
+/** An id in two files is an error at the later one. */
 function joinMaps(sections: readonly YamlEntry[], { texts, reading }: IncludeOptions): YamlNode {
   const entries = new Map<string, YamlEntry>();
   for (const { key, value } of sections) {

@@ -16,7 +16,7 @@ export interface IncludeOptions {
   readonly refuse: (problem: Problem) => void;
 }
 
-/** What is wrong with permission bits that let others than the owner change a file. */
+/** The fault of permission bits that let others than the owner change a file. */
 export function writableProblem(file: string, mode: number): { readonly message: string; readonly fix: string } | undefined {
   return (mode & 0o022) === 0 ? undefined : { message: 'can be changed by other users', fix: `run \`chmod go-w ${file}\`` };
 }

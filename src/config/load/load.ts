@@ -1,7 +1,4 @@
-/**
- * From a file to a checked `Config`, or to every problem it has, each with its place. Nothing else is ever thrown for
- * what stands in the file.
- */
+/** From a file to a checked `Config`, or to every problem it has, each with its place. No content of a file throws anything else. */
 import { dirname, resolve } from 'node:path';
 import { buildConfig, dataDirOf, transformsIn } from './build.ts';
 import { ConfigError, orderProblems } from '../config-error.ts';
@@ -42,7 +39,7 @@ function configIn({ config, problems }: ReadConfig): Config {
   return config;
 }
 
-/** What `tailrace check` needs beside the configuration itself. Problems are there exactly when `config` is not. */
+/** The results for `tailrace check` besides the configuration itself. There are problems exactly when `config` is missing. */
 export interface ReadConfig {
   readonly config: Config | undefined;
   readonly problems: readonly Problem[];
@@ -50,15 +47,15 @@ export interface ReadConfig {
   readonly dataDir: string | undefined;
   /** Those of its transforms that could be read, whatever else is wrong. */
   readonly transforms: readonly TransformConfig[];
-  /** What works but is likely a mistake. */
+  /** Settings that work but are likely mistakes. */
   readonly warnings: readonly Problem[];
   /** Those of `presets.d`. */
   readonly presets: OwnPresets;
   /** Paths of the files that it is read from, and patterns of those that would belong to it; not of scripts. */
   readonly paths: readonly string[];
-  /** Where the value of a path such as `sinks.store.token_file` or `sources.app.include.0` stands. */
+  /** The place of the value of a path such as `sinks.store.token_file` or `sources.app.include.0`. */
   locate(path: string): Place;
-  /** Where a character of the text at a path stands. */
+  /** The place of a character of the text at a path. */
   locateIn(path: string, index: number): Place;
   /** Problems by file and place, and not more than a person reads. */
   order(problems: readonly Problem[]): Problem[];
@@ -76,7 +73,7 @@ export function readConfig(file: string, env: Environment, { leavesSecrets = fal
   return new Loader(file, read.text, read.mode, env, leavesSecrets).load();
 }
 
-/** A configuration that stands in no file, without secrets. Throws `ConfigError` with all problems. */
+/** Reads a configuration that is not in a file, without secrets. Throws `ConfigError` with all problems. */
 export function loadConfigText(text: string, env: Environment, presets: OwnPresets = NO_PRESETS): Config {
   return configIn(new Loader('tailrace.yaml', text, 0, env, true, presets).load());
 }
@@ -222,7 +219,7 @@ class Loader {
 
   #problem(at: number, message: string, fix: string | undefined): Problem {
     const place = this.#texts.locate(at);
-    // Most quote what stands in the file; here none can forget to make it safe to print.
+    // Most messages quote the file; here none can forget to make the quote safe to print.
     return { ...place, message: printable(message), fix: fix && printable(fix) };
   }
 }

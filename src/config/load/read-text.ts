@@ -66,7 +66,7 @@ function decode(bytes: Buffer): string {
   throw new Refusal(utf16 ? 'is UTF-16 text' : 'is not valid UTF-8 here', 'save it as UTF-8', utf16 ? top : firstInvalid(bytes));
 }
 
-/** A line feed never stands inside a UTF-8 sequence, so each line is valid or not by itself. */
+/** A line feed is never inside a UTF-8 sequence, so each line is valid or not by itself. */
 function firstInvalid(bytes: Buffer): Position {
   let start = 0;
   for (let line = 1; ; line++) {
@@ -83,7 +83,7 @@ function validColumns(line: Buffer): number {
   let [from, bytes] = [0, 0];
   for (let at = text.indexOf('\uFFFD'); at >= 0; at = text.indexOf('\uFFFD', from)) {
     bytes += Buffer.byteLength(text.slice(from, at));
-    // A U+FFFD that stands in the file itself is valid.
+    // A U+FFFD in the file itself is valid.
     if (line[bytes] !== 0xef || line[bytes + 1] !== 0xbf || line[bytes + 2] !== 0xbd) return at;
     from = at + 1;
     bytes += 3;

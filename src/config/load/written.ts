@@ -6,7 +6,9 @@ import { plainValue, type YamlMap, type YamlNode } from '../yaml/document.ts';
 
 type Written = Record<string, JsonValue>;
 
-/** Of the root mapping, its included files and presets merged. Variables stay as they are written; keys without a value and a default are left out. */
+/**
+ * The root mapping with its included files and presets merged. Variables stay as written; keys without a value and a default are left out.
+ */
 export function writtenOf(root: YamlMap): Written {
   const written = fill(agentTable, root);
   const { include_config: _included, ...others } = written;

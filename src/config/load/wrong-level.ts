@@ -1,4 +1,4 @@
-/** A line that YAML can read where it stands, but that belongs a level higher or deeper: its several problems are told as one. */
+/** A line that YAML can read in its place, but that belongs a level higher or deeper: its several problems become one. */
 import { countProblems, type Report, type YamlNode } from '../yaml/document.ts';
 import type { Environment } from '../yaml/expand.ts';
 import { readTable, type Reading } from '../fields/field.ts';

@@ -74,7 +74,7 @@ function builtInKeys(name: string, at: number): YamlMap | undefined {
   return { ...root, entries: root.entries.map(({ key, value }) => ({ key, keyAt: at, value: moveNode(value, () => at) })) };
 }
 
-/** What is known of a preset. The fields of one of users are those that its tests expect. */
+/** Describes a preset. The fields of a user's preset are those that its tests expect. */
 export function presetOf(
   name: string,
   own: OwnPresets,

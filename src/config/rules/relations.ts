@@ -55,12 +55,12 @@ function checkId(what: 'source' | 'sink', id: string | undefined, ids: ReadonlyS
   at.atValue(path, `there is no ${what} \`${quote(id)}\``, suggestKey(id, ids));
 }
 
-/** Said only where the sinks' inputs are all known: a sink that could not be read may be the one that takes it. */
+/** Reported only where the sinks' inputs are all known: an unreadable sink may be the one that takes it. */
 function checkRouting(sources: Section<SourceDraft>, sinks: Section<SinkDraft>, at: PathReport): void {
   if (sinks.components.length === 0 || sinks.components.length < sinks.ids.size) return;
   if (sinks.components.some(({ draft }) => draft.inputs === undefined)) return;
   const fed = new Set(sinks.components.flatMap(({ draft }) => [...(draft.inputs ?? [])]));
-  // A misspelt input is reported where it stands, and is very likely meant for one of these.
+  // A misspelt input is reported in its place, and is very likely meant for one of these.
   if ([...fed].some((id) => id === undefined || !sources.ids.has(id))) return;
   for (const { id, path } of sources.components) {
     if (!fed.has(id)) at.atKey(path, `the source \`${quote(id)}\` feeds no sink`, "add it to a sink's `inputs`, or remove it");

@@ -32,7 +32,7 @@ const telemetryTable = {
   log_level: field(choice(['debug', 'info', 'warn', 'error']), { default: 'info', doc: 'the least level that is logged' }),
 } satisfies Table;
 
-/** Of presets: the keys of a source of files, but which files these are. */
+/** The keys of presets: those of a source of files, without its choice of files. */
 const { include: _include, exclude: _exclude, ...presetKeys } = SOURCE_TYPES.file.fields;
 export const presetTable = {
   ...presetKeys,

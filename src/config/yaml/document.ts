@@ -19,7 +19,7 @@ export interface YamlScalar {
   readonly kind: 'scalar';
   readonly at: number;
   readonly value: string | number | boolean | null;
-  /** The value as it stands in the text, quotes and all. */
+  /** The value as written in the text, quotes and all. */
   readonly source: string;
 }
 
@@ -101,7 +101,7 @@ export function countProblems(text: string, judge: Judge): number | undefined {
   return problems + judge(root);
 }
 
-/** One wrong blank gives several errors, most of them at other lines: these are told as one, at the line to move. */
+/** One wrong blank gives several errors, most of them at other lines: reports them as one, at the line to move. */
 function reportIndent(text: string, { errors }: Document.Parsed, report: Report, judge: Judge): boolean {
   if (!errors.some(({ code }) => FOLLOW_EACH_OTHER.has(code) || code === 'MISSING_CHAR')) return false;
   const first = new LineIndex(text).locate(Math.min(...errors.map(({ pos }) => pos[0]))).line - 1;
@@ -270,7 +270,7 @@ export function moveNode(node: YamlNode, move: (at: number) => number): YamlNode
   return { ...node, at, entries };
 }
 
-/** The node as plain data; null where there is none. */
+/** The node as plain data; null for none. */
 export function plainValue(node: YamlNode | undefined): JsonValue {
   if (node === undefined) return null;
   if (node.kind === 'scalar') return node.value;

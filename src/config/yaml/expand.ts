@@ -42,7 +42,7 @@ export function expand(text: string, env: Environment, orElse?: string): Expande
       });
     } else {
       const value = Object.hasOwn(env, name) ? env[name] : undefined;
-      // As in a shell, `:-` also stands in for an empty value.
+      // As in a shell, `:-` also replaces an empty value.
       if (fallback !== undefined) return value === undefined || value === '' ? fallback : value;
       if (value !== undefined) return value;
       problems.push({
@@ -56,7 +56,7 @@ export function expand(text: string, env: Environment, orElse?: string): Expande
   return { text: result, variables, problems };
 }
 
-/** Where in `source` (the value as written in the file) the nth dollar sign stands; 0 where escapes hide it. */
+/** The index of the nth dollar sign in `source` (the value as written in the file); 0 if escapes hide it. */
 export function findVariable(source: string, nth: number): number {
   return [...source.matchAll(MARK)][nth]?.index ?? 0;
 }

@@ -1,6 +1,6 @@
 /**
- * Finds the one line whose indentation breaks a text. YAML's own errors name the lines behind it, several for one wrong blank: here each line near
- * the first error is moved to where others stand, until the text can be read.
+ * Finds the one line whose indentation breaks a text. YAML's own errors name later lines, several for one wrong blank: this moves each line
+ * near the first error to the indentation of others, until the text can be read.
  */
 import { MAX_CONFIG_DEPTH, MAX_INDENT_TRIES, MAX_INDENT_WORK } from '../limits.ts';
 import { LineIndex } from './line-index.ts';
@@ -25,7 +25,7 @@ export function describeMove(text: string, { line, has, wants, last = line }: Wr
 }
 
 interface Line extends Omit<WrongIndent, 'wants'> {
-  /** A key whose value stands below it. */
+  /** A key whose value is below it. */
   readonly opens: boolean;
 }
 
@@ -34,15 +34,15 @@ interface Suspect extends Line {
   readonly away: number;
 }
 
-/** Lines before an error among which its cause is looked for, and behind it. */
+/** Lines before and after an error among which its cause is searched. */
 const LINES_BEFORE = 30;
 const LINES_BEHIND = 8;
 /** Characters of a line that may be a key. */
 const MAX_KEY = 200;
 
 /**
- * `errorLine`: of the first error, counted from 0. `problemsIn` counts what is wrong with a text; undefined where it is no YAML. Undefined where
- * no line alone explains the error.
+ * `errorLine`: of the first error, counted from 0. `problemsIn` counts the problems of a text; undefined if it is not YAML. Undefined if no
+ * line alone explains the error.
  */
 export function findWrongIndent(
   text: string,
@@ -56,7 +56,8 @@ export function findWrongIndent(
   });
   const counts = new Map<number, number>();
   for (const { has } of filled) counts.set(has, (counts.get(has) ?? 0) + 1);
-  // The shortest way first, then from where no other line stands, then to an even number of blanks, then near the error, then to where many lines stand.
+  // Prefer the shortest move, then one away from an indentation of no other line, then one to an even number of blanks, then near the
+  // error, then to the indentation of many lines.
   const rank = ({ has, wants, away }: WrongIndent & Suspect): readonly number[] => [
     Math.abs(wants - has),
     counts.get(has) === 1 ? 0 : 1,
@@ -82,8 +83,8 @@ export function findWrongIndent(
 }
 
 /**
- * The block that begins with this line where it belongs one level deeper: keys that stand on the level of the one that they belong to. `isRight`
- * judges the text with it moved.
+ * The block that begins with this line, if it belongs one level deeper: keys on the level of their own parent. `isRight` judges the text
+ * with it moved.
  */
 export function findFlatBlock(text: string, line: number, isRight: (text: string) => boolean): WrongIndent | undefined {
   if (text.length > MAX_INDENT_WORK / MAX_INDENT_TRIES) return undefined;
@@ -92,7 +93,7 @@ export function findFlatBlock(text: string, line: number, isRight: (text: string
   const has = blanksOf(line);
   const step = Math.min(...lines.map((_, at) => blanksOf(at) || Infinity));
   if (has === undefined || step === Infinity) return undefined;
-  // What belongs to the line, then also the lines beside it.
+  // The lines that belong to this one, then also the lines beside it.
   for (const least of [has + 1, has]) {
     const behind = lines.findIndex((_, at) => at > line && (blanksOf(at) ?? Infinity) < least);
     const block = lines.slice(line, behind === -1 ? undefined : behind);

@@ -1,9 +1,9 @@
 /**
- * Where the characters of a YAML scalar stand in its file: for texts in another language, whose errors are to be shown at their place. A
- * table of stretches within which the text and the file run side by side.
+ * Maps the characters of a YAML scalar to their places in its file: for texts in another language, whose errors are shown in place. A table
+ * of stretches within which the text and the file run side by side.
  */
 
-/** From `index` of the text on, characters stand at `offset` of the scalar as written. */
+/** From `index` of the text on, characters are at `offset` of the scalar as written. */
 interface Stretch {
   readonly index: number;
   readonly offset: number;
@@ -40,7 +40,7 @@ function blockStretches(source: string, value: string): Stretch[] {
   return stretches;
 }
 
-/** Of the first line that has more than spaces. */
+/** Spaces of the first line that has more than spaces. */
 function leadingSpaces(lines: readonly string[]): number {
   const line = lines.find((each) => each.trim() !== '') ?? '';
   return line.length - line.trimStart().length;

@@ -1,5 +1,5 @@
 /**
- * `${NAME}` without quotes between `{ }` or `[ ]`, where YAML takes its braces for a mapping of its own and everything behind it for
+ * `${NAME}` without quotes between `{ }` or `[ ]`, where YAML takes its braces for a mapping of its own and the rest of the text for
  * broken. Promises: each is found, and the rest of the text can be read with its places as they are.
  */
 import { Lexer } from 'yaml';
@@ -11,7 +11,7 @@ export interface UnquotedVariables {
   readonly ranges: readonly { readonly from: number; readonly to: number }[];
 }
 
-/** What the lexer puts into its tokens that stands in no text: marks of a document, of the end of a flow, of a scalar. */
+/** Tokens that the lexer adds to those of the text: marks of a document, of the end of a flow, of a scalar. */
 const MARKS: ReadonlySet<string> = new Set(['\u0002', '\u0018', '\u001F']);
 const SCALAR = '\u001F';
 const VARIABLE = /\$\{[^{}\n]*\}/y;

@@ -1,4 +1,4 @@
-/** Bytes written one behind the other, in memory that grows as needed and is used again. */
+/** Appends bytes in memory that grows as needed and is used again. */
 
 const QUOTE = 0x22;
 /** Memory that one very large event made grow is not kept for the rest of the agent's life. */
@@ -21,7 +21,7 @@ export class ByteWriter {
     return this.#length;
   }
 
-  /** A view of what was written; valid until the next write. */
+  /** A view of the bytes written; valid until the next write. */
   get bytes(): Buffer {
     return this.#bytes.subarray(0, this.#length);
   }
@@ -31,7 +31,7 @@ export class ByteWriter {
     if (this.#bytes.length > KEPT_BYTES) this.#bytes = Buffer.allocUnsafe(this.#firstBytes);
   }
 
-  /** Forgets what was written behind `length`. */
+  /** Forgets the bytes after `length`. */
   cut(length: number): void {
     this.#length = length;
   }

@@ -16,7 +16,7 @@ const CRI_HEAD_ENDS = /^\S{0,64} \S{0,8} \S{0,64} /;
 /** Before an object in a syslog message. */
 const COOKIE = '@cee:';
 
-/** What may stand before the object on its line, beside blanks. */
+/** What else than blanks may precede the object on its line. */
 export type ObjectPrefix = 'none' | 'cri' | 'cookie';
 
 /** Whether any line of the text begins an object. */

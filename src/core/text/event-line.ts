@@ -33,7 +33,7 @@ const SOURCES = [
   'file',
 ];
 const MESSAGES = ['message', 'msg', 'MESSAGE', 'log.message', 'body', 'event', 'log'];
-/** What says most after those. */
+/** The next most useful fields. */
 const TELLING = ['error', 'err.message', 'error.message', 'exception', 'status', 'method', 'path', 'url', 'duration_ms'];
 /** The service's own, and the time. */
 const OWN = new Set(['_time', '_sysTime', '_rowId', '_cursor']);

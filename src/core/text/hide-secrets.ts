@@ -1,7 +1,7 @@
 /** Takes secrets out of texts that come from outside: a service, or a proxy, may repeat what it was sent. Pure. */
 
 export const HIDDEN = '(hidden)';
-/** Shorter ones are words that stand for themselves. */
+/** Shorter ones may be common words. */
 const MIN_SECRET = 4;
 /** Begins at the colon: a run of letters before it is read once. */
 const USER_IN_ADDRESS = /:\/\/[^\s/@"']+@/g;
@@ -46,7 +46,7 @@ function overlapOf(text: string, form: string): number {
   return 0;
 }
 
-/** What an address holds of a user and password, as it is sent, too. */
+/** The user and password of an address, also as they are sent. */
 export function secretsInAddress(address: string | undefined): string[] {
   const url = address === undefined ? null : URL.parse(address);
   if (!url || url.password === '') return [];

@@ -1,6 +1,6 @@
 /**
- * True when `*` of the pattern stand for any characters, and `?` for one where `wildcards` has it. A mismatch goes back to the last `*` alone, so
- * that no pattern costs more than the square of the name's length: a regular expression would try each `*` with each other one.
+ * True when `*` of the pattern match any characters, and `?` one if `wildcards` has it. A mismatch goes back to the last `*` alone, so that
+ * no pattern costs more than the square of the name's length: a regular expression would try each `*` with each other one.
  */
 export function fitsWildcards(name: string, pattern: string, wildcards: '*' | '*?'): boolean {
   let [at, next] = [0, 0];

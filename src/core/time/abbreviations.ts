@@ -1,6 +1,6 @@
 /**
- * Abbreviations of zones. One means what the configured zone says, else RFC 5322, else the one offset that it has in the tz database (of 2026b,
- * in the years from 2019 on). Of the others that programs write none can be told; a time in front of one is not taken.
+ * Abbreviations of zones. One has its meaning in the configured zone, else in RFC 5322, else the one offset that it has in the tz database
+ * (of 2026b, in the years from 2019 on). The others that programs write are ambiguous; a time in front of one is not taken.
  */
 
 const HOURS: Readonly<Record<string, number>> = {
@@ -11,7 +11,7 @@ const HOURS: Readonly<Record<string, number>> = {
   AKDT: -8, AKST: -9, HDT: -9, HST: -10, SST: -11,
 }; // prettier-ignore
 
-/** What they mean in some zones: another offset, or one at all. */
+/** Meanings in some zones: another offset, or one at all. */
 const IN_ZONES: readonly (readonly [abbreviation: string, hours: number, zones: readonly string[]])[] = [
   ['CST', 8, ['Asia/Shanghai', 'Asia/Taipei', 'Asia/Macau', 'Asia/Macao', 'Asia/Chongqing', 'Asia/Chungking', 'Asia/Harbin', 'PRC', 'ROC']],
   ['CST', -5, ['America/Havana', 'Cuba']],
@@ -22,7 +22,10 @@ const IN_ZONES: readonly (readonly [abbreviation: string, hours: number, zones: 
   ['IST', 1, ['Europe/Dublin', 'Eire']],
 ]; // prettier-ignore
 
-/** Of several zones, or of none in the tz database. Words that logs have for other things (ART, EAST, IOT, PET, …) are left out. */
+/**
+ * Abbreviations of several zones, or of none in the tz database. Words that logs have for other things (ART, EAST, IOT, PET, …) are left
+ * out.
+ */
 const UNKNOWN: ReadonlySet<string> = new Set(
   `IST AFT ALMT AMST AMT AZOST AZOT AZST AZT BDT BDST BNT BOT BRST BRT BTT CCT CHADT CHAST CHOT CHST CKT CLST CLT COT CVT CXT DAVT DDUT EASST ECT
   EGST EGT FJST FJT FKST FKT FNT GALT GAMT GFT GILT GST GYT HADT HKST HOVT ICT IRDT IRKT IRST KDT KGT KRAT KUYT LHDT LHST MAGT MAWT MHT MMT MSD

@@ -5,16 +5,16 @@
 
 export interface TimeForm {
   /**
-   * A Go layout up to the seconds. `T` stands for `t`, too, a leading `I` for any of `IWEF`; hours may have one digit, or a space before
-   * them. What stands behind the seconds is read alike for all forms: fraction, AM or PM, zone, and the year where the layout has none.
+   * A Go layout up to the seconds. `T` also matches `t`, a leading `I` any of `IWEF`; hours may have one digit, or a space before them. All
+   * forms share the reader of the parts after the seconds: fraction, AM or PM, zone, and the year where the layout has none.
    */
   readonly layout: string;
   /** A line that begins with it, and who writes it. */
   readonly example: string;
   readonly writer: string;
-  /** What the layout alone does not tell apart from other text. */
+  /** A part that must follow, as the layout alone may match other text. */
   readonly needs?: 'fraction' | 'level' | 'year';
-  /** Only behind this beginning of a line. */
+  /** Only after this beginning of a line. */
   readonly behind?: '# Time: ';
   /** It is a time of UTC where it names no zone. */
   readonly isUtc?: true;

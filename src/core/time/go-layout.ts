@@ -42,7 +42,7 @@ function tokenAt(layout: string, at: number): string | undefined {
   return token;
 }
 
-/** The zone's abbreviation in a layout, which Go takes for UTC nearly always; undefined where there is none. */
+/** The zone's abbreviation in a layout, which Go takes for UTC nearly always; undefined without one. */
 export function zoneNameIn(layout: string): string | undefined {
   const parts = compileLayout(layout);
   if (parts.some((part) => part.kind === 'token' && part.token === 'MST')) return 'MST';
@@ -59,7 +59,7 @@ export interface Instant {
   readonly ns: number;
   /** False where the text has no offset: `ms` is then the wall clock's, read as UTC. */
   readonly hasOffset: boolean;
-  /** The letters that stand where the layout has `MST`. */
+  /** The letters in place of the layout's `MST`. */
   readonly zoneName: string | undefined;
   /** Where the time ends in the text. */
   readonly end: number;
@@ -79,7 +79,7 @@ export function parseLayout(parts: readonly LayoutPart[], text: string, mayGoOn 
   let zoneName: string | undefined;
   let rest = text;
 
-  /** Takes a number of `min` to `max` digits within bounds; NaN when there is none. */
+  /** Takes a number of `min` to `max` digits within bounds, or returns NaN. */
   const digits = (min: number, max: number, low: number, high: number): number => {
     let n = 0;
     while (n < max && rest[n] !== undefined && rest[n]! >= '0' && rest[n]! <= '9') n++;

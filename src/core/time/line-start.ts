@@ -1,6 +1,6 @@
 /**
- * What may stand before the time of a line: colours, a level, a pid, brackets, and the keys of logfmt and auditd. A foreign word ends the search.
- * The kernel's copy is assembly/time/head.ts.
+ * Reads the parts that may precede a line's time: colours, a level, a pid, brackets, and the keys of logfmt and auditd. A foreign word ends
+ * the search. The kernel's copy is assembly/time/head.ts.
  */
 
 /** Pieces before the time, and pairs of logfmt before its key, at most. */
@@ -20,7 +20,7 @@ const GROUPS = [
 const OPENING = /[[(<"]/y;
 const SEPARATOR = /[\])>:|,-]/y;
 export const LEVEL = new RegExp(`(?:${LEVELS})(?![A-Za-z])`, 'iy');
-/** Of Ruby's logger, and of those that write levels as letters. */
+/** Levels of Ruby's logger, and of those that write levels as letters. */
 const LEVEL_LETTER = /[DIWEFTVAU](?=[ ,\]|])/y;
 /** `1234`, or `1:M` of Redis. */
 const PID = /\d{1,10}(?::[MSCX](?= )|(?=[ \t:]))/y;
@@ -30,7 +30,7 @@ const VALUE = /(?:"[ !#-[\]-\uffff]{0,128}"|[!#-[\]-\uffff]{0,128}) /y;
 const AUDIT = /audit\((?=\d)/y;
 const TIME_KEYS: ReadonlySet<string> = new Set(['time', 'ts', 't']);
 
-/** A place where a time may stand, and what may stand there. */
+/** A place where a time may be, and of which kind. */
 export interface TimePlace {
   readonly at: number;
   readonly kind: 'form' | 'slow log' | 'audit' | 'value' | 'text value';
@@ -55,7 +55,7 @@ export function* timePlaces(text: string): Generator<TimePlace> {
   }
 }
 
-/** Behind what stands there, or the place itself. */
+/** The end of the piece there, or the place itself. */
 function pieceEnd(text: string, at: number, isInside: boolean, opening: number): number {
   if (opening > at) {
     for (const group of GROUPS) {

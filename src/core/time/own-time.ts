@@ -21,7 +21,7 @@ export interface TimeContext {
   readonly readAtMs: number;
   /** Without a year a time is at most so far ahead of it: a day, unless another is given. */
   readonly mostAheadMs?: number;
-  /** Gets the name of a zone that cannot be told, in front of which a time is not taken. */
+  /** Gets the name of an unknown zone; a time in front of it is not taken. */
   readonly unknownZone?: ((name: string) => void) | undefined;
 }
 
@@ -50,7 +50,7 @@ function patternOf({ layout }: TimeForm): string {
   return parts.join('');
 }
 
-/** Some write milliseconds behind a colon. */
+/** Some write milliseconds after a colon. */
 const FRACTION = /[.,](\d+)|:(\d{3})(?!\d)/y;
 const MERIDIEM = / ?([AaPp])(?:[Mm]|\.[Mm]\.)(?![A-Za-z\d])/y;
 const LATER_FRACTION = /\.(\d+)/y;
@@ -112,7 +112,7 @@ export function wholeTextTime(text: string, context: TimeContext): EventTime | u
   return time && isTaken(time, context) ? time : undefined;
 }
 
-/** The time at a place of a text, from whatever year; undefined where there is none. */
+/** The time at a place of a text, from whatever year; undefined without one. */
 export function timeAt(text: string, at: number, context: TimeContext): Found | undefined {
   const found = readForm(text, at, context, 'value');
   return found === 'no form' ? undefined : found;
@@ -146,7 +146,7 @@ export function countAt(text: string, from: number): Found | undefined {
 
 type FormPlace = 'line' | 'value' | 'asked for' | 'slow log';
 
-/** Undefined where a form is there whose time is none. */
+/** Undefined if a form matches but its time is invalid. */
 function readForm(text: string, from: number, context: TimeContext, place: FormPlace): Found | 'no form' | undefined {
   for (const { form, pattern } of FORMS) {
     if (form.behind !== undefined && (place === 'line' || place === 'value')) continue;
@@ -172,7 +172,7 @@ function wallOf({ year, shortYear, month, name, day, hour, minute, second }: Rec
   return wallAsUtc(wall, wall.year ?? 2000) === undefined ? undefined : wall;
 }
 
-/** Reads what stands behind the seconds. */
+/** Reads the parts after the seconds. */
 function finish(text: string, from: number, form: TimeForm, clock: WallTime, context: TimeContext): Found | undefined {
   let end = from;
   const take = (pattern: RegExp): RegExpExecArray | undefined => {

@@ -19,7 +19,7 @@ export class StepDeadline {
     this.#dueMs = atMs;
   }
 
-  /** It is under way and comes on. */
+  /** The step goes on. */
   progressed(): void {
     if (this.#dueMs !== Infinity) this.#dueMs = this.#clock.monotonic();
   }

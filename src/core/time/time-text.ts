@@ -1,6 +1,6 @@
 /** Times as text and as counts of Unix units, in ns since 1970: RFC 3339, ISO 8601 and its relatives; exact, UTC. */
 
-/** What can be stored: 1900-01-01 up to the last nanosecond of a signed 64-bit count. */
+/** Times that can be stored: 1900-01-01 up to the last nanosecond of a signed 64-bit count. */
 export const MIN_TIME_NS = -2_208_988_800_000_000_000n;
 export const MAX_TIME_NS = 9_223_372_036_854_775_807n;
 

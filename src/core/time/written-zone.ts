@@ -1,11 +1,11 @@
-/** The zone that stands behind a clock: an offset, an abbreviation, an IANA name. The kernel's copy is assembly/time/written-zone.ts. */
+/** Reads the zone after a clock: an offset, an abbreviation, an IANA name. The kernel's copy is assembly/time/written-zone.ts. */
 import { abbreviationOffset } from './abbreviations.ts';
 import { namedZone, type Zone } from './zone.ts';
 
 export interface WrittenZone {
   /** Behind it. */
   readonly end: number;
-  /** Its offset in seconds, or the zone that it names; undefined where there is none. */
+  /** Its offset in seconds, or the zone that it names; undefined without one. */
   readonly zone?: number | Zone;
 }
 
@@ -28,7 +28,7 @@ const WORD = / ([A-Z]{1,5})(?![A-Za-z\d_/])/y;
 const BRACKETED_WORD = / \(([A-Z]{1,5})\)/y;
 const UTC_OFFSET = / (?:UTC|GMT)([+-])(?=\d)(?:(\d{1,2})(?::?(\d\d))?(?![A-Za-z\d]))?/y;
 
-/** Undefined where it is none that there could be, or cannot be told. */
+/** Undefined if no such zone exists or it is unknown. */
 export function readZone(text: string, at: number, context: ZoneContext): WrittenZone | undefined {
   if (matchAt(UTC_LETTER, text, at)) return behindOffset(text, at + 1, 0);
   const offset = matchAt(OFFSET, text, at);

@@ -32,7 +32,7 @@ export interface WallTime {
 const DAY_MS = 86_400_000;
 const QUARTER_MS = 900_000;
 const MAX_KEPT_OFFSETS = 4096;
-/** Zones that logs name, and names that are none, which are kept. */
+/** Zones that logs name, and unknown names, to remember. */
 const MAX_KEPT_ZONES = 256;
 const kept = new Map<string, Zone | undefined>();
 /** By the name that Intl gives them: there are about 450. */
@@ -61,7 +61,7 @@ export function createZone(name: string): Zone {
   return zoneOf(name, offsetAt);
 }
 
-/** The zone of a name that a log holds; undefined where there is none. */
+/** The zone of a name in a log; undefined if it is unknown. */
 export function namedZone(name: string): Zone | undefined {
   if (kept.has(name)) return kept.get(name);
   let zone: Zone | undefined;
@@ -111,7 +111,7 @@ function zoneOf(name: string, offsetAt: (instantMs: number) => number): Zone {
   };
 }
 
-/** The other way: the wall-clock time that was read as UTC; the year 0 stands for none. */
+/** The inverse: the wall-clock time that was read as UTC, with the year 0 for a missing one. */
 export function wallOf(ms: number): WallTime {
   const date = new Date(ms);
   const clock = { hour: date.getUTCHours(), minute: date.getUTCMinutes(), second: date.getUTCSeconds() };

@@ -1,7 +1,7 @@
 /**
- * Records of the Linux audit system: `type=SYSCALL msg=audit(1364481363.243:24287): pid=1 comm="cat" …`. The pairs are the fields, also those inside
- * of `msg='…'` and behind the separator of enriched records; unset values (`?`, `(null)`) are absent. Text that the kernel writes as hexadecimal
- * digits is decoded.
+ * Records of the Linux audit system: `type=SYSCALL msg=audit(1364481363.243:24287): pid=1 comm="cat" …`. The pairs are the fields, also
+ * those inside of `msg='…'` and after the separator of enriched records; unset values (`?`, `(null)`) are absent. Text that the kernel
+ * writes as hexadecimal digits is decoded.
  */
 import { emptyFields, type EventFields, unparsed } from '../values/fields.ts';
 import type { FormatParser } from './line-parser.ts';
@@ -59,7 +59,7 @@ function addPairs(event: EventFields, text: string, type: string): void {
 const isHex = (key: string, value: string, type: string): boolean =>
   (TEXTS.has(key) || (type === 'EXECVE' && /^a\d/.test(key))) && HEX.test(value);
 
-/** NULs stand between the words of a command line, 0x01 between keys. */
+/** NULs separate the words of a command line, 0x01 separates keys. */
 const decodeHex = (hex: string): string =>
   Buffer.from(hex, 'hex').toString('utf8').replaceAll('\0', ' ').replaceAll('\u0001', ' ').trimEnd();
 

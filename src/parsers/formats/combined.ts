@@ -47,7 +47,7 @@ function parseLine(text: string): EventFields | undefined {
   return event;
 }
 
-/** Of the words before the time: a virtual host, the client or several by commas, ident and user, which may hold blanks. */
+/** Reads the words before the time: a virtual host, the client or several by commas, ident and user, which may hold blanks. */
 function readWho(words: readonly string[], isUserEmpty: boolean): EventFields | undefined {
   const rest = isUserEmpty ? [...words, '-'] : [...words];
   const who: EventFields = {};

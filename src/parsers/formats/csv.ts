@@ -15,7 +15,7 @@ export interface CsvRules {
   readonly delimiter: string;
   /** Undefined where the stream's first record names them. */
   readonly columns: readonly string[] | undefined;
-  /** Of the last of these columns, those that a record may lack. */
+  /** How many of the last columns a record may lack. */
   readonly optional?: number;
 }
 
@@ -37,7 +37,7 @@ export function createCsvParser({ delimiter, columns: configured, optional = 0 }
       }
       if (!record) return [];
       if (!columns) {
-        // What could not be found again after a restart is no header.
+        // A header that could not be found again after a restart does not count.
         columns = namesOf(Buffer.byteLength(text) > MAX_CSV_HEADER_BYTES - 8 ? [] : record);
         return [];
       }
@@ -72,8 +72,8 @@ function readRecord(text: string, delimiter: string): string[] | undefined {
 }
 
 /**
- * The values of a record whose quotes all stand where RFC 4180 wants them; undefined for any other. csv-parse decides about
- * those; it would give the same for these, at a hundred times the cost (85 µs a record against less than 1).
+ * The values of a record whose quotes are all where RFC 4180 wants them; undefined for any other. csv-parse decides about those; it would
+ * give the same for these, at a hundred times the cost (85 µs a record against less than 1).
  */
 function splitRecord(text: string, delimiter: string): string[] | undefined {
   if (!text.includes('"')) return text === '' ? undefined : text.split(delimiter);
@@ -113,7 +113,7 @@ function firstRecord(head: string, delimiter: string): string[] | undefined {
   }
 }
 
-/** Unique names: an empty one gets its number, a repeated one a number behind it. */
+/** Unique names: an empty one gets its number, a repeated one a number appended. */
 function namesOf(record: readonly string[]): string[] {
   const names = new Set<string>();
   for (const [index, value] of record.slice(0, MAX_CSV_COLUMNS).entries()) {

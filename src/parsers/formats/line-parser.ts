@@ -1,11 +1,11 @@
-/** What a format with a parser of its own makes of an event's text. Parsers are pure: the same text and read time give the same events. */
+/** A format's own parser of an event's text. Parsers are pure: the same text and read time give the same events. */
 import type { EventFields } from '../values/fields.ts';
 
 export interface FormatParser {
   /**
-   * The events of one text: a line without its ending, or the lines that the format's grouping joins, by newlines. Most
-   * texts are one event; none for one that tells nothing by itself. What cannot be parsed is whole in `message`, with `parse_error`.
-   * A string is the text of a JSON object that keeps its bytes.
+   * The events of one text: a line without its ending, or the lines that the format's grouping joins, by newlines. Most texts are one
+   * event; a line without meaning of its own is none. Unparsable text is whole in `message`, with `parse_error`. A string is the text of a
+   * JSON object that keeps its bytes.
    */
   parse(text: string): readonly (EventFields | string)[];
   /** Begins with another stream. */

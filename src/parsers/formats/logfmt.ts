@@ -38,7 +38,7 @@ function readPairs(text: string, fields: EventFields): string | undefined {
   return hasValue ? undefined : 'no key=value pair';
 }
 
-/** Where the sticky pattern's match at `at` ends; `at` where there is none. */
+/** The end of the sticky pattern's match at `at`; `at` without one. */
 function endOf(pattern: RegExp, text: string, at: number): number {
   pattern.lastIndex = at;
   return pattern.test(text) ? pattern.lastIndex : at;

@@ -17,7 +17,7 @@ const UNSET = new Set(['', '-', '(empty)']);
 
 interface Header {
   readonly columns: readonly string[] | undefined;
-  /** Of logs whose lines have a clock alone. */
+  /** The date of logs whose lines have a clock alone. */
   readonly date: string | undefined;
   readonly isLocal: boolean;
   /** Between values; undefined where the header does not name it: tabs, else blanks. */

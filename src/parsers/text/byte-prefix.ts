@@ -1,6 +1,6 @@
 /**
- * The classes of a line's first bytes that a regular expression demands, found once when it is compiled: most lines are told
- * apart by a few table look-ups, without a string. Where the whole pattern is such a beginning, nothing else is needed.
+ * The classes of a line's first bytes that a regular expression demands, found once when it is compiled: most lines are decided by a few
+ * table look-ups, without a string. If the whole pattern is such a beginning, nothing else is needed.
  */
 
 export interface BytePrefix {
@@ -24,7 +24,7 @@ export function bytePrefixOf(pattern: string): BytePrefix | undefined {
     if (times > MAX_CLASSES - classes.length) return prefix(classes, false);
     for (let n = 0; n < times; n += 1) classes.push(atom.bytes);
     at += atom.length + length;
-    // What matches more bytes than are in its class, or an open number of them, leaves open where the next one stands.
+    // A match of more bytes than its class, or of any number of them, leaves the place of the next one open.
     if (!isExact || !atom.isOneByte) return prefix(classes, at === pattern.length && (atom.isOneByte || times <= 1));
   }
   return prefix(classes, true);
@@ -61,7 +61,7 @@ const ESCAPED_CLASSES: Readonly<Record<string, Atom>> = {
   W: { bytes: inverted(WORD), isOneByte: false, length: 2 },
   t: { bytes: bytesOf('\t'), isOneByte: true, length: 2 },
 };
-/** Characters that stand for themselves when they are escaped, and only then. */
+/** Characters that match themselves when escaped, and only then. */
 const META = '\\.+*?()|[]{}^$';
 
 function readAtom(pattern: string, at: number): Atom | undefined {
@@ -114,7 +114,7 @@ function onlyByte(bytes: Uint8Array): number | undefined {
   return first >= 0 && bytes.lastIndexOf(1) === first ? first : undefined;
 }
 
-/** How often the atom before it must stand there, at least, and whether that is all. */
+/** How often at least the atom before it must repeat, and whether no more is allowed. */
 function readQuantifier(pattern: string, at: number): { times: number; isExact: boolean; length: number } {
   const char = pattern[at];
   const lazy = (length: number): number => (pattern[at + length] === '?' ? length + 1 : length);

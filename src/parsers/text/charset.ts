@@ -5,7 +5,7 @@ import { asciiLines, type Encoding, utf16be, utf16le, utf8 } from './encoding.ts
 const BUILT_IN: ReadonlyMap<string, Encoding> = new Map([utf8, utf16le, utf16be].map((each) => [each.name, each]));
 /** How far back to search for a place where no character of several bytes is torn. */
 const LOOK_BACK_BYTES = 1024;
-/** Of the charsets whose characters are long. */
+/** The longest character of those charsets. */
 const LONGEST_CHARACTER_BYTES = 4;
 
 /** `name` is one of config/fields/charsets. */

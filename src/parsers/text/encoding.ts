@@ -1,12 +1,12 @@
 /**
- * What cutting a byte stream into lines must know of its encoding: where lines end, where characters do, and how long text
- * is once it is UTF-8. Here for UTF-8 and UTF-16; the others are in parsers/text/charset.
+ * The properties of an encoding by which a byte stream is cut into lines: where lines end, where characters do, and how long text is in
+ * UTF-8. UTF-8 and UTF-16 are here; the others are in parsers/text/charset.
  */
 import { isUtf8 } from 'node:buffer';
 
 export interface Encoding {
   readonly name: string;
-  /** Bytes of a code unit. Positions given to the functions below stand at one. */
+  /** Bytes of a code unit. Positions given to the functions below are at the start of one. */
   readonly unitBytes: 1 | 2;
   readonly newline: Buffer;
   /** Behind the first newline in `[from, to)`, or -1. */
@@ -30,7 +30,7 @@ export interface Encoding {
 const LF = 10;
 const CR = 13;
 
-/** What encodings have in common in which a byte below 80 is ASCII. */
+/** Shared by encodings in which a byte below 80 is ASCII. */
 export const asciiLines = {
   unitBytes: 1,
   newline: Buffer.of(LF),

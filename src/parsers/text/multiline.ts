@@ -5,7 +5,7 @@ import type { Pattern } from './pattern.ts';
 export interface MultilineRule {
   readonly kind: 'start' | 'continue';
   readonly pattern: Pattern;
-  /** Of a line in front of the first one that belongs to the same event. */
+  /** Matches a line before the first one that belongs to the same event. */
   readonly before?: Pattern | undefined;
 }
 

@@ -12,7 +12,7 @@ export interface Pattern {
 
 /** A pattern whose groups matter. */
 export interface GroupPattern {
-  /** The named groups that took part in the match, or undefined when there is none. */
+  /** The named groups that took part in the match, or undefined without a match. */
   groups(text: string): Record<string, string> | undefined;
   readonly names: readonly string[];
 }
@@ -32,7 +32,7 @@ export async function compileGroupPattern(source: string): Promise<GroupPattern>
   return groupPattern(await compile(source));
 }
 
-/** Of paths, which may hold line breaks: `.` stands for these, too. Throws like `compilePattern`. */
+/** For paths, which may hold line breaks: `.` matches these, too. Throws like `compilePattern`. */
 export async function compilePathPattern(source: string): Promise<GroupPattern> {
   return groupPattern(await compile(source, 'any character'));
 }

@@ -5,9 +5,8 @@ import type { Encoding } from '../text/encoding.ts';
 const MEASURED_BYTES = 64 * 1024;
 
 /**
- * Where to cut `bytes[start, limit)` so that what is before it takes at most `maxTextBytes` as UTF-8 and no character is
- * torn; always behind `start`. Not behind a CR either, which would be taken for a part of a line's ending. Depends on nothing
- * but those bytes.
+ * Where to cut `bytes[start, limit)` so that the part before takes at most `maxTextBytes` as UTF-8 and no character is torn; always after
+ * `start`. Not after a CR either, which would be taken for a part of a line's ending. Depends on nothing but those bytes.
  */
 export function cutToText(encoding: Encoding, bytes: Buffer, start: number, limit: number, maxTextBytes: number): number {
   const { unitBytes } = encoding;

@@ -4,7 +4,7 @@ import { compileLayout, parseLayout } from '../../core/time/go-layout.ts';
 import { anyWholeTime, type EventTime, formatEventTime, leadingTime } from '../../core/time/own-time.ts';
 import { wallOf, type Zone } from '../../core/time/zone.ts';
 
-/** What services hold: 1900 to 2262. */
+/** The range of times that services hold: 1900 to 2262. */
 const EARLIEST_S = -2_208_988_800;
 const LATEST_S = 9_223_372_036;
 const DAY_S = 86_400;
@@ -17,13 +17,13 @@ export interface GivenTimeRules {
   readonly mayBeAhead?: boolean;
 }
 
-/** Readers of a whole value, and of the time that a text begins with (after `[`); undefined where there is none. */
+/** Readers of a whole value, and of the time that a text begins with (after `[`); undefined without a time. */
 export interface GivenTime {
   whole(text: string, readAtMs: number): string | undefined;
   leading(text: string, readAtMs: number): string | undefined;
 }
 
-/** Digits behind the point of a second that a unit stands for. */
+/** Each unit's decimal places of a second. */
 const UNITS: Readonly<Record<string, number>> = { unix: 0, unixms: 3, unixus: 6, unixnano: 9 };
 
 export function createGivenTime({ format, zone, mayBeAhead = false }: GivenTimeRules): GivenTime {
@@ -63,7 +63,7 @@ export function createGivenTime({ format, zone, mayBeAhead = false }: GivenTimeR
   };
 }
 
-/** The offset of a zone's name in milliseconds; null where it cannot be told. Some write hours for a zone without a name. */
+/** The offset of a zone's name in milliseconds; null if it is unknown. Some write hours for a zone without a name. */
 function offsetOf(name: string, zone: Zone): number | null {
   if (/\d/.test(name)) return Number(name) * 3_600_000;
   const seconds = abbreviationOffset(name, zone.name);

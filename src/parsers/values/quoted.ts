@@ -1,6 +1,6 @@
-/** Text in double quotes, as several formats write it: where it ends, and what its escapes stand for. */
+/** Finds the end of text in double quotes, as several formats write it, and decodes its escapes. */
 
-/** The place of the quote that closes the one before `from`, or -1. A backslash takes the character behind it along. */
+/** The place of the quote that closes the one before `from`, or -1. A backslash takes the next character along. */
 export function closingQuote(text: string, from: number): number {
   for (let at = text.indexOf('"', from); at !== -1; at = text.indexOf('"', at + 1)) {
     let backslashes = 0;
@@ -13,7 +13,7 @@ export function closingQuote(text: string, from: number): number {
 const ESCAPE = /\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))/gs;
 const ESCAPED: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r' };
 
-/** With `\n`, `\t`, `\r`, `\xHH` and `\uHHHH` replaced; any other escaped character stands for itself. */
+/** With `\n`, `\t`, `\r`, `\xHH` and `\uHHHH` replaced; any other escaped character is itself. */
 export function unescapeQuoted(quoted: string): string {
   if (!quoted.includes('\\')) return quoted;
   return quoted.replace(ESCAPE, (_, long: string | undefined, short: string | undefined, char: string) => {

@@ -7,7 +7,7 @@ import { unescapeBytes } from './quoted.ts';
 
 export type ValueType = 'int' | 'float' | 'bool' | 'datetime' | 'json' | 'text' | 'escaped';
 
-/** RFC 3339 of a time, undefined where it is none. */
+/** RFC 3339 of a time, undefined if it is invalid. */
 export type ReadTime = (text: string, readAtMs: number) => string | undefined;
 
 const INTEGER = /^([+-]?)0*(\d{1,19})$/;

@@ -1,5 +1,5 @@
 /**
- * What the state database can prove of each stream, read through a read-only connection of its own. One read transaction gives a
+ * The facts that the state database proves of each stream, read through a read-only connection of its own. One read transaction gives a
  * consistent snapshot, even of a running agent: the state that a restart would find.
  */
 import { existsSync } from 'node:fs';
@@ -38,7 +38,7 @@ export interface AuditedStream extends Readonly<Omit<Stream, 'marks' | 'createdM
 export interface AuditedState {
   /** By path. */
   readonly streams: readonly AuditedStream[];
-  /** What was lost or dropped, also of streams that are forgotten. */
+  /** Lost or dropped events, also of streams that are forgotten. */
   readonly losses: readonly StoredLoss[];
   readonly letters: readonly IndexedLetters[];
 }

@@ -46,7 +46,7 @@ create index if not exists letters_by_id on letters (id);
 `;
 /** The format that this version writes. */
 export const STATE_VERSION = 9;
-/** What brings a database of an earlier version to the next one. */
+/** Brings a database of an earlier version to the next one. */
 const MIGRATIONS: Readonly<Record<number, string>> = {
   1: 'alter table streams add column current_path text; alter table marks add column content_crc integer;',
   2: 'alter table marks add column points text;',

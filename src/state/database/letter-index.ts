@@ -11,7 +11,7 @@ export type LetterEnd = 'command' | 'when_full' | 'missing';
 
 /** The letters of one file and stream. */
 export interface IndexedLetters {
-  /** Of their file; empty for the sums of older ones. */
+  /** The id of their file; empty for the sums of older ones. */
   readonly id: string;
   readonly source: string;
   readonly path: string;
@@ -34,7 +34,7 @@ export class StoredLetterIndex implements LetterIndex {
   /** Written with the next commit. */
   #pending: (() => void)[] = [];
 
-  /** `save` writes what is pending, unless the disk refuses. */
+  /** `save` writes pending changes, unless the disk refuses. */
   constructor(database: DatabaseSync, save: () => void) {
     this.#save = save;
     const prepare = (sql: string) => database.prepare(sql);
@@ -91,7 +91,7 @@ export class StoredLetterIndex implements LetterIndex {
     return this.#pending.length > 0;
   }
 
-  /** Writes what is pending, within the caller's transaction; `noteWritten` once that is committed. */
+  /** Writes pending changes, within the caller's transaction; `noteWritten` once that is committed. */
   write(): void {
     for (const change of this.#pending) change();
     if (this.#pending.length > 0) this.#keepBound();
@@ -120,5 +120,5 @@ export class StoredLetterIndex implements LetterIndex {
   }
 }
 
-/** What is known of letters that an earlier version kept. */
+/** The facts of letters that an earlier version kept. */
 const NOWHERE = { source: '', path: '', stream: '', sink: '', dataset: '', events: 0, end: null };

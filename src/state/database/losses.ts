@@ -11,7 +11,7 @@ export interface StoredLoss extends Loss {
   readonly owner: string;
   /** Wall clock of the newest. */
   readonly atMs: number;
-  /** 1 where somebody said that it is known; absent of one that is new. */
+  /** 1 once somebody acknowledged it; absent in a new one. */
   readonly acknowledged?: number;
 }
 
@@ -62,7 +62,7 @@ export class Losses {
     return this.#pending.length > 0;
   }
 
-  /** Writes what is pending, within the caller's transaction; `noteWritten` once that is committed. */
+  /** Writes pending losses, within the caller's transaction; `noteWritten` once that is committed. */
   write(): void {
     for (const loss of this.#pending) this.#insert(loss);
     if (this.#pending.length > 0) this.#keepBound();
@@ -91,13 +91,16 @@ export class Losses {
     );
   }
 
-  /** Marks what was noted before this time (wall clock) as known, within the caller's transaction; without its stream nobody takes it for delivered. */
+  /**
+   * Marks losses noted before this time (wall clock) as known, within the caller's transaction; those of forgotten streams go, as nobody
+   * takes them for delivered.
+   */
   acknowledge(beforeMs: number): void {
     this.#statements.forget.run(beforeMs);
     this.#statements.acknowledge.run(beforeMs);
   }
 
-  /** These bytes were read after all: what is noted of them goes, within the caller's transaction. */
+  /** These bytes were read after all: removes their losses, within the caller's transaction. */
   regain(stream: string, owner: string, from: number, to: number): void {
     if (!this.#sought.has(stream)) return;
     for (const loss of lossesOf(this.#statements.covered.all(stream, owner, to, from))) {

@@ -28,7 +28,7 @@ export class Mark {
   /** End of the last span committed: where reading resumes. */
   committedTo: number;
   committedTail: Tail;
-  /** Of `settledTo`, and of `committedTo`: what lines behind it belong to. */
+  /** The events of lines after `settledTo`, and after `committedTo`. */
   behind: Behind | undefined;
   committedBehind: Behind | undefined;
   readonly #pending: Pending[] = [];

@@ -12,7 +12,7 @@ export interface StateRefusal {
 /** SQLite's BUSY and LOCKED. */
 const HELD_CODES: ReadonlySet<number> = new Set([5, 6]);
 
-/** What to do about a disk that refuses. */
+/** The fix for a disk that refuses. */
 export const DISK_FIX = 'free space in data_dir or repair its disk; it retries by itself';
 
 /** `file` is the database's. An error of SQLite that says that another process holds it becomes `E_STATE_HELD`. */

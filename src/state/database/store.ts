@@ -52,9 +52,9 @@ export class State {
   readonly #lock: FolderLock;
   readonly #database: DatabaseSync;
   readonly streams: Streams;
-  /** What it settles is written by the next `commit` or `save`. */
+  /** The next `commit` or `save` writes its changes. */
   readonly ledger: Ledger;
-  /** What it notes is written with the marks. */
+  /** Its losses are written with the marks. */
   readonly losses: Losses;
   readonly letters: StoredLetterIndex;
   readonly #startedSources: ReadonlySet<string>;
@@ -62,7 +62,7 @@ export class State {
   /** Random, so that it names this process's use of the folder, also where the folder goes back to an earlier state. */
   readonly run = randomBytes(16).toString('hex');
   saves = 0;
-  /** Transactions so far that wrote what had been settled. */
+  /** Transactions so far that wrote settled events. */
   settlementWrites = 0;
 
   constructor(options: StateOptions, lock: FolderLock, database: DatabaseSync, fresh: boolean, startedSources: ReadonlySet<string>) {
@@ -107,7 +107,7 @@ export class State {
     return isSaved;
   }
 
-  /** True where the sink has marks of the source's streams: it was fed by the source before, and may lag behind the others. */
+  /** True if the sink has marks of the source's streams: it was fed by the source before, and may lag the others. */
   knowsSink(source: string, sink: string): boolean {
     return this.streams.list(source).some(({ id }) => this.streams.markOf(id, sink) !== undefined);
   }
@@ -140,8 +140,8 @@ export class State {
   }
 
   /**
-   * Replaces a restored batch whose key was retired by those that stand for its bytes now: one under the same id, and where
-   * not all of its sources are configured, another one that waits for them. `lost`: the bytes that are gone. Throws when the disk refuses.
+   * Replaces a restored batch whose key was retired by those for its bytes now: one under the same id, and, if not all of its sources are
+   * configured, another one that waits for them. `lost`: the bytes that are gone. Throws when the disk refuses.
    */
   replace(id: number, batches: readonly StoredBatch[], lost: readonly LostSpan[] = []): void {
     for (const span of lost) this.losses.add(this.#lossOf(span, batches[0]!.owner, 'not_there_again'));

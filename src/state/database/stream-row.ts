@@ -22,8 +22,8 @@ export interface Stream {
 }
 
 /**
- * Where a sink resumes whose routes changed. A mark of an old route resumes at what was settled: batches in flight are read again under the new
- * rules. A mark of the whole sink resumes after what it committed. Undefined where the routes are the same.
+ * Resume position of a sink after its routes changed. A mark of an old route resumes after the settled events: batches in flight are read
+ * again under the new rules. A mark of the whole sink resumes after its committed events. Undefined if the routes are the same.
  */
 export function formerOf(stream: Stream, owner: string, owners: readonly string[]): Mark | undefined {
   let least: Mark | undefined;

@@ -61,7 +61,7 @@ export class Streams {
   }
 
   load(database: DatabaseSync): void {
-    // As they were minted, whatever the clock said: a start takes the newest first.
+    // In the order of creation, whatever the clock: a start takes the newest first.
     for (const row of database.prepare('select * from streams order by rowid').all()) {
       const facts = toStreamFacts(row);
       this.#streams.set(facts.id, { ...facts, marks: new Map() });

@@ -24,7 +24,7 @@ export interface SpoolHeader {
   readonly refusal?: string;
   /** The parts still to be sent of a batch that was split. */
   readonly parts?: readonly StoredPart[];
-  /** What shaping made of its events (batcher/fates), and those that it withholds. */
+  /** Fates of its events after shaping (batcher/fates), and those that it withholds. */
   readonly fates?: readonly number[];
   readonly withheld?: readonly Withheld[];
 }
@@ -37,7 +37,7 @@ const MAGIC = 'TRSPOOL1';
 /** Magic, header length, header CRC, body length, body CRC: four hexadecimal words of eight digits, spaces, a newline. */
 export const FIRST_LINE_BYTES = MAGIC.length + 4 * 9 + 1;
 
-/** What goes before the body, whose checksum the caller may know. */
+/** Encodes the part before the body, whose checksum the caller may know. */
 export function encodeHead(header: SpoolHeader, body: Uint8Array, bodyCrc = crc32(body)): Buffer {
   const json = Buffer.from(JSON.stringify(header));
   const words = [json.length, crc32(json), body.length, bodyCrc].map((word) => word.toString(16).padStart(8, '0'));
@@ -52,7 +52,7 @@ interface SpoolHead {
   readonly bodyCrc: number;
 }
 
-/** Reads what goes before the body of a file of `size` bytes; `readJson` gives so many bytes behind the first line. */
+/** Reads the part before the body of a file of `size` bytes; `readJson` gives so many bytes after the first line. */
 export function decodeHead(
   firstLine: Buffer,
   size: number,

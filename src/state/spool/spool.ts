@@ -48,8 +48,8 @@ export class Spool {
   }
 
   /**
-   * Reads every file whole, sets aside what cannot be trusted, and gives the rest one by one, oldest first, without their bodies: all of
-   * them may be more than memory holds. Throws `E_DATA_DIR`.
+   * Reads every file whole, sets aside untrusted ones, and gives the rest one by one, oldest first, without their bodies: all of them may
+   * be more than memory holds. Throws `E_DATA_DIR`.
    */
   async *recover(): AsyncGenerator<SpoolEntry> {
     const names = await readdir(this.#folder).catch((error: unknown) => noNames(this.#folder, error));
@@ -83,8 +83,8 @@ export class Spool {
   }
 
   /**
-   * Writes a batch durably and returns its file's name. `bodyCrc`: the body's checksum, where it is known. Throws what the disk says;
-   * nothing is left behind then.
+   * Writes a batch durably and returns its file's name. `bodyCrc`: the body's checksum, if known. Throws the disk's error; then it leaves
+   * nothing.
    */
   async write(header: SpoolHeader, body: Uint8Array, bodyCrc?: number): Promise<string> {
     const name = `${String(this.#next++).padStart(12, '0')}-${header.key.slice(0, 8)}.batch`;
