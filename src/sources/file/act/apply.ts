@@ -182,6 +182,7 @@ export class Apply {
     notices.event(levelOf(file, unreadBytes), fields, 'file was renamed, reading on');
     this.#noteRotation(file, path);
     generations.place(file, place, path);
+    generations.descriptors.locate(file);
     generations.identities.save(file);
     // Closed meanwhile, it may be another file under the same inode: a look at its content decides.
     if (file.disk.fd === undefined) file.disk.seenSize = -1;

@@ -7,9 +7,11 @@ import type { StreamRecord } from '../../../core/stream.ts';
 import { addSums, subtractSums } from '../../../core/sums.ts';
 import { contentSum } from '../../../kernel/content-sum.ts';
 import { ContentSum } from '../known/content-sum.ts';
-import { hasFingerprint, isAtGap } from '../known/content.ts';
+import { hasFingerprint, isAllNuls, isAtGap } from '../known/content.ts';
 import type { KnownFiles } from '../known/known-files.ts';
+import { leadingNuls } from '../known/nul-runs.ts';
 import type { Stream } from '../known/stream.ts';
+import { isBehind } from '../known/tracked-file.ts';
 
 /** What is known of a stream. */
 type Known = Pick<Stream, 'firstPath' | 'id' | 'identity' | 'startAt' | 'offset' | 'sum'> & {
@@ -60,6 +62,7 @@ export class KnownContent {
    */
   async find(pieces: AsyncIterable<Buffer>, stream?: string): Promise<ReadContent | undefined> {
     let candidates: Known[] | undefined;
+    let isNuls = true;
     let found: ReadContent | undefined;
     let head = Buffer.alloc(0);
     let at = 0;
@@ -70,8 +73,10 @@ export class KnownContent {
       if (candidates === undefined) {
         head = Buffer.concat([head, piece]);
         candidates = this.#beginningWith(head).filter((file) => stream === undefined || file.id === stream);
-        // Its plain form is still to be read.
-        const unread = candidates.find((file) => file.offset === 0 && this.isFollowed(file));
+      }
+      if (isNuls) {
+        isNuls = leadingNuls(piece) === piece.length;
+        const unread = isNuls ? undefined : candidates.find((file) => this.#mayBeUnread(file));
         if (unread) return { at: 0, file: unread };
       }
       // Every place at which some candidate must be compared, or begins.
@@ -90,9 +95,15 @@ export class KnownContent {
       const hollow = candidates.filter((file) => isAtGap(file) && file.startAt >= at && piece[file.startAt - at]);
       for (const file of hollow) if (file.startAt > (found?.at ?? 0)) found = { at: file.startAt, file };
       at += piece.length;
-      if (!candidates.some((file) => file.offset >= at)) break;
+      if (!isNuls && !candidates.some((file) => file.offset >= at)) break;
     }
     return found;
+  }
+
+  /** The plain form of a content with text is followed, and nothing of it was read. A file that is nothing but NULs has other content. */
+  #mayBeUnread({ id, offset, identity }: Known): boolean {
+    const file = offset === 0 && id !== undefined ? this.#knownFiles.byStream(id) : undefined;
+    return file !== undefined && (isBehind(file) || !isAllNuls(identity));
   }
 
   #beginningWith(head: Buffer): Known[] {

@@ -81,6 +81,15 @@ export class OpenFiles {
     return true;
   }
 
+  /** An open file has another path now: notes where that leads. */
+  locate(file: TrackedFile): void {
+    try {
+      if (file.disk.fd !== undefined) this.#options.knownFiles.noteRealPath(file, this.#pathOf(file.disk.fd));
+    } catch (error) {
+      this.fail(file, error);
+    }
+  }
+
   /** Undefined for a file that was deleted since it was opened. Throws system errors. */
   #pathOf(fd: number): string | undefined {
     const { fileSystem } = this.#options;

@@ -48,7 +48,8 @@ export function observe(file: TrackedFile, options: ObserveOptions, otherName?: 
   const { disk } = file;
   const own = statAt(fileSystem, disk.path);
   const isMatched = disk.place === 'matched' || disk.path === otherName?.path;
-  if (own !== 'unknown' && own && isSameFile(own, disk))
+  // A matched path that leads to it again goes before the path of its own.
+  if (own !== 'unknown' && own && isSameFile(own, disk) && (isMatched || !otherName))
     return observeAt(file, { path: disk.path, stat: own }, isMatched ? 'matched' : 'aside');
   const nothing = { ...IN_PLACE, content: 'unknown' } as const;
   if (own === 'unknown') return { file, disk, sight: { ...nothing, path: 'unknown' }, place: 'aside' };

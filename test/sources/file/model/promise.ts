@@ -130,6 +130,8 @@ export class Promised {
     this.#files.delete(from);
     this.#unreadGaps.delete(from);
     this.#files.set(to, file);
+    this.#truncated.set(to, this.#truncated.get(from) ?? []);
+    this.#truncated.delete(from);
     this.#hideUnseen(file, to, of);
   }
 
