@@ -89,7 +89,7 @@ function stateOf(sink: ObservedSink): SinkState {
   if (blocked) return { state: 'blocked', reason: describeBlock(blocked), fix: blocked.fix };
   if (lastFailure === undefined) return { state: 'delivering' };
   if (fix === undefined) return { state: 'retrying', reason: lastFailure };
-  // Some reasons end in their fix, which stands alone here.
+  // Some reasons end in their fix, which is a field of its own here.
   return { state: 'retrying', reason: lastFailure.replace(`: ${fix}`, ''), fix };
 }
 

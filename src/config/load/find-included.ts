@@ -9,7 +9,7 @@ import { fitsWildcards } from '../../core/text/wildcards.ts';
 
 export interface Pattern {
   readonly text: string;
-  /** Where it stands. */
+  /** Its index. */
   readonly at: number;
 }
 

@@ -1,5 +1,5 @@
 /**
- * Virtual fields: names that stand for an expression over the events of one dataset. An expression sees the event and the other virtual fields
+ * Virtual fields: names for an expression over the events of one dataset. An expression sees the event and the other virtual fields
  * of its dataset, never another dataset or other rows.
  */
 import { WINDOWS } from '../functions/windows/spec.ts';

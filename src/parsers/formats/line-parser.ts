@@ -4,7 +4,7 @@ import type { EventFields } from '../values/fields.ts';
 export interface FormatParser {
   /**
    * The events of one text: a line without its ending, or the lines that the format's grouping joins, by newlines. Most texts are one
-   * event; a line without meaning of its own is none. Unparsable text is whole in `message`, with `parse_error`. A string is the text of a
+   * event; a line without meaning of its own is no event. Unparsable text is whole in `message`, with `parse_error`. A string is the text of a
    * JSON object that keeps its bytes.
    */
   parse(text: string): readonly (EventFields | string)[];

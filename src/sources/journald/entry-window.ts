@@ -7,12 +7,12 @@ import { CUT_FIELD } from '../../kernel/journal.ts';
 import { fieldHead } from './entry.ts';
 
 const LF = 0x0a;
-/** A name of a field has 64 bytes; what has so many and no `=` or newline is no entry. */
+/** A name of a field has 64 bytes; so many bytes without `=` or newline are no entry. */
 const MAX_HEAD_BYTES = 256;
 /** Of an entry that does not fit: a longer value beside the message is left out, and so are those beyond so many bytes in all. */
 const MAX_VALUE_BYTES = 4096;
 const MAX_VALUES_BYTES = 256 * 1024;
-/** Stays free for the field that says what was cut, and for the kernel. */
+/** Stays free for the field that names the cut ones, and for the kernel. */
 const MARGIN_BYTES = 64;
 
 /** A value whose rest is passed over. */
@@ -26,7 +26,7 @@ interface Skip {
 export class EntryWindow {
   readonly region: Region;
   readonly #maxMessageBytes: number;
-  /** What is not used up yet. */
+  /** The bytes not used up yet. */
   #start = 0;
   #end = 0;
   #skip: Skip | undefined;
@@ -54,7 +54,7 @@ export class EntryWindow {
     this.#skip = undefined;
   }
 
-  /** Where the next bytes go; undefined where what stands here cannot be an entry. Its whole entries must be used up. */
+  /** Where the next bytes go; undefined where these bytes cannot be an entry. Its whole entries must be used up. */
   free(): Buffer | undefined {
     const { bytes } = this.region;
     bytes.copyWithin(0, this.#start, this.#end);
@@ -88,7 +88,7 @@ export class EntryWindow {
     this.#end += bytes.copy(this.region.bytes, this.#end);
   }
 
-  /** Leaves out of the entry that fills the window what is too long. */
+  /** Leaves the longest fields out of the entry that fills the window. */
   #shrink(): boolean {
     const entry = Buffer.from(this.region.bytes.subarray(0, this.#end));
     let values = 0;

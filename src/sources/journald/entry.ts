@@ -78,7 +78,7 @@ export function parseCursor(text: string): Cursor | undefined {
   return { text, sequence: sequence!, number: Number.parseInt(number!, 16), atMs: Number.parseInt(time!, 16) / 1000, content: content! };
 }
 
-/** The cursor of the entry that begins at `at`; undefined where no whole one stands there. */
+/** The cursor of the entry that begins at `at`; undefined where there is no whole one. */
 export function cursorAt(bytes: Buffer, at: number, end: number): Cursor | undefined {
   const line = bytes.subarray(at, Math.min(end, at + 256));
   const newline = line.indexOf(LF);

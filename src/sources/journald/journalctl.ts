@@ -7,7 +7,7 @@ import { messageOf } from '../../core/errors.ts';
 import { type ByteInput, fromReadable } from '../stdin/stdin-input.ts';
 import { JOURNAL_STDERR_BYTES } from './limits.ts';
 
-/** What an event is made of where not all fields are wanted; journalctl adds those that say where the entry stands. */
+/** What an event is made of where not all fields are wanted; journalctl adds those with the entry's place. */
 const COMMON_FIELDS = [
   'MESSAGE',
   'PRIORITY',

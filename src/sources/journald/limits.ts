@@ -2,7 +2,7 @@
 
 /** A child that prints nothing for so long is replaced by one that goes on behind the last entry: a hung one is noticed so, too. */
 export const JOURNAL_SILENCE_MS = 60_000;
-/** A child that dies, or prints what is no entry, is started again after a wait that grows from the first to the second. */
+/** A child that dies or prints garbage is started again after a wait that grows from the first to the second. */
 export const JOURNAL_BACKOFF_MS = 250;
 export const JOURNAL_MAX_BACKOFF_MS = 30_000;
 /** Trouble is logged this often at most. */
