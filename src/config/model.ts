@@ -63,6 +63,8 @@ export interface SinkConfig extends SinkSettings {
   readonly transform?: TransformConfig | undefined;
   /** `what` as in "it is the token_file". */
   readonly secretFiles?: readonly SecretFile[];
+  /** It writes into this one, absolute: no source reads its files. */
+  readonly ownFolder?: string;
 }
 
 export interface TelemetryConfig {

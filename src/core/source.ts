@@ -117,12 +117,12 @@ export interface Rescue {
   readonly isFull: boolean;
 }
 
-/** Files that no source reads as logs: the secrets of the configuration, and the files of the data folder. */
+/** Files that no source reads as logs: the secrets of the configuration, and files in the data folder or in the folder of a sink. */
 export interface PrivateFiles {
   /** Looks again at what there is, unless that was a moment ago; `isOpening`: at the secrets in any case. */
   refresh(isOpening?: boolean): void;
-  /** The kind of the file, as in "it is …"; undefined for one that may be read. */
-  whatIs(file: PrivateFile): string | undefined;
+  /** The kind of the file, as in "it is …"; undefined for one that may be read. `path`: leads to it, by no link at its end. */
+  whatIs(file: PrivateFile, path: string): string | undefined;
 }
 
 /** As its stat says. */
@@ -130,6 +130,7 @@ export interface PrivateFile {
   readonly device: number | bigint;
   readonly inode: number | bigint;
   readonly bornMs: number;
+  readonly kind: string;
 }
 
 /** The context that a source gets. */

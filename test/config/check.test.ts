@@ -339,15 +339,22 @@ describe('the configuration used', () => {
 describe('check of links and private files', () => {
   test('warns of links that will not be followed and of secrets that match, at their pattern', async () => {
     expect(process.getuid?.(), 'this test runs as root, to make another user’s link').toBe(0);
-    const folder = makeTree({ 'logs/plain.log': 'x\n', 'etc/secret': 'geheim\n', tok: 'abc\n', 'logs/sub/x.log': '' });
+    const folder = makeTree({
+      'logs/plain.log': 'x\n',
+      'etc/secret': 'geheim\n',
+      tok: 'abc\n',
+      'logs/sub/x.log': '',
+      'logs/arc/logs/2026-11-27/03/a1.ndjson': '',
+    });
     symlinkSync('../etc/secret', join(folder, 'logs/theirs.log'));
     lchownSync(join(folder, 'logs/theirs.log'), 1001, 0);
     linkSync(join(folder, 'tok'), join(folder, 'logs/token.log'));
     const file = join(folder, 'tailrace.yaml');
     const yaml = `data_dir: ${folder}/logs/sub
 sources:
-  app: {type: file, include: ["logs/plain.*", "logs/*.log", "logs/sub/*"]}
+  app: {type: file, include: ["logs/plain.*", "logs/*.log", "logs/sub/*", "logs/arc/**"]}
 sinks:
+  keep: {type: archive, path: logs/arc, dataset: logs}
   store: {type: ingest, url: "http://127.0.0.1:4100", token_file: tok, dataset: logs}
 `;
     writeFileSync(file, yaml);
@@ -362,6 +369,7 @@ sinks:
       '1 path that `/logs/*.log` matches will be left out, such as /logs/token.log: it is the token_file of sink "store"',
     );
     expect(text).toContain('1 path that `/logs/sub/*` matches will be left out, such as /logs/sub: it is in data_dir');
+    expect(text).toContain('1 path that `/logs/arc/**` matches will be left out, such as /logs/arc: it is in the folder of sink "keep"');
     expect(text).not.toContain('geheim');
   });
 });

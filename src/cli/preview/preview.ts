@@ -70,7 +70,7 @@ function refusePrivate(file: string, { config }: PreviewTarget): void {
   const stat = file === '-' ? undefined : statIfAny(nodeFileSystem, file);
   const privateFiles = new ListedPrivateFiles(() => config, systemClock);
   privateFiles.refresh();
-  const what = stat && privateFiles.whatIs(stat);
+  const what = stat && privateFiles.whatIs(stat, nodeFileSystem.realPath(file) ?? file);
   if (what !== undefined)
     throw new TailraceError('E_PREVIEW', `"${file}" is ${what}, which is never read as a log`, { fix: 'name a log file' });
 }

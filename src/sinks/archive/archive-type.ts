@@ -30,9 +30,11 @@ export const archiveSink: SinkType = sinkType({
   fields,
   exampleId: 'keep',
   derive: ({ path: written, batch, type: _type, ...values }: Values<typeof fields>, { folder }: Context) => {
+    const path = resolve(folder, written);
     return {
       ...values,
-      path: resolve(folder, written),
+      path,
+      ownFolder: path,
       batch: { ...batchOf(batch, values.buffer), closesEarly: false },
       // One file after the other.
       concurrency: 1,

@@ -34,7 +34,7 @@ export interface SinkType<Fields extends CommonFields = typeof commonSinkFields,
   /** The id that config.example.yaml gives it. */
   readonly exampleId: string;
   /** What the keys come to: paths absolute, defaults that depend on other keys filled in. Only where no key has a problem. */
-  derive(values: Values<Fields>, context: Context): Own & SinkSettings & Pick<SinkConfig, 'secretFiles'>;
+  derive(values: Values<Fields>, context: Context): Own & SinkSettings & Pick<SinkConfig, 'secretFiles' | 'ownFolder'>;
   /** Makes the sink; opens nothing yet. */
   create(config: Own & SinkConfig, clock: Clock, log: Log): Sink;
   /** How bodies are written; absent where all are NDJSON. */

@@ -22,6 +22,7 @@ function configIn(rig: TailRig): Config {
     'data/state.db',
     'data/spool/1.spool',
     'credentials/token',
+    'archive/logs/2026-11-27/03/manifest.ndjson',
   ];
   for (const name of files) {
     mkdirSync(rig.path(join(name, '..')), { recursive: true });
@@ -35,6 +36,7 @@ sources:
   net: {type: syslog, listen: ['tls://127.0.0.1:6514'], ${tls('conf/server.key')}}
 sinks:
   store: {type: ingest, url: 'https://127.0.0.1:4100', dataset: logs, token_file: ${rig.path('conf/token')}, ${tls('conf/client.key')}}
+  keep: {type: archive, path: '${rig.path('archive')}', dataset: logs}
 `);
 }
 
@@ -53,6 +55,16 @@ const ways: readonly [string, string, (rig: TailRig) => void][] = [
   ['their own paths', '**', () => {}],
   ['a literal path', 'conf/token', () => {}],
   ['a pattern in the data folder', 'data/spool/*.spool', () => {}],
+  ['a literal path in an archive', 'archive/logs/2026-11-27/03/manifest.ndjson', () => {}],
+  ['a pattern in an archive', 'archive/logs/2026-11-27/*/*.ndjson', () => {}],
+  [
+    'a link to an archive’s file',
+    'logs/*.log',
+    (rig) => symlinkSync('../archive/logs/2026-11-27/03/manifest.ndjson', rig.path('logs/a.log')),
+  ],
+  ['a link to a folder of an archive', 'logs/**/*.ndjson', (rig) => symlinkSync('../archive/logs', rig.path('logs/a'))],
+  ['a link in the fixed part, to an archive', 'logs/a/**', (rig) => symlinkSync('../archive/logs', rig.path('logs/a'))],
+  ['another mount of an archive', 'logs/**', (rig) => (mkdirSync(rig.path('logs/a')), mount(rig.path('archive'), rig.path('logs/a')))],
   ['root’s links', 'logs/*.log', (rig) => symlinkSync('../conf/token', rig.path('logs/a.log'))],
   ['a link to a folder', 'logs/*/*.spool', (rig) => symlinkSync('../data/spool', rig.path('logs/a'))],
   ['a link in the fixed part', 'logs/a/*.spool', (rig) => symlinkSync('../data/spool', rig.path('logs/a'))],
@@ -107,6 +119,18 @@ test('explain and the log say which secret a file is', async ({ rig }) => {
   expect(rig.source.explain(rig.path('logs/b.log'))).toMatchObject({ reason: 'nothing is there; once there is, it is read whole' });
 });
 
+test('an archive that is made while the source reads is not read, and logs beside it are', async ({ rig }) => {
+  const config = configIn(rig);
+  renameSync(rig.path('archive'), rig.path('later'));
+  writeFileSync(rig.path('archive.log'), 'one\n');
+  await start(rig, '{archive,logs}*/**', config);
+  await rig.drain();
+  renameSync(rig.path('later'), rig.path('archive'));
+  writeFileSync(rig.path('logs/a.log'), 'two\n');
+  await rig.pass(5);
+  expect(rig.texts).toEqual(['two']);
+});
+
 test('a token file that is replaced, and a new file of the data folder, are known to be private', async ({ rig }) => {
   const config = configIn(rig);
   writeFileSync(rig.path('logs/plain.log'), 'plain\n');
@@ -130,7 +154,7 @@ test('a private file that takes a log’s place before that is opened is not rea
   // The search does not know it yet: it was made since the folder was listed.
   const late = {
     refresh: (isOpening?: boolean) => privateFiles.refresh(isOpening),
-    whatIs: (file: Parameters<typeof privateFiles.whatIs>[0]) => (isHidden ? undefined : privateFiles.whatIs(file)),
+    whatIs: (...file: Parameters<typeof privateFiles.whatIs>) => (isHidden ? undefined : privateFiles.whatIs(...file)),
   };
   rmSync(rig.path('logs/a.log'));
   renameSync(rig.path('later'), rig.path('logs/a.log'));
@@ -186,7 +210,7 @@ test('a token file that took the place of another a moment ago is known before a
   privateFiles.refresh();
   replaceToken(rig);
   privateFiles.refresh(true);
-  expect(privateFiles.whatIs(nodeFileSystem.stat(rig.path('conf/token'))!)).toBe('the token_file of sink "store"');
+  expect(privateFiles.whatIs(nodeFileSystem.stat(rig.path('conf/token'))!, rig.path('conf/token'))).toBe('the token_file of sink "store"');
 });
 
 /** A folder as Kubernetes mounts it: `token` leads through `..data` to the version in force. */
@@ -240,10 +264,11 @@ test('a file with the inode of a former secret is none where it was made at anot
   const config = configIn(rig);
   const privateFiles = new ListedPrivateFiles(() => config, rig.clock);
   privateFiles.refresh();
-  const { device, inode, bornMs } = nodeFileSystem.stat(rig.path('conf/token'))!;
+  const path = rig.path('conf/token');
+  const stat = nodeFileSystem.stat(path)!;
   replaceToken(rig);
-  expect(privateFiles.whatIs({ device, inode, bornMs })).toBe('a former file of a secret');
-  expect(privateFiles.whatIs({ device, inode, bornMs: bornMs + 1 })).toBeUndefined();
+  expect(privateFiles.whatIs(stat, path)).toBe('a former file of a secret');
+  expect(privateFiles.whatIs({ ...stat, bornMs: stat.bornMs + 1 }, path)).toBeUndefined();
 });
 
 test(`${MAX_FORMER_SECRETS} former secrets are remembered, the oldest forgotten; a broken list of them is none`, ({ rig }) => {
@@ -255,7 +280,7 @@ test(`${MAX_FORMER_SECRETS} former secrets are remembered, the oldest forgotten;
   const kept = readFormerSecrets(config.dataDir);
   expect(kept).toHaveLength(MAX_FORMER_SECRETS);
   expect(kept[0]).toEqual({ device: '1', inode: '4', bornMs: 4 });
-  expect(privateFiles.whatIs({ device: 1, inode: 3, bornMs: 3 })).toBeUndefined();
+  expect(privateFiles.whatIs({ device: 1, inode: 3, bornMs: 3, kind: 'file' }, file)).toBeUndefined();
   expect(readFileSync(file, 'utf8')).not.toContain('token');
   writeFileSync(file, '{');
   expect(readFormerSecrets(config.dataDir)).toEqual([]);

@@ -8,9 +8,9 @@ import { closeQuietly } from './peek.ts';
 export function guard(fileSystem: FileSystem, links: Links, privateFiles: PrivateFiles | undefined): FileSystem {
   const verify = (path: string, fd: number): void => {
     privateFiles?.refresh(true);
-    const what = privateFiles?.whatIs(fileSystem.fstat(fd));
-    if (what !== undefined) throw refusedError(privateRefusal(path, what));
     const opened = fileSystem.pathOf(fd);
+    const what = privateFiles?.whatIs(fileSystem.fstat(fd), opened ?? path);
+    if (what !== undefined) throw refusedError(privateRefusal(path, what));
     // Then there is no link in the path.
     if (opened !== path && opened !== `${path} (deleted)`) links.verify(path, fileSystem.fstat(fd));
   };

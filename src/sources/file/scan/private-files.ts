@@ -1,6 +1,7 @@
 /**
  * Files that are never read as logs: the secrets that the configuration names, other versions of them, and all that is in the data folder. They
- * are known by device and inode, so that a hard link or another mount of them is, too. Lists folders, opens nothing.
+ * are known by device and inode, so that a hard link or another mount of them is, too. A file in the folder of a sink is known by its real
+ * path, as it may be a million files. Lists folders, opens nothing.
  */
 import { basename, dirname } from 'node:path';
 import { secretFilesOf } from '../../../config/connect/secret-files.ts';
@@ -15,6 +16,12 @@ import { type FileSystem, inodeKey, nodeFileSystem, pathIn } from './file-system
 const VERSION_LINK = '..data';
 const FORMER = 'a former file of a secret';
 
+interface OwnFolder {
+  readonly path: string;
+  readonly what: string;
+  real: string | undefined;
+}
+
 export class ListedPrivateFiles implements PrivateFiles {
   readonly #config: () => Config;
   readonly #clock: Clock;
@@ -24,6 +31,10 @@ export class ListedPrivateFiles implements PrivateFiles {
   #files = new Map<number | bigint, { readonly device: number | bigint; readonly what: string }[]>();
   /** Every secret that was seen, the oldest first. */
   readonly #former = new Map<string, FormerSecret>();
+  /** Of sinks; one has no real path before it is made. */
+  #ownFolders: OwnFolder[] = [];
+  /** The files of a folder, as of the last listing. */
+  readonly #inFolder = new Map<string, string | undefined>();
   #hasNewSecret = false;
   #refreshAtMs = -Infinity;
 
@@ -42,15 +53,30 @@ export class ListedPrivateFiles implements PrivateFiles {
     else if (isOpening) this.#listSecrets();
   }
 
-  whatIs(file: PrivateFile): string | undefined {
+  whatIs(file: PrivateFile, path: string): string | undefined {
     // The inode may be another file's by now.
     if (this.#find(file) !== undefined) this.#list();
     const what = this.#find(file);
-    return what === undefined && this.#isFormer(file) ? FORMER : what;
+    if (what === undefined && this.#isFormer(file)) return FORMER;
+    if (what !== undefined || this.#ownFolders.length === 0) return what;
+    return this.#whatIsIn(file.kind === 'directory' ? path : dirname(path));
   }
 
   #find({ device, inode }: PrivateFile): string | undefined {
     return this.#files.get(inode)?.find((each) => each.device === device)?.what;
+  }
+
+  #whatIsIn(folder: string): string | undefined {
+    if (this.#inFolder.has(folder)) return this.#inFolder.get(folder);
+    const real = this.#fileSystem.realPath(folder);
+    if (real === undefined) return undefined;
+    const isIn = (own: OwnFolder): boolean => {
+      own.real ??= this.#fileSystem.realPath(own.path);
+      return own.real !== undefined && `${real}/`.startsWith(`${own.real}/`);
+    };
+    const what = this.#ownFolders.find(isIn)?.what;
+    this.#inFolder.set(folder, what);
+    return what;
   }
 
   #isFormer(file: PrivateFile): boolean {
@@ -60,8 +86,14 @@ export class ListedPrivateFiles implements PrivateFiles {
   #list(): void {
     const beganMs = this.#clock.monotonic();
     this.#files = new Map();
+    this.#inFolder.clear();
+    const { dataDir, sinks } = this.#config();
+    this.#ownFolders = sinks.flatMap(({ id, ownFolder: path }) =>
+      path === undefined ? [] : { path, what: `in the folder of sink "${id}"`, real: this.#fileSystem.realPath(path) },
+    );
     this.#listSecrets();
-    this.#add(this.#config().dataDir, 'in data_dir');
+    for (const { path, what } of this.#ownFolders) this.#add(path, what);
+    this.#add(dataDir, 'in data_dir');
     const endedMs = this.#clock.monotonic();
     this.#refreshAtMs = endedMs + Math.max(PRIVATE_FILES_AGE_MS, PRIVATE_FILES_PAUSE * (endedMs - beganMs));
   }
@@ -103,7 +135,7 @@ export class ListedPrivateFiles implements PrivateFiles {
     }
   }
 
-  /** A folder with all that is in it; links in it are not followed. */
+  /** A folder with all that is in it, unless it is a sink's; links in it are not followed. */
   #add(path: string, what: string, isSecret = false): void {
     try {
       const stat = this.#fileSystem.stat(path);
@@ -116,7 +148,7 @@ export class ListedPrivateFiles implements PrivateFiles {
       const same = this.#files.get(inode);
       if (!same) this.#files.set(inode, [{ device, what }]);
       else if (!same.some((each) => each.device === device)) same.push({ device, what });
-      if (kind !== 'directory') return;
+      if (kind !== 'directory' || this.#ownFolders.some((own) => own.path === path)) return;
       for (const entry of this.#fileSystem.readdir(path)) if (!entry.isSymbolicLink()) this.#add(pathIn(path, entry.name), what, isSecret);
     } catch {
       // What this user cannot list, it cannot open.

@@ -63,15 +63,15 @@ export class Refusals {
     if (refusal || !privateFiles) return refusal;
     for (const each of [path, ...foldersAbove(path)]) {
       const stat = fileSystem.stat(each);
-      const what = stat && privateFiles.whatIs(stat);
+      const what = stat && privateFiles.whatIs(stat, fileSystem.realPath(each) ?? each);
       if (what !== undefined) return privateRefusal(each, what);
     }
     return undefined;
   }
 
   #refusalOf(path: string, stat: FileStat | undefined, isLink: boolean): RefusedPath | undefined {
-    const { links, privateFiles } = this.#options;
-    const what = stat && privateFiles?.whatIs(stat);
+    const { links, privateFiles, fileSystem } = this.#options;
+    const what = stat && privateFiles?.whatIs(stat, (isLink ? fileSystem.realPath(path) : undefined) ?? path);
     if (what !== undefined) return privateRefusal(path, what);
     return isLink ? links.refusalOf(path, stat) : undefined;
   }
