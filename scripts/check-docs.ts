@@ -77,9 +77,12 @@ function readNames(root: string): Names {
     metrics: [
       ...listFiles(root, ['.ts'])
         .filter((file) => /^src\/sinks\/\w+\/(?:facts|\w+-type)\.ts$/.test(file))
-        .flatMap((file) => [...all(textOf(file), /^ +([a-z]+(?:_[a-z]+)+): '/gm)]),
+        .flatMap((file) => [...all(textOf(file), /^ +([a-z]+(?:_[a-z]+)+): \['/gm)]),
       ...all(
-        textOf('src/telemetry/metric-table.ts') + textOf('src/telemetry/metrics.ts') + textOf('src/service/http/metrics.ts'),
+        textOf('src/telemetry/metric-table.ts') +
+          textOf('src/telemetry/stats.ts') +
+          textOf('src/telemetry/metrics.ts') +
+          textOf('src/service/http/metrics.ts'),
         /'([a-z]+(?:_[a-z]+)+)'/g,
       ),
     ],

@@ -48,6 +48,7 @@ export const runsInBrowsers: readonly string[] = [
   'src/core/time/time-text.ts',
   'src/core/text/event-line.ts',
   'src/telemetry/rates.ts',
+  'src/telemetry/stats.ts',
   'src/language/',
 ];
 

@@ -6,6 +6,9 @@
  */
 export type Facts = Readonly<Record<string, number>>;
 
+/** The metrics of facts, by what they count, and what `status`, `top` and the status page say behind the number; these show no other. */
+export type FactTable = Readonly<Record<string, readonly [help: string, said?: string]>>;
+
 /** One event that the service did not store. `index` is its 0-based place in the request, where the service reports it. */
 export interface NamedFailure {
   readonly index: number | undefined;

@@ -2,6 +2,7 @@
 import { archiveSink } from './archive/archive-type.ts';
 import { consoleSink } from './console/console-type.ts';
 import { ingestSink } from './ingest/ingest-type.ts';
+import type { FactTable } from '../core/sink.ts';
 import type { SinkType } from './common/sink-type.ts';
 
 export const SINK_TYPES: Readonly<Record<string, SinkType>> = {
@@ -15,5 +16,5 @@ export function sinkTypeOf({ type }: { readonly type: string }): SinkType {
   return SINK_TYPES[type]!;
 }
 
-/** What each metric counts that answers bring. */
-export const sinkFacts: Readonly<Record<string, string>> = Object.assign({}, ...Object.values(SINK_TYPES).map(({ facts }) => facts));
+/** The metrics that answers bring. */
+export const sinkFacts: FactTable = Object.assign({}, ...Object.values(SINK_TYPES).map(({ facts }) => facts));

@@ -1,6 +1,7 @@
 /** Each metric of the agent: its name, its help and how its samples are read. It is a counter where its name ends in `_total`, else a gauge. */
 import { version } from '../core/version.ts';
 import type { Observed, ObservedSink, ObservedSource } from './observed.ts';
+import { SINK_STATS, SOURCE_STATS, type Stats } from './stats.ts';
 
 type Labels = Readonly<Record<string, string>>;
 type Sample = readonly [labels: Labels, value: number];
@@ -8,10 +9,11 @@ type Sample = readonly [labels: Labels, value: number];
 type Value = number | undefined | readonly Sample[];
 type Row<Of> = readonly [name: string, help: string, value: (of: Of) => Value];
 
+const rowsOf = <Of>(stats: Stats<Of>): Row<Of>[] =>
+  Object.values(stats).flatMap(({ metric, value }) => (metric ? [[...metric, value] as const] : []));
+
 const SOURCES: readonly Row<ObservedSource>[] = [
-  ['source_read_bytes_total', 'Bytes read from the source', ({ stats }) => stats.readBytes],
-  ['source_events_total', 'Events read from the source', ({ accepted }) => accepted],
-  ['source_lag_bytes', 'Bytes that exist and are not read yet', ({ stats }) => stats.lagBytes],
+  ...rowsOf(SOURCE_STATS),
   ['source_lag_seconds', 'How old the last event was when it was taken', ({ stats }) => stats.past?.lagSeconds],
   [
     'source_unsaved_bytes',
@@ -43,7 +45,6 @@ const SOURCES: readonly Row<ObservedSource>[] = [
     'Events whose to_dataset named a dataset that they could not go to, once for each sink',
     ({ misrouted }) => misrouted,
   ],
-  ['source_lost_bytes_total', 'Bytes destroyed by others before they could be read', ({ stats }) => stats.lostBytes],
   [
     'source_lost_ranges_total',
     'Gaps of unknown size: entries of a journal that were deleted before they were read',
@@ -93,10 +94,10 @@ const SOURCES: readonly Row<ObservedSource>[] = [
     'Events by outcome; accepted = delivered + dead_lettered + dropped + filtered + events_held',
     ({ accepted, settled }) => each('outcome', Object.entries({ accepted, ...settled })),
   ],
-  ['events_held', 'Events accepted and not settled', ({ held }) => held],
 ];
 
 const SINKS: readonly Row<ObservedSink>[] = [
+  ...rowsOf(SINK_STATS),
   ['sink_requests_total', 'Requests by HTTP status; none: no answer', ({ requests }) => each('status', requests)],
   ['sink_retries_total', 'Batches to be sent again, by reason', ({ retries }) => each('reason', retries)],
   ['sink_sent_bytes_total', 'Bytes of request bodies', ({ sentBytes }) => sentBytes],
@@ -177,7 +178,7 @@ export type Metric = readonly [name: string, help: string, samples: (seen: Obser
 
 /** `facts`: the metrics that types of sinks declare, by their help. */
 export function metricsOf(facts: Observed['facts']): readonly Metric[] {
-  const declared = Object.entries(facts).map(([name, help]): Row<ObservedSink> => [name, help, (sink) => sink.facts.get(name)]);
+  const declared = Object.entries(facts).map(([name, [help]]): Row<ObservedSink> => [name, help, (sink) => sink.facts.get(name)]);
   return [
     ...SOURCES.map(([name, help, value]): Metric => [
       name,

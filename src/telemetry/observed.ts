@@ -1,4 +1,6 @@
 /** Numbers that telemetry reads at a scrape: the modules keep them; nothing is computed per event. */
+import type { DeliveryStats } from './delivery-stats.ts';
+import type { FactTable } from '../core/sink.ts';
 import type { RefusedPath, SourceStats } from '../core/source.ts';
 
 /** Why a source reads no more for the moment. */
@@ -44,21 +46,9 @@ export interface RefusedPaths extends Omit<RefusedPath, 'isLink'> {
   readonly count: number;
 }
 
-export interface ObservedSink {
+export interface ObservedSink extends Readonly<DeliveryStats> {
   readonly id: string;
-  readonly requests: ReadonlyMap<string, number>;
-  readonly retries: ReadonlyMap<string, number>;
-  readonly sentBytes: number;
-  /** By dataset. */
-  readonly stored: ReadonlyMap<string, number>;
-  readonly failed: ReadonlyMap<string, number>;
-  /** Other facts in its answers, by metric. */
-  readonly facts: ReadonlyMap<string, number>;
-  /** Wall clock of the last answer that stored events, milliseconds. */
-  readonly lastStoredMs: number | undefined;
-  /** The last request's HTTP status, or `none`, and the wall clock in milliseconds. */
-  readonly lastAnswer: { readonly status: string; readonly atMs: number } | undefined;
-  /** Sum and count over the requests that were answered. */
+  /** Of the requests that were answered. */
   readonly requestSeconds: { readonly sum: number; readonly count: number };
   readonly memoryBytes: number;
   /** Bytes, as read, of the events in that memory. */
@@ -71,10 +61,6 @@ export interface ObservedSink {
   readonly brokenFiles: number;
   /** Limit of concurrent requests. */
   readonly concurrency: number;
-  /** Events by reason, without those that were dead letters before. */
-  readonly deadLetters: ReadonlyMap<string, number>;
-  /** Events of dead letters that were sent again, by what became of them. */
-  readonly replayed: ReadonlyMap<string, number>;
   /** Why the last answer stored nothing, `reason: detail`; undefined while the service stores. */
   readonly lastFailure: string | undefined;
   /** The remedy, where one is known. */
@@ -103,8 +89,8 @@ export interface ConfigReloads {
 }
 
 export interface Observed {
-  /** The unit that each metric of the sinks' `facts` counts. */
-  readonly facts: Readonly<Record<string, string>>;
+  /** Of the sinks' types. */
+  readonly facts: FactTable;
   /** The configuration in force. */
   readonly config: {
     readonly file: string;

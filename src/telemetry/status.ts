@@ -1,6 +1,8 @@
 /** The running agent as one record, which `tailrace status`, `top` and the status page show. Pure; holds no secret. */
 import { version } from '../core/version.ts';
+import type { FactTable } from '../core/sink.ts';
 import { findImbalance, type Observed, type ObservedBlock, type ObservedSink, type ObservedSource } from './observed.ts';
+import { type Fact, SINK_STATS, SOURCE_STATS, valuesOf } from './stats.ts';
 
 export type SinkStatus = ReturnType<typeof describeSink>;
 export type SourceStatus = ReturnType<typeof describeSource>;
@@ -8,7 +10,7 @@ export type Status = ReturnType<typeof statusOf>;
 
 export function statusOf(observed: Observed) {
   const problems = findImbalance(observed);
-  const sinks = observed.sinks.map(describeSink);
+  const sinks = observed.sinks.map((sink) => describeSink(sink, observed.facts));
   const { config, checkpointRefusal, deadLetterBytes } = observed;
   return {
     version,
@@ -28,38 +30,34 @@ export function statusOf(observed: Observed) {
   };
 }
 
-function describeSource({ id, stats, accepted, settled, held, oldestHeldMs, waiting, refused }: ObservedSource) {
-  const { files, readBytes, lagBytes, lostBytes } = stats;
-  const { delivered, dead_lettered: deadLettered, dropped, filtered } = settled;
-  const all = { id, files, readBytes, lagBytes, lostBytes, accepted, delivered, deadLettered, dropped, filtered, held, waiting, refused };
+function describeSource(source: ObservedSource) {
+  const { id, stats, oldestHeldMs, waiting, refused } = source;
   /** When the oldest of those held was read; to within `max_age` of a batch. */
-  return { ...all, oldestUnsent: timeOf(oldestHeldMs) };
+  const oldestUnsent = timeOf(oldestHeldMs);
+  return { id, files: stats.files, ...valuesOf(SOURCE_STATS, source), waiting, refused, oldestUnsent };
 }
 
-function describeSink(sink: ObservedSink) {
-  const { id, lastStoredMs, lastAnswer, memoryBytes, queuedBytes, diskBytes } = sink;
+function describeSink(sink: ObservedSink, facts: FactTable) {
+  const { id, lastStoredMs, lastAnswer } = sink;
   return {
     id,
     ...stateOf(sink),
+    ...valuesOf(SINK_STATS, sink),
     /** Absent before the first answer that stored events. */
     lastSuccess: timeOf(lastStoredMs),
     /** Absent before the first request. `none` is a request that had no answer. */
     lastAnswer: lastAnswer && { status: lastAnswer.status, at: new Date(lastAnswer.atMs).toISOString() },
-    requests: sum(sink.requests),
     /** What the answered ones took together. */
     requestSeconds: sink.requestSeconds.sum,
     /** Requests by HTTP status, or `none`. */
     answers: Object.fromEntries(sink.requests),
-    retries: sum(sink.retries),
     retryReasons: Object.fromEntries(sink.retries),
-    memoryBytes,
-    /** Of events in that memory, as they were read. */
-    queuedBytes,
-    diskBytes,
-    ingested: sum(sink.stored),
-    failed: sum(sink.failed),
     /** Events by reason. */
     deadLetters: Object.fromEntries(sink.deadLetters),
+    facts: Object.entries(facts).flatMap(([name, [, said]]): Fact | [] => {
+      const value = sink.facts.get(name);
+      return said === undefined || value === undefined ? [] : { said, value, isBytes: name.includes('_bytes') };
+    }),
   };
 }
 
@@ -97,8 +95,4 @@ function stateOf(sink: ObservedSink): SinkState {
 export function describeBlock({ isFull, batches, events, reason }: ObservedBlock): string {
   const what = `${batches} ${batches === 1 ? 'batch' : 'batches'} with ${events} refused ${events === 1 ? 'event' : 'events'}`;
   return `dead letters ${isFull ? 'full' : 'refused by the disk'}: ${what} ${batches === 1 ? 'waits' : 'wait'}, others are sent; ${reason}`;
-}
-
-function sum(counts: ReadonlyMap<string, number>): number {
-  return [...counts.values()].reduce((total, count) => total + count, 0);
 }

@@ -194,7 +194,7 @@ test('tokens are made with their rights, listed and revoked', async () => {
   expect(await tailrace(['ingest', 'granted-1'], { env, input: '{"a":1}' })).toMatchObject({ code: 0 });
   expect(await tailrace(['ingest', 'logs'], { env, input: '{"a":1}' })).toMatchObject({ code: 1 });
   const list = await tailrace(['tokens', 'list'], { env: personal });
-  expect(list.stdout).toMatch(/ ci +\S+ +\S+ +ingest: granted-1$/m);
+  expect(list.stdout).toMatch(/ ci +\S+ +ingest: granted-1$/m);
   const [listed] = (await tailrace(['tokens', 'list', '--json'], { env: personal }))
     .json<{ id: string; name: string }>()
     .filter(({ name }) => name === 'ci');

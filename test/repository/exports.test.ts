@@ -102,7 +102,7 @@ test('package is the command with its bundle, brings no Node, and starts where i
     encoding: 'utf8',
     env,
   });
-  expect(checked.stdout, checked.stderr).toContain('is valid: would run 3 sources');
+  expect(checked.stdout, checked.stderr).toContain('is valid: would run 4 sources');
 });
 
 test('run loads nothing of the client commands', async () => {

@@ -37,7 +37,7 @@ export const toySink: SinkType = sinkType({
     buffer,
   }),
   create: createToySink,
-  facts: { toy_bytes_total: 'Bytes that were appended' },
+  facts: { toy_bytes_total: ['Bytes that were appended', 'appended'] },
   checkKeys: ({ path: written }, path, at) => {
     if (written === '/dev/full') at.atValue(\`\${path}.path\`, '\`/dev/full\` takes nothing', 'name a file');
   },

@@ -4,7 +4,7 @@
  */
 import { Batch, keyFrom } from '../../batcher/batch.ts';
 import type { Accounting } from '../../batcher/accounting.ts';
-import { addTo } from '../../batcher/send/delivery-options.ts';
+import { addTo } from '../../telemetry/delivery-stats.ts';
 import { messageOf, TailraceError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import { sinkOf } from '../../core/owner.ts';

@@ -1,6 +1,7 @@
 /** Sends the batches of one sink's queue: each goes through preparation.ts and dispatch.ts, where it is refused through refusals.ts (splits, dead letters). */
 import { type Batch, keyOf } from '../batch.ts';
-import { type DeliveryOptions, type DeliveryStats, newDeliveryStats, type Persist } from './delivery-options.ts';
+import { DeliveryStats } from '../../telemetry/delivery-stats.ts';
+import type { DeliveryOptions, Persist } from './delivery-options.ts';
 import { type Dropped, persist } from '../keeper.ts';
 import { PARKED_BYTES } from '../limits.ts';
 import type { BatchQueue } from '../queue.ts';
@@ -36,7 +37,7 @@ export class Delivery {
     this.#queue.whenWaiting = ({ dataset }) => {
       if (!this.#pauses.has(dataset) && !this.#abort.signal.aborted) this.#workers.start();
     };
-    this.stats = newDeliveryStats(options.facts);
+    this.stats = new DeliveryStats(options.facts);
     this.#workers = new Workers(options, () => this.#next());
     const { signal } = this.#abort;
     const { stats } = this;

@@ -6,7 +6,8 @@
 import { codeOf, messageOf, TailraceError } from '../../core/errors.ts';
 import type { DeadLetter, Outcome } from '../../core/sink.ts';
 import { DISK_FIX } from '../../state/database/refusal.ts';
-import { addTo, type DeliveryOptions, type DeliveryStats } from './delivery-options.ts';
+import { addTo, type DeliveryStats } from '../../telemetry/delivery-stats.ts';
+import type { DeliveryOptions } from './delivery-options.ts';
 import { locateFailures } from '../events.ts';
 import { finishPart, type PartsOptions, splitPart } from './parts.ts';
 import { lettersOf, type Part, type Refusal, type Shipment, withheldLetters } from './shipment.ts';

@@ -2,6 +2,7 @@
 import { styleText } from 'node:util';
 import { printable } from '../../config/quote.ts';
 import { formatBytes } from '../../config/fields/units.ts';
+import { type Fact, sayStats, SINK_STATS, SOURCE_STATS } from '../../telemetry/stats.ts';
 import { describeState, type SinkStatus, type SourceStatus, type Status } from '../../telemetry/status.ts';
 import { configOf } from './config-arguments.ts';
 import { groupDigits } from '../output/say.ts';
@@ -37,8 +38,7 @@ export function renderStatus(found: Status, colours: boolean): string {
 }
 
 function sourceLines(source: SourceStatus, nowMs: number): string[] {
-  const { id, files, lagBytes, lostBytes, accepted, delivered, held, oldestUnsent, deadLettered, dropped, filtered, waiting, refused } =
-    source;
+  const { id, files, lagBytes, accepted, delivered, oldestUnsent, waiting, refused } = source;
   const parts = [
     Object.entries(files)
       .filter(([, count]) => count > 0)
@@ -47,10 +47,7 @@ function sourceLines(source: SourceStatus, nowMs: number): string[] {
     `lag ${formatBytes(lagBytes)}`,
     ...(oldestUnsent === undefined ? [] : [`oldest unsent read ${ageOf(oldestUnsent, nowMs)} ago`]),
     `${groupDigits(accepted)} accepted, ${groupDigits(delivered)} delivered`,
-    ...Object.entries({ held, [lettersOf(deadLettered)]: deadLettered, dropped, filtered }).flatMap(([name, count]) =>
-      count > 0 ? [`${groupDigits(count)} ${name}`] : [],
-    ),
-    ...(lostBytes > 0 ? [`${formatBytes(lostBytes)} lost`] : []),
+    ...sayStats(SOURCE_STATS, source).map(sayNumber),
     ...(waiting ? [`waits for sink "${waiting.sink}": ${waiting.reason}`] : []),
   ];
   const line = `source ${id}: ${parts.filter((part) => part !== '').join('; ')}`;
@@ -64,15 +61,15 @@ function sourceLines(source: SourceStatus, nowMs: number): string[] {
 }
 
 function sinkLines(sink: SinkStatus, nowMs: number, paint: (good: boolean, text: string) => string): string[] {
-  const { id, state, reason, fix, lastSuccess, lastAnswer, answers, ingested, retries, memoryBytes, diskBytes, deadLetters } = sink;
+  const { id, state, reason, fix, lastSuccess, lastAnswer, answers, ingested, retries, memoryBytes, deadLetters } = sink;
   const facts = [
     `${groupDigits(ingested)} stored`,
     `${groupDigits(retries)} ${retries === 1 ? 'retry' : 'retries'}`,
     `${formatBytes(memoryBytes)} in memory`,
-    ...(diskBytes > 0 ? [`${formatBytes(diskBytes)} on disk`] : []),
+    ...sayStats(SINK_STATS, sink).map(sayNumber),
     `last success ${lastSuccess === undefined ? 'never' : `${ageOf(lastSuccess, nowMs)} ago`}`,
     ...(lastAnswer === undefined ? [] : [answerOf(lastAnswer.status, answers)]),
-    ...Object.entries(deadLetters).map(([why, count]) => `${groupDigits(count)} ${lettersOf(count)} (${why})`),
+    ...Object.entries(deadLetters).map(([why, count]) => `${groupDigits(count)} ${count === 1 ? 'dead letter' : 'dead letters'} (${why})`),
   ];
   return [
     `sink ${id}: ${paint(state === 'delivering', describeState(sink))}; ${printable(facts.join('; '))}`,
@@ -81,7 +78,8 @@ function sinkLines(sink: SinkStatus, nowMs: number, paint: (good: boolean, text:
   ];
 }
 
-const lettersOf = (count: number): string => (count === 1 ? 'dead letter' : 'dead letters');
+const sayNumber = ({ value, isBytes, said }: Fact): string =>
+  `${isBytes ? formatBytes(value) : groupDigits(value)} ${value === 1 ? said.replace(/s$/, '') : said}`;
 
 function answerOf(last: string, answers: SinkStatus['answers']): string {
   if (last !== 'none') return `last answer ${last}`;

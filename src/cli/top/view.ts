@@ -3,6 +3,7 @@ import { styleText } from 'node:util';
 import { printable } from '../../config/quote.ts';
 import { formatBytes } from '../../config/fields/units.ts';
 import type { Rates } from '../../telemetry/rates.ts';
+import { columnsOf, SINK_STATS, SOURCE_STATS, type Stats } from '../../telemetry/stats.ts';
 import { describeState, type SinkStatus, type SourceStatus, type Status } from '../../telemetry/status.ts';
 import { cut, textWidth } from '../client/output/table.ts';
 import { ageOf, formatUptime } from '../agent/status.ts';
@@ -80,28 +81,18 @@ function bodyLines(shown: Shown, paint: Paint): string[] {
 }
 
 function sourceLines({ status, rates, columns }: Shown, paint: Paint): string[] {
-  const count = (name: string, rank: number, value: (source: SourceStatus) => number): Column<SourceStatus> => ({
-    name,
-    rank,
-    isNumber: true,
-    cell: (source) => value(source).toLocaleString('en'),
-  });
+  const [lag, ...counts] = numberColumns(SOURCE_STATS, status.sources);
   const table: Column<SourceStatus>[] = [
     { name: 'SOURCE', rank: 0, cell: ({ id }) => id },
     { name: 'RATE', rank: 1, isNumber: true, cell: ({ id }) => `${compact.format(rates.sources.get(id) ?? 0)}/s` },
-    { name: 'LAG', rank: 2, isNumber: true, cell: ({ lagBytes }) => formatBytes(lagBytes) },
+    lag!,
     {
       name: 'OLDEST UNSENT',
       rank: 3,
       isNumber: true,
       cell: ({ oldestUnsent }) => (oldestUnsent === undefined ? '-' : ageOf(oldestUnsent, status.nowMs)),
     },
-    count('HELD', 4, ({ held }) => held),
-    // Shown only where the outcomes that add up to it are.
-    count('ACCEPTED', 8, ({ accepted }) => accepted),
-    count('DELIVERED', 5, ({ delivered }) => delivered),
-    count('FILTERED', 6, ({ filtered }) => filtered),
-    count('DROPPED', 7, ({ dropped }) => dropped),
+    ...counts,
     { name: 'FILES', rank: 9, cell: ({ files }) => filesOf(files) },
   ];
   const { head, lines } = renderColumns(table, status.sources, columns);
@@ -118,9 +109,7 @@ function sinkLines({ status, rates, columns }: Shown, paint: Paint): string[] {
     { name: 'STORED', rank: 2, isNumber: true, cell: ({ id }) => `${compact.format(rates.sinks.get(id) ?? 0)}/s` },
     { name: 'LAST ANSWER', rank: 4, cell: ({ lastAnswer }) => answerOf(lastAnswer, status.nowMs) },
     { name: 'LATENCY', rank: 5, isNumber: true, cell: ({ id }) => latencyOf(rates.requestMs.get(id)) },
-    { name: 'RETRIES', rank: 3, isNumber: true, cell: ({ retries }) => retries.toLocaleString('en') },
-    { name: 'IN MEMORY', rank: 6, isNumber: true, cell: ({ memoryBytes }) => formatBytes(memoryBytes) },
-    { name: 'ON DISK', rank: 7, isNumber: true, cell: ({ diskBytes }) => formatBytes(diskBytes) },
+    ...numberColumns(SINK_STATS, status.sinks),
   ];
   const { head, lines } = renderColumns(table, status.sinks, columns);
   const trouble = ({ reason, fix }: SinkStatus): string[] => [
@@ -146,6 +135,14 @@ function letterLines({ status, columns }: Shown, paint: Paint): string[] {
     columns,
   );
   return [paint('bold', cut(title, columns)), ...lines.map((line) => paint('yellow', line))];
+}
+
+function numberColumns(stats: Stats<never>, rows: readonly (SourceStatus | SinkStatus)[]): Column<SourceStatus | SinkStatus>[] {
+  return columnsOf(stats, rows, 'top').map(({ isBytes, value, ...column }) => {
+    const cell = (number: number | undefined): string =>
+      number === undefined ? '' : isBytes ? formatBytes(number) : number.toLocaleString('en');
+    return { ...column, isNumber: true, cell: (row) => cell(value(row)) };
+  });
 }
 
 function filesOf(files: SourceStatus['files']): string {

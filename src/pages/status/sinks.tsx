@@ -1,8 +1,9 @@
 /** Where events go: each sink's state with its reason, its requests and its queue. */
+import { columnsOf, type NumberColumn, SINK_STATS } from '../../telemetry/stats.ts';
 import type { SinkStatus } from '../../telemetry/status.ts';
 import { formatBytes, formatCount, formatDuration, formatMs, formatShort } from '../parts/format.ts';
 import type { SectionProps } from './numbers.tsx';
-import { Table } from './table.tsx';
+import { headsOf, NumberCells, Table } from './table.tsx';
 
 const LEVELS = { delivering: 'good', retrying: 'warn', paused: 'bad', missing: 'bad', blocked: 'bad' } as const;
 const STATES = { delivering: 'delivering', retrying: 'retrying', paused: 'paused', missing: 'cannot send', blocked: 'blocked' } as const;
@@ -14,18 +15,29 @@ const COLUMNS = {
   'last success': 'number',
   'request time': 'number',
   answers: '',
-  retries: 'number',
-  'in memory': 'number',
-  'on disk': 'number',
 } as const;
 
+const TITLES: Readonly<Record<string, (sink: SinkStatus) => string>> = {
+  retries: ({ retryReasons }) =>
+    Object.entries(retryReasons)
+      .map(([name, count]) => `${name}: ${count}`)
+      .join(', '),
+  'in memory': ({ memoryBytes }) => `events in ${formatBytes(memoryBytes)} of memory`,
+};
+
 export function Sinks({ status, rates }: SectionProps) {
+  const numbers = columnsOf(SINK_STATS, status.sinks, 'column');
   return (
     <section aria-labelledby="sinks-heading">
       <h2 id="sinks-heading">Sinks</h2>
-      <Table label="Table of sinks" columns={COLUMNS}>
+      <Table label="Table of sinks" columns={{ ...COLUMNS, ...headsOf(numbers) }}>
         {status.sinks.map((sink) => (
-          <Row key={sink.id} sink={sink} nowMs={status.nowMs} rate={rates.sinks.get(sink.id)} requestMs={rates.requestMs.get(sink.id)} />
+          <Row
+            key={sink.id}
+            {...{ sink, numbers, nowMs: status.nowMs }}
+            rate={rates.sinks.get(sink.id)}
+            requestMs={rates.requestMs.get(sink.id)}
+          />
         ))}
       </Table>
     </section>
@@ -34,13 +46,14 @@ export function Sinks({ status, rates }: SectionProps) {
 
 interface RowProps {
   readonly sink: SinkStatus;
+  readonly numbers: readonly NumberColumn[];
   readonly nowMs: number;
   readonly rate: number | undefined;
   readonly requestMs: number | undefined;
 }
 
-function Row({ sink, nowMs, rate, requestMs }: RowProps) {
-  const { id, state, reason, fix, lastSuccess, ingested, answers, retries, retryReasons, memoryBytes, queuedBytes, diskBytes } = sink;
+function Row({ sink, numbers, nowMs, rate, requestMs }: RowProps) {
+  const { id, state, reason, fix, lastSuccess, ingested, answers } = sink;
   const level = LEVELS[state];
   return (
     <tr data-sink={id}>
@@ -62,13 +75,7 @@ function Row({ sink, nowMs, rate, requestMs }: RowProps) {
       <td>
         <Answers answers={answers} />
       </td>
-      <td class="number" title={listed(retryReasons)}>
-        {formatCount(retries)}
-      </td>
-      <td class="number" title={`events in ${formatBytes(memoryBytes)} of memory`}>
-        {formatBytes(queuedBytes)}
-      </td>
-      <td class="number">{formatBytes(diskBytes)}</td>
+      <NumberCells columns={numbers} row={sink} titles={TITLES} />
     </tr>
   );
 }
@@ -86,10 +93,4 @@ function Answers({ answers }: { readonly answers: SinkStatus['answers'] }) {
       ))}
     </ul>
   );
-}
-
-function listed(counts: Readonly<Record<string, number>>): string {
-  return Object.entries(counts)
-    .map(([name, count]) => `${name}: ${count}`)
-    .join(', ');
 }

@@ -1,9 +1,10 @@
 /** Where events come from: each source's rate, lag and files, and what it waits for. */
 import type { Waiting } from '../../telemetry/observed.ts';
+import { columnsOf, type NumberColumn, SOURCE_STATS } from '../../telemetry/stats.ts';
 import type { SourceStatus } from '../../telemetry/status.ts';
 import { formatBytes, formatCount, formatDuration, formatShort } from '../parts/format.ts';
 import type { SectionProps } from './numbers.tsx';
-import { Table } from './table.tsx';
+import { headsOf, NumberCells, Table } from './table.tsx';
 
 const WAITS = {
   memory_full: 'memory is full',
@@ -12,8 +13,9 @@ const WAITS = {
   service_behind: 'the service takes less than is written',
 } as const;
 
-const COUNTS = ['rate', 'unread', 'oldest unsent', 'accepted', 'delivered', 'in hand', 'filtered', 'dead letters', 'dropped'] as const;
-const COLUMNS = { source: '', 'files or connections': '', ...Object.fromEntries(COUNTS.map((name) => [name, 'number' as const])) } as const;
+const [LAG, ...COUNTS] = columnsOf(SOURCE_STATS, [], 'column') as [NumberColumn, ...NumberColumn[]];
+const HEADS = { ...headsOf([LAG]), 'oldest unsent': 'number', ...headsOf(COUNTS) } as const;
+const COLUMNS = { source: '', 'files or connections': '', rate: 'number', ...HEADS } as const;
 
 export function Sources({ status, rates }: SectionProps) {
   return (
@@ -41,8 +43,7 @@ interface RowProps {
 }
 
 function Row({ source, nowMs, rate }: RowProps) {
-  const { oldestUnsent } = source;
-  const { id, files, waiting, lagBytes, lostBytes, readBytes, accepted, delivered, held, filtered, deadLettered, dropped } = source;
+  const { id, files, waiting, lostBytes, readBytes, oldestUnsent } = source;
   const states = Object.entries(files).filter(([, count]) => count > 0);
   return (
     <tr data-source={id}>
@@ -66,14 +67,9 @@ function Row({ source, nowMs, rate }: RowProps) {
         {rate === undefined ? '–' : `${formatShort(rate)}/s`}
         <small>{formatBytes(readBytes)}</small>
       </td>
-      <td class="number">{formatBytes(lagBytes)}</td>
+      <NumberCells columns={[LAG]} row={source} />
       <td class="number">{oldestUnsent === undefined ? '–' : formatDuration(nowMs - Date.parse(oldestUnsent))}</td>
-      <td class="number">{formatCount(accepted)}</td>
-      <td class="number">{formatCount(delivered)}</td>
-      <td class="number">{formatCount(held)}</td>
-      <td class="number">{formatCount(filtered)}</td>
-      <td class={deadLettered > 0 ? 'number text-warn' : 'number'}>{formatCount(deadLettered)}</td>
-      <td class={dropped > 0 ? 'number text-bad' : 'number'}>{formatCount(dropped)}</td>
+      <NumberCells columns={COUNTS} row={source} />
     </tr>
   );
 }

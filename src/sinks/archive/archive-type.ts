@@ -43,8 +43,8 @@ export const archiveSink: SinkType = sinkType({
   },
   create: createArchiveSink,
   facts: {
-    archive_files_total: 'Files that were written',
-    archive_written_bytes_total: 'Bytes of these files',
-    archive_removed_hours_total: 'Hours of a dataset that were removed, for max_bytes or keep',
+    archive_files_total: ['Files that were written', 'files'],
+    archive_written_bytes_total: ['Bytes of these files', 'written'],
+    archive_removed_hours_total: ['Hours of a dataset that were removed, for max_bytes or keep', 'removed hours'],
   },
 });

@@ -9,7 +9,7 @@ import type { SinkSettings } from '../../config/common/sink-fields.ts';
 import type { SinkConfig } from '../../config/model.ts';
 import type { Environment } from '../../config/yaml/expand.ts';
 import type { Log } from '../../core/log.ts';
-import type { BodyForms, Sink } from '../../core/sink.ts';
+import type { BodyForms, FactTable, Sink } from '../../core/sink.ts';
 import type { Clock } from '../../core/time/clock.ts';
 
 /** Every sink has these keys. */
@@ -40,7 +40,7 @@ export interface SinkType<Fields extends CommonFields = typeof commonSinkFields,
   /** How bodies are written; absent where all are NDJSON. */
   readonly forms?: BodyForms<Own & SinkConfig>;
   /** The metrics that its answers bring (`Facts` in core/sink), by what they count. */
-  readonly facts?: Readonly<Record<string, string>>;
+  readonly facts?: FactTable;
   /** The rules between its keys, in a draft that may have problems; a sink's own path begins each path. */
   checkKeys?(draft: Draft<Fields>, path: string, at: PathReport, env: Environment): void;
   /** What `tailrace check` finds on this machine. */
