@@ -31,7 +31,7 @@ test.skipIf(findProgram('curl') === undefined)(
       .replaceAll('bin/tailrace', BINARY);
     const [yaml] = blocksOf('yaml', page);
     const [, terminals] = blocksOf('sh', page);
-    const [serve, ship, look] = terminals!.replaceAll(/ +#.*$/gm, '').split(/\n\n/);
+    const [serve, ship, look] = terminals!.replaceAll(/ +#.*$/gm, '').split(/\n(?=export )/);
     const here = makeTree({ 'tailrace.yaml': `${yaml}telemetry: {listen: "127.0.0.1:${telemetry}"}\n` });
     const env = { TAILRACE_URL: `http://127.0.0.1:${service}` };
     const shell = (script: string, more: Record<string, string> = {}): Program => {
