@@ -1,30 +1,31 @@
 /** What the delivery of a sink counts. A new number is its line here, and its row in stats.ts. */
 type Counts = Map<string, number>;
 
-export class DeliveryStats {
-  /** By HTTP status, or `none`. */
-  readonly requests: Counts = new Map();
-  /** By reason. */
-  readonly retries: Counts = new Map();
-  sentBytes = 0;
-  /** Events by dataset. */
-  readonly stored: Counts = new Map();
-  readonly failed: Counts = new Map();
-  /** Other facts in the sink's answers, by metric (core/sink). */
-  readonly facts: Counts;
-  /** Events by reason, without those that were dead letters before. */
-  readonly deadLetters: Counts = new Map();
-  /** Events of dead letters that were sent again: `delivered` or `refused`. */
-  readonly replayed: Counts = new Map();
-  /** Wall clock of the last answer that stored events, milliseconds. */
-  lastStoredMs: number | undefined;
-  /** Of the last request: its HTTP status, or `none`, and the wall clock in milliseconds. */
-  lastAnswer: { readonly status: string; readonly atMs: number } | undefined;
+export type DeliveryStats = ReturnType<typeof newDeliveryStats>;
 
-  /** `facts`: the names of the metrics. */
-  constructor(facts: readonly string[] = []) {
-    this.facts = new Map(facts.map((name) => [name, 0]));
-  }
+/** `facts`: the names of the metrics. */
+export function newDeliveryStats(facts: readonly string[] = []) {
+  const counts = (): Counts => new Map();
+  return {
+    /** By HTTP status, or `none`. */
+    requests: counts(),
+    /** By reason. */
+    retries: counts(),
+    sentBytes: 0,
+    /** Events by dataset. */
+    stored: counts(),
+    failed: counts(),
+    /** Other facts in the sink's answers, by metric (core/sink). */
+    facts: new Map(facts.map((name) => [name, 0])),
+    /** Events by reason, without those that were dead letters before. */
+    deadLetters: counts(),
+    /** Events of dead letters that were sent again: `delivered` or `refused`. */
+    replayed: counts(),
+    /** Wall clock of the last answer that stored events, milliseconds. */
+    lastStoredMs: undefined as number | undefined,
+    /** Of the last request: its HTTP status, or `none`, and the wall clock in milliseconds. */
+    lastAnswer: undefined as { readonly status: string; readonly atMs: number } | undefined,
+  };
 }
 
 export function addTo(map: Counts, name: string, value: number): void {

@@ -8,9 +8,9 @@ import { columnsOf, SINK_STATS } from './src/telemetry/stats.ts';
 import { statusOf } from './src/telemetry/status.ts';
 import { renderStatus } from './src/cli/agent/status.ts';
 import { renderTop } from './src/cli/top/view.ts';
-import { DeliveryStats } from './src/telemetry/delivery-stats.ts';
+import { newDeliveryStats } from './src/telemetry/delivery-stats.ts';
 
-const stats = Object.assign(new DeliveryStats(['toy_files_total']), { parcels: 7 });
+const stats = Object.assign(newDeliveryStats(['toy_files_total']), { parcels: 7 });
 stats.facts.set('toy_files_total', 3);
 const sink = { id: 'store', ...stats, pauses: new Map(), requestSeconds: { sum: 0, count: 0 }, memoryBytes: 0, queuedBytes: 0, diskBytes: 0 };
 const seen = { facts: { toy_files_total: ['Files', 'files'] }, config: { file: 'f', hash: 'h' }, sources: [], sinks: [sink], deadLetterBytes: 0 } as never;
@@ -32,7 +32,7 @@ test('a number of status is its line where it is counted, and one row', () => {
     }),
   });
   const change = (path: string, from: string, to: string): void => write(copy, path, read(copy, path).replace(from, to));
-  change('src/telemetry/delivery-stats.ts', '  sentBytes = 0;', '  sentBytes = 0;\n  parcels = 0;');
+  change('src/telemetry/delivery-stats.ts', '    sentBytes: 0,', '    sentBytes: 0,\n    parcels: 0,');
   const row = `parcels: { value: ({ parcels }) => parcels, metric: ['sink_parcels_total', 'Parcels'], column: 'parcels', top: ['PARCELS', 9], said: 'parcels' },`;
   change('src/telemetry/stats.ts', '  retries: {', `  ${row}\n  retries: {`);
   expect(types(copy, 'tsconfig.stats.json')).toBe('');

@@ -1,6 +1,6 @@
 /** Sends the batches of one sink's queue: each goes through preparation.ts and dispatch.ts, where it is refused through refusals.ts (splits, dead letters). */
 import { type Batch, keyOf } from '../batch.ts';
-import { DeliveryStats } from '../../telemetry/delivery-stats.ts';
+import { type DeliveryStats, newDeliveryStats } from '../../telemetry/delivery-stats.ts';
 import type { DeliveryOptions, Persist } from './delivery-options.ts';
 import { type Dropped, persist } from '../keeper.ts';
 import { PARKED_BYTES } from '../limits.ts';
@@ -37,7 +37,7 @@ export class Delivery {
     this.#queue.whenWaiting = ({ dataset }) => {
       if (!this.#pauses.has(dataset) && !this.#abort.signal.aborted) this.#workers.start();
     };
-    this.stats = new DeliveryStats(options.facts);
+    this.stats = newDeliveryStats(options.facts);
     this.#workers = new Workers(options, () => this.#next());
     const { signal } = this.#abort;
     const { stats } = this;
