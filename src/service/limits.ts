@@ -101,8 +101,8 @@ export const SERVICE_QUERY_MEMORY_BYTES = 1024 * 1024 * 1024;
 /** Memory of the process, and of the engine in it, unless the operator says otherwise; below the least, `serve` warns. */
 export const SERVICE_MEMORY_BYTES = 4 * 1024 * 1024 * 1024;
 export const SERVICE_LEAST_MEMORY_BYTES = 640 * 1024 * 1024;
-/** What the process takes at rest, its program included: with the embedded engine, and without it. */
-export const SERVICE_REST_BYTES = 360 * 1024 * 1024;
+/** Memory of the process at rest, its program included, and of work that nothing counts: with the embedded engine, and without it. */
+export const SERVICE_REST_BYTES = 396 * 1024 * 1024;
 export const SERVICE_REST_ALONE_BYTES = 120 * 1024 * 1024;
 /** What a dataset takes at rest in the embedded engine, and a field of any in the heap. */
 export const SERVICE_DATASET_BYTES = 170 * 1024;
@@ -188,7 +188,7 @@ export function memoryShares(memoryBytes: number, isEmbedded: boolean, datasets 
     // Its text, what is read from it and what is written of it are in the heap at once, with two bytes a character.
     rowBytes: wholeMib(heapBytes / 12),
     /** Of ingest bodies under way, as sent and, apart, unpacked. */
-    ingestBytes: Math.min(SERVICE_INGEST_BYTES_IN_FLIGHT, wholeMib(other / 21)),
+    ingestBytes: Math.min(SERVICE_INGEST_BYTES_IN_FLIGHT, wholeMib(other / 20)),
     /** Of JSON bodies under way, but of ingest. */
     jsonBytes: wholeMib(heapBytes / 8),
     datasets: Math.min(SERVICE_DATASETS, isEmbedded ? Math.floor(Math.max(free, LEAST_LEFT_BYTES) / 2 / SERVICE_DATASET_BYTES) : SERVICE_DATASETS),
