@@ -1,4 +1,4 @@
-/** The life of a batch: what may happen to it in each state, and what comes of it. Pure; only queue.ts moves a batch. */
+/** The life of a batch: the events that each state allows, and the states that they lead to. Pure; only queue.ts moves a batch. */
 
 /**
  * `open`: takes events. `recovered`: of an earlier process, before older ones are read again. `writing`: until the disk buffer has it.

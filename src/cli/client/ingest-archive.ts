@@ -1,6 +1,6 @@
 /**
- * `tailrace ingest --archive DIR`: stores the files of an archive, each in its dataset under the key of its batch. Sends only what is as its
- * manifest says, names the rest and goes on. Holds a few files at a time.
+ * `tailrace ingest --archive DIR`: stores the files of an archive, each in its dataset under the key of its batch. Sends only files that
+ * match their manifest, names the others and goes on. Holds a few files at a time.
  */
 import { statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
