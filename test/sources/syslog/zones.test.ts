@@ -25,6 +25,7 @@ const CASES: [message: string, event: Record<string, unknown>][] = [
   ['Jul 10 07:54:17 MYFW sshd[1]: x', { _time: '2026-07-10T04:54:17Z', host: 'MYFW', appname: 'sshd' }],
   ['Jul 10 07:54:17 CAT sshd[1]: x', { _time: '2026-07-10T04:54:17Z', host: 'CAT', appname: 'sshd' }],
   ['Jul 10 07:54:17 CRON[7]: x', { _time: '2026-07-10T04:54:17Z', appname: 'CRON', message: 'x' }],
+  ['2026-07-10T07:54:17.003-07:00 CRON: %ASA-6-302013: x', { _time: '2026-07-10T07:54:17.003-07:00', appname: 'CRON', message: '%ASA-6-302013: x' }],
   ['Jul 10 07:54:17 CRON: x', { _time: '2026-07-10T04:54:17Z', appname: 'CRON', message: 'x' }],
   ['17: Jul 10 07:54:17.422 UTC : %UC_AUDITLOG-5-X: y', { _time: '2026-07-10T07:54:17.422Z', message: expect.stringMatching(/^%UC|^y/) }],
   ['8103: Jul 10 2026 01:54:17 AM.421 UTC : %UC_X: y', { _time: '2026-07-10T01:54:17.421Z' }],

@@ -55,7 +55,9 @@ export function readSentTime(written: string, at: number, behind: RegExp, receiv
     matches(BEHIND_ZONE, text, end) ||
     end === text.length ||
     (text[end] === ':' && UTC.test(name));
-  if (!isZone || matches(MARKED_NAME, text, end) || !matches(behind, text, end)) {
+  // Behind an offset, a word is a tag.
+  const isMarked = !RFC3339.test(text.slice(at, end)) && matches(MARKED_NAME, text, end);
+  if (!isZone || isMarked || !matches(behind, text, end)) {
     if (!matches(CLOCK, text, at)) return undefined;
     found = timeAt(text.slice(0, CLOCK.lastIndex), at, context);
     if (found === undefined) return undefined;
