@@ -113,8 +113,8 @@ describe('queries of the service', () => {
       body: JSON.stringify({ apl }),
       ...(signal && { signal }),
     });
-  /** 10^12 pairs. */
-  const ENDLESS_QUERY = `long | extend a = 1 | join kind=inner (long | extend a = 1) on a | join kind=inner (long | extend a = 1) on a | where n * n1 == 7 | count`;
+  /** 10^12 triples, each of which must be made. */
+  const ENDLESS_QUERY = `long | extend a = 1 | join kind=inner (long | extend a = 1) on a | join kind=inner (long | extend a = 1) on a | where n * n1 * n2 == 7 | count`;
 
   test('one that never ends holds up neither others nor ingest, and ends with its client', { timeout: 300_000 }, async () => {
     const gone = new AbortController();
