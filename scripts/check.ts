@@ -22,6 +22,7 @@ const checks: readonly (readonly [name: string, command: string[]])[] = [
   ['patterns', script('check-patterns')],
   ['pins', script('check-pins')],
   ['words', script('words')],
+  ['size', script('size')],
 ];
 
 /** Runs one command; what it printed when it failed, else undefined. */
