@@ -16,3 +16,8 @@ test('words check finds phrases in comments and names of tests, with their lines
   ]);
   expect(findPhrases(tree, 'src/')).toHaveLength(3);
 });
+
+test('words check takes a glob in a text for no comment', () => {
+  const tree = makeTree({ 'src/a.ts': "const a = '/logs/**/*.log', b = 'what is', c = /* told */ '*/';\n" });
+  expect(findPhrases(tree)).toEqual(['src/a.ts:1: told']);
+});
