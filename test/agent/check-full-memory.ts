@@ -1,11 +1,11 @@
-/** What must hold for a sink whose service is away, whatever its memory. */
+/** Asserts that hold for a sink whose service is away, whatever its memory. */
 import { expect, onTestFinished } from 'vitest';
 import type { SinkSizes } from '../support/memory-grid.ts';
 import { makeTree } from '../support/temp-tree.ts';
 import { until } from '../support/until.ts';
 import { openFullMemory } from './full-memory.ts';
 
-/** Fills the memory with batches of a file, and expects what is deleted or cannot be read again to reach the disk all the same. */
+/** Fills the memory with batches of a file, and expects deleted files and input that cannot be reread to reach the disk all the same. */
 export async function checkFullMemory(sizes: SinkSizes): Promise<void> {
   const memory = openFullMemory(makeTree({}), sizes);
   onTestFinished(() => memory.close());
@@ -31,6 +31,6 @@ export async function checkFullMemory(sizes: SinkSizes): Promise<void> {
   memory.flush();
   await until('all of the other file is, too', () => memory.spooled().get(kept.stream) === kept.bytes);
   expect(memory.mostBytes()).toBeLessThanOrEqual((slots + 1) * slotBytes);
-  // What is on disk and not under way leaves memory to others.
+  // Batches on disk that are not in flight leave memory to others.
   if (requests < slots) await until('there is room again', () => memory.hasSlot());
 }

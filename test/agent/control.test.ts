@@ -56,7 +56,8 @@ test('control socket says why a request failed', async ({ folder }) => {
   });
 });
 
-// Symptom: a replay that a reload or a stop of the agent cut off said "the control connection ended early: it was closed", and nothing of the letters.
+// Symptom: a replay that a reload or a stop of the agent cut off reported "the control connection ended early: it was closed", and nothing
+// of the letters.
 test('asking an agent that stops or reloads before it answers says so, and what to do', async ({ folder }) => {
   const asked = Promise.withResolvers<void>();
   const server = await start(folder, () => (asked.resolve(), new Promise(() => {})));
@@ -205,7 +206,7 @@ test('control socket that is flooded answers or cuts off each client, and goes o
   expect(await askAgent(folder, { command: 'drop', args: [] })).toBeDefined();
 });
 
-// Symptom: an agent that was told to stop stayed while a client of its control socket was connected.
+// Symptom: an agent that was stopping did not end while a client of its control socket was connected.
 test('control socket lets go of its clients when it closes', async ({ folder }) => {
   const server = await start(folder, () => new Promise(() => {}));
   const silent = await client(folder);

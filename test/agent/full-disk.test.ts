@@ -21,8 +21,8 @@ async function runOn(kibibytes: number) {
   return { service, data, folder, config, run };
 }
 
-// Symptom: `run`, stopped on a full disk, said that the events of a file were lost, and ended with 1. Cause: a batch whose
-// positions were not saved counted as lost, whatever its source. Fix: what can be read again counts as kept.
+// Symptom: `run`, stopped on a full disk, reported the events of a file as lost and ended with 1. Cause: a batch whose positions were not
+// saved counted as lost, whatever its source. Fix: events that can be reread count as kept.
 test('run that is stopped while it cannot save the positions of a file calls its events kept, and the next one sends them', async () => {
   const { service, data, folder, config, run } = await runOn(512);
   const telemetry = await addressOf(run);

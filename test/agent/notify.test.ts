@@ -1,4 +1,6 @@
-/** What systemd is told (sd_notify): recorded by a socket of Python's, as Node has none that receives datagrams on a path. */
+/**
+ * The notifications that systemd gets (sd_notify): recorded by a socket of Python's, as Node has none that receives datagrams on a path.
+ */
 import { spawn } from 'node:child_process';
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -39,7 +41,7 @@ async function record(path: string): Promise<{ atUs: number; text: string }[]> {
 }
 
 test.skipIf(python === undefined)(
-  `systemd is told of start, reloads, a failed one too, progress, states and the stop${needed}`,
+  `systemd is notified of start, reloads, a failed one too, progress, states and the stop${needed}`,
   async () => {
     const service = await FakeIngest.start();
     const folder = makeTree({ 'a.log': '' });

@@ -46,7 +46,7 @@ test('a reload that cannot be in force leaves connections open', async ({ rig })
   expect(await program.end('SIGTERM')).toBe(0);
 });
 
-test('what takes a restart of the agent is said, and loses nothing', async ({ rig }) => {
+test('a reload reports changes that need a restart of the agent, and loses nothing', async ({ rig }) => {
   const { configure, reload, program, net } = rig;
   const { send } = await openConnection(rig);
   send('before');

@@ -1,4 +1,4 @@
-/** Reloads that change the form of what a sink sends, how many requests it has at once, and its memory, while events are under way. */
+/** Reloads that change the form of what a sink sends, how many requests it has at once, and its memory, while events are in flight. */
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
@@ -8,7 +8,7 @@ import { openConnection, type Parts, type Rig, startRig, test } from './reload-r
 
 const IN_PLACE = { code: 0, ok: true, error: '', restarted: undefined };
 
-/** A service that answers nothing until it is told to. */
+/** A service that holds its answers until the test asks for them. */
 function hold({ service }: Rig): { readonly waiting: () => number; readonly answer: () => void } {
   let held: (() => void)[] = [];
   service.respond = (request, response) => void held.push(() => service.storeAll(request, response));
@@ -106,7 +106,7 @@ test('what the disk buffer holds keeps its form and its key over a kill and a st
   expect(await again.end('SIGTERM')).toBe(0);
 });
 
-test('requests at once grow and shrink in place, and a shrink waits for those under way', async ({ rig }) => {
+test('requests at once grow and shrink in place, and a shrink waits for those in flight', async ({ rig }) => {
   const { folder, configure, reload, program, messages } = rig;
   const { waiting, answer } = hold(rig);
   const requests = (concurrency: number): Parts => ({ store: `, concurrency: ${concurrency}, timeout: 5m`, batch: ', max_events: 10' });
@@ -164,7 +164,7 @@ test('memory grows and shrinks in place while it is full, and nothing of it is l
   configure(memory('1MiB', '64KiB', 2));
   expect(await reload()).toMatchObject(IN_PLACE);
   write(4000);
-  // What is under way is not taken away.
+  // Requests in flight keep their memory.
   expect(await used()).toBeGreaterThan(2 ** 20);
   expect(waiting()).toBeGreaterThanOrEqual(underWay);
   while (messages().length < lines) {

@@ -32,7 +32,7 @@ test('run takes a changed configuration into force at SIGHUP, and no line is los
   expect(await program.end('SIGTERM')).toBe(0);
 });
 
-test('run sends what was read of a file that a changed configuration leaves out, reads no more of it, and goes on once it is back', async () => {
+test('run sends the events read of a file that a changed configuration leaves out, reads no more of it, and goes on once it is back', async () => {
   const { service, folder, program, configure, hangUp, count } = await startFiles('shutdown_timeout: 1s');
   const excluding = (exclude: string) => ({
     sources: `  a: {type: file, include: ["${folder}/*.log"], exclude: [${exclude}], scan_interval: 100ms}`,
@@ -125,7 +125,7 @@ test('reload waits for the agent and says what changed by id', async ({ service,
     error: '',
   });
   expect((await command()).out).toBe('the configuration is in force; nothing changed: 1 source and 1 sink untouched\n');
-  // Symptom: "changed: sink store", of which the file said nothing new.
+  // Symptom: "changed: sink store" where the file left the sink alone.
   configure({ sources: `${changed}\n${file('c')}` });
   expect((await command()).out).toBe('the changed configuration is in force\n  added: source c\n  1 source and 1 sink untouched\n');
   expect(await reloads('success')).toBe(4);
@@ -138,7 +138,7 @@ test('reload takes another log level into force', async ({ program, file, config
     expect((await command()).code).toBe(0);
     return count('the changed configuration is in force');
   };
-  // Each reload is told at the level before it.
+  // Each reload is logged at the level before it.
   expect(await reloadAt('error', '1')).toBe(1);
   expect(await reloadAt('error', '2')).toBe(1);
   expect(await reloadAt('info', '3')).toBe(1);
@@ -247,7 +247,7 @@ test('reload takes a script into force whose content changed, and ends the proce
   expect(await program.end('SIGTERM')).toBe(0);
 });
 
-test('a batch that is under way keeps its events and its key when a reload changes the transform', async () => {
+test('a batch in flight keeps its events and its key when a reload changes the transform', async () => {
   const { service, folder, program, configure, command } = await startFiles();
   configure({ more: 'transform: extend a = 1' });
   expect(await command()).toMatchObject({ code: 0 });

@@ -18,7 +18,7 @@ const GOOD = '{"_time":"2026-11-21T10:00:00Z","n":1}';
 const BAD = String.raw`{"_time":"2026-11-21T10:00:01Z","bad":12345678901234567890123,"text":"\u002c\"event\":\/"}`;
 const WORSE = '{"_time":"2026-11-21T10:00:02Z","bad":true,"event":{"event":1}}';
 
-/** Stores what is not bad, and names what is. */
+/** Stores good events, and names the bad ones. */
 function refuseBad(service: FakeIngest): (request: ReceivedRequest, response: Parameters<FakeIngest['respond']>[1]) => void {
   return (request, response) => {
     const failures = request.lines.flatMap((line, index) =>
@@ -96,7 +96,7 @@ class Home {
 /** With an agent, tests begin when two of four events are refused. */
 const test = base.extend('home', () => Home.make()).extend('agent', ({ home }) => home.refused());
 
-/** What was accepted, and what it became; throws where it does not balance. */
+/** The accepted events by their outcome; throws where they do not balance. */
 function accountingOf(agent: Agent): Record<string, number> {
   const observed = agent.observe();
   expect(findImbalance(observed)).toEqual([]);
@@ -223,7 +223,7 @@ test('replay through another sink goes where that sink sends the source’s even
   expect(findImbalance(agent.observe())).toEqual([]);
 });
 
-test('replay through another sink keeps what is refused there as that sink’s letter', async ({ home, agent }) => {
+test('replay through another sink keeps events refused there as that sink’s letter', async ({ home, agent }) => {
   const data = join(home.folder, 'agent');
   await agent.stop(AbortSignal.timeout(10_000));
   home.configure('another');

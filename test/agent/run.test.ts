@@ -35,7 +35,7 @@ test('run delivers every line of standard input once, and ends with 0', async ({
   expect(service.requests.every(({ headers }) => headers['content-encoding'] === 'zstd')).toBe(true);
 });
 
-test('run balances its accounting at every scrape under fire, and counts what was sent', async ({ service }) => {
+test('run balances its accounting at every scrape under fire, and counts the events sent', async ({ service }) => {
   let count = 0;
   service.respond = (request, response) => {
     count += 1;
@@ -74,7 +74,7 @@ test('run balances its accounting at every scrape under fire, and counts what wa
   expect(value('source_events_total', { source: 'pipe' })).toBe(written);
   expect(value('source_read_bytes_total', { source: 'pipe' })).toBe(numbered(written).join('\n').length + 1);
   expect(value('ingest_wal_length', { sink: 'store' })).toBeGreaterThan(0);
-  // A key never stands for different events.
+  // A key always names the same events.
   const byKey = new Map<string, string>();
   for (const { key, body } of service.requests) {
     expect(byKey.get(key) ?? body.toString()).toBe(body.toString());
@@ -97,7 +97,7 @@ test('run waits for a service that is down at the start, and says so', async () 
   expect(numbersOf(service)).toEqual(upTo(1000));
 });
 
-test('run ends with 0 on SIGTERM while the service is down, and the next one delivers what was kept', async ({ folder }) => {
+test('run ends with 0 on SIGTERM while the service is down, and the next one delivers the kept events', async ({ folder }) => {
   const port = await freePort();
   const first = startRun(folder, { url: `http://127.0.0.1:${port}`, top: 'shutdown_timeout: 1s' });
   await first.write(numbered(1000));

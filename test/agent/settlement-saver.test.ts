@@ -43,7 +43,7 @@ async function makeBusy() {
   return made;
 }
 
-test('what is settled after a calm time is saved at once, for all that came together, without a timer', async () => {
+test('settlements after a calm time are saved at once, all that came together, without a timer', async () => {
   const { state, clock, settle } = make();
   for (const saves of [1, 2]) {
     for (let n = 0; n < 5; n++) settle();
@@ -54,7 +54,7 @@ test('what is settled after a calm time is saved at once, for all that came toge
   expect(clock.sleeps).toEqual([]);
 });
 
-test('what is settled while settlements are written often is saved once for all that came together, and then nothing sleeps', async () => {
+test('settlements in quick succession are saved once for all that came together, and then nothing sleeps', async () => {
   const { state, clock, settle } = await makeBusy();
   for (let n = 0; n < 5; n++) settle();
   await settleTurns();
@@ -74,7 +74,7 @@ test('commits that come anyway leave nothing to save', async () => {
   expect([state.saves, clock.sleeping]).toEqual([0, 0]);
 });
 
-test('what is settled behind a commit waits at most twice as long', async () => {
+test('a settlement after a commit waits at most twice as long', async () => {
   const { state, clock, settle } = await makeBusy();
   settle();
   await clock.advance(1);

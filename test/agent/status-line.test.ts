@@ -9,13 +9,13 @@ test('status line names files, lag and a sink that delivers', () => {
   expect(of({})).toBe('7 files, lag 5 B; store delivers');
 });
 
-test('status line names what is held and why the service does not take it', () => {
+test('status line shows held events and why the service does not take them', () => {
   expect(of({ lastFailure: 'network: ECONNREFUSED' }, 12)).toBe(
     '7 files, lag 5 B, 12 events not delivered yet; store retries: network: ECONNREFUSED',
   );
 });
 
-test('status line names a pause with its fix, and before it what is missing', () => {
+test('status line shows a pause with its fix, after missing events', () => {
   const pauses = new Map([['logs', { reason: 'unauthorized', detail: 'HTTP 401', fix: 'check the token' }]]);
   expect(of({ pauses })).toContain('store paused: HTTP 401; check the token');
   expect(of({ pauses, missing: { detail: 'no token', fix: 'write one' } })).toContain('store ships nothing: no token; write one');

@@ -52,7 +52,7 @@ test('run that is stopped with lines of a pipe in hand keeps them over the limit
   run.process.kill('SIGTERM');
   expect(await run.exited).toBe(0);
   expect(run.stderr()).not.toContain('bytes were read from sources that cannot be read again');
-  // What was accepted is on disk, over the limit, down to the last event.
+  // Every accepted event is on disk, over the limit, down to the last.
   const { sources, keptEvents } = await run.fieldsOf('stopped; positions are saved');
   const [totals] = sources as [{ accepted: number; delivered: number; held: number }];
   expect(keptEvents).toBe(totals.accepted);

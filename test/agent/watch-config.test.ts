@@ -73,7 +73,7 @@ test('run --watch-config notices files of conf.d and presets.d that come, change
   expect(await rig.program.end('SIGTERM')).toBe(0);
 });
 
-test('run --watch-config leaves alone what is only touched, and other files of the folder', async () => {
+test('run --watch-config ignores a touch without a change, and other files of the folder', async () => {
   const rig = await watching();
   const config = join(rig.folder, 'tailrace.yaml');
   const text = readFileSync(config);

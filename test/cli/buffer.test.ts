@@ -74,8 +74,8 @@ test('buffer verify names each file that is damaged, export writes the events of
   expect(await buffer('verify')).toMatchObject({ code: 0, err: '2 files, 3 events, 0 broken\n' });
 });
 
-// Symptom: verify beside a running agent ended with a bare ENOENT, and one file that could not be read kept all others from being looked
-// at. Cause: only the folder's listing was guarded. Fix: what is gone is skipped, what cannot be read is named, and left where it is.
+// Symptom: verify beside a running agent ended with a bare ENOENT, and one file that could not be read kept all others from being checked.
+// Cause: only the folder's listing was guarded. Fix: a vanished file is skipped, an unreadable one is named and left where it is.
 test('buffer verify goes on behind a file that is gone or cannot be read, and repair leaves that where it is', async () => {
   write(1, batchOf('{"n":1}\n'));
   // Listed, and not there: as a file that the agent removes in between.

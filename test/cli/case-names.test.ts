@@ -1,4 +1,7 @@
-/** Symptom: `project-away password` sent `Password`, and nothing told. Names are exact, so check and preview warn of the same name in another case. */
+/**
+ * Symptom: `project-away password` sent `Password`, without a warning. Names are exact, so check and preview warn of the same name in
+ * another case.
+ */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';

@@ -71,7 +71,7 @@ test('datasets create says that a dataset is there already', async () => {
   expect(again.stderr).toContain('HTTP 409');
 });
 
-test('datasets trim deletes what is older and says how much', async () => {
+test('datasets trim deletes older events and prints how many', async () => {
   await makeDataset('trim-1');
   await tailrace(['ingest', 'trim-1'], { input: '{"_time":"2020-01-01T00:00:00Z"}\n{"a":1}\n{"_time":"2021-01-01T00:00:00Z"}\n' });
   expect(await tailrace(['datasets', 'trim', 'trim-1', '30d'])).toMatchObject({ code: 0, stdout: '2 events deleted\n' });
@@ -134,8 +134,8 @@ test.each<[string, string[], Record<string, string>, string]>([
   expect(ended).toMatchObject({ code: 1, stdout: '' });
 });
 
-// Symptom: whoever may only read was told to make a token with `tokens create`, which is refused by the same role.
-test('a personal token is told the role that does not allow it, or that nobody knows it', async () => {
+// Symptom: the fix for a user who may only read was `tokens create`, which the same role may not do.
+test("a personal token whose role does not allow a request gets the role's name, and an unknown one a plain refusal", async () => {
   const role = { role: 'user', email: 'reader@example.org' };
   await personally('POST', '/v2/users', { name: 'a reader', ...role });
   onTestFinished(async () => void (await personally('DELETE', `/v2/users/${role.email}`)));
@@ -222,7 +222,7 @@ test('ingest stores files of all formats, packed or not, and stdin', async () =>
   expect(events.find(({ n }) => n === 5)).toMatchObject({ text: 'two\r\nlines' });
 });
 
-test('ingest reads times and adds labels as it is told', async () => {
+test('ingest reads times and adds labels by its options', async () => {
   await makeDataset('times-1');
   const args = ['--timestamp-field', 'at', '--timestamp-format', '2/Jan/2006:15:04:05 -0700', '--labels', 'team=core,env=a=b'];
   await tailrace(['ingest', 'times-1', ...args], { input: '{"at":"2/Mar/2026:03:04:05 +0100","n":1}' });
@@ -235,7 +235,7 @@ test('ingest reads times and adds labels as it is told', async () => {
   ]);
 });
 
-test('ingest names what is refused by file and line, and ends with 1', async () => {
+test('ingest names refused events by file and line, and ends with 1', async () => {
   const path = file('bad.ndjson', '\n{"a":1}\n{"a":\n{"a":2}\n{"_time":"yesterday"}\n');
   const ended = await tailrace(['ingest', 'logs', path]);
   expect(ended.code).toBe(1);

@@ -104,7 +104,7 @@ test.for([['stop'], ['xyzzy'], ['datasets', 'explode'], ['engine', 'remove']])('
   ]);
 });
 
-// Symptom: `dead-letters show` alone is an error, and its help said "default: all"; that of `tokens create` did not say what it wants.
+// Symptom: `dead-letters show` alone is an error, and its help claimed "default: all"; that of `tokens create` did not say what it wants.
 test('help says what a command wants', () => {
   const helpOf = (...command: string[]): string => tailrace(makeTree({}), [...command, '--help']).stdout.replaceAll(/\s+/g, ' ');
   expect(helpOf('dead-letters')).toContain('list and replay take all without one, drop only with --all, show wants one');

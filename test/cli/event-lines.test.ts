@@ -69,7 +69,7 @@ test('without a terminal an event is one line, whatever is in it', () => {
   ]);
 });
 
-test('severity has its colour, time and other fields stand back', () => {
+test('severity has its colour; time and other fields are dimmed', () => {
   const paint: Paint = (style, text) => `<${String(style)}>${text}</>`;
   const events = [
     { _time: '2026-11-26T03:12:04Z', level: '50', service: 'a', message: 'm', n: 1 },
@@ -124,7 +124,7 @@ describe.skipIf(!hasPty)(`a terminal${ptyHint}`, () => {
   };
 
   // Symptom: six characters of each column in the order of the alphabet, the service left out, `search` without any message.
-  test('shows events as lines, a summary and what was asked for as a table', async () => {
+  test('shows events as lines; a summary and chosen fields as a table', async () => {
     const many = Object.fromEntries(Array.from({ length: 40 }, (_, n) => [`a_field_${n}`, null]));
     await service.ask('POST', '/v1/ingest/logs', [
       { ...many, _time: '2026-05-01T10:00:00Z', level: 30, service: 'checkout', msg: 'order 7 is paid', kind: 'lines' },

@@ -55,7 +55,7 @@ describe('a fault of the service', () => {
     },
   );
 
-  test('that passes is said, and waited for', async ({ service }) => {
+  test('a wait that passes is reported', async ({ service }) => {
     service.events.set('logs', [{ n: 1 }]);
     service.answerNext((_request, response) => replyWith(response, 503, { code: 503, message: 'starting' }));
     const { code, stdout, stderr } = await tailrace(service.url, ['query', 'logs', '-o', 'ndjson']);

@@ -1,4 +1,4 @@
-/** `tailrace init` as a user runs it: on trees of logs, on a terminal, and on what is no log. */
+/** `tailrace init` as a user runs it: on trees of logs, on a terminal, and on files that are no logs. */
 import { execFileSync, spawn } from 'node:child_process';
 import {
   chmodSync,
@@ -107,7 +107,7 @@ test('init writes a commented configuration with preset, time, joined lines and 
   expect(loadConfig(config, { TAILRACE_TOKEN: 'secret' }).sinks[0]).toMatchObject({ url: 'http://127.0.0.1:4100', dataset: 'logs' });
 });
 
-test('init never writes over a file, and says what is wrong with its arguments', async () => {
+test('init never overwrites a file, and explains wrong arguments', async () => {
   const folder = makeTree({ 'logs/a.log': 'one\n', 'tailrace.yaml': 'mine', none: '' });
   const run = (...args: string[]) => tailrace(['init', ...args], { cwd: folder });
   expect(await run('logs', '--yes')).toMatchObject({ code: 2, stderr: expect.stringContaining('"tailrace.yaml" is there already') });
@@ -176,7 +176,7 @@ test('init takes containers and pods by their folders, as others will come', asy
   ]);
 });
 
-test('init leaves out what is no text, and takes names as they are', async () => {
+test('init leaves out files that are not text, and takes names as they are', async () => {
   const names = ['[brackets].log', 'a b.log', '${HOME}.log', 'star*.log', '#hash: x.log', 'quote\'".log', 'é.log'];
   const folder = makeTree({
     ...Object.fromEntries(names.map((name) => [`logs/names/${name}`, '2025-11-22T16:10:05Z x\n'])),
@@ -280,7 +280,7 @@ describe.skipIf(!hasPty)(`init on a terminal${ptyHint}`, () => {
   const start = (folder: string) =>
     startOnTerminal([BINARY, 'init', join(folder, 'logs'), '--out', join(folder, 't.yaml')], { TAILRACE_TOKEN: 'x' });
 
-  test('shows examples, asks for each source and for the service, and writes what was chosen', async () => {
+  test('shows examples, asks for each source and for the service, and writes the answers', async () => {
     const folder = makeTree({ 'logs/java.log': JAVA, 'logs/nginx/access.log': ACCESS });
     const terminal = start(folder);
     const asked = (what: string, times = 1) => until(what, () => terminal.raw().split(what).length > times);

@@ -17,7 +17,7 @@ interface Previewed {
   readonly dead_lettered?: string;
 }
 
-/** The events of the NDJSON as they stand there. */
+/** The events of the NDJSON, verbatim. */
 function eventTexts(stdout: string): string[] {
   return stdout
     .split('\n')

@@ -59,7 +59,7 @@ describe.skipIf(!hasPty)(`a terminal${ptyHint}`, () => {
   });
 });
 
-test('chart lines are no wider than the terminal, and leave out what has no room', () => {
+test('chart lines are no wider than the terminal, and leave out values without room', () => {
   const steps = 150;
   const times = Array.from({ length: steps }, (_, n) => new Date(Date.UTC(2026, 0, 1, 0, n)).toISOString());
   const groups = Array.from({ length: 12 }, (_, n) => `group \u001B[2J ${n} 界`);
@@ -93,7 +93,7 @@ test('chart lines are no wider than the terminal, and leave out what has no room
 // The last, as it ends the service.
 test('query --follow shows each event once as it is stored, goes on over a restart of the service, and ends with 0 at Ctrl-C', async () => {
   const { program, messages: all } = follow(`['logs'] | where kind == "a" | project message`);
-  // What was stored long before it began is not shown.
+  // Events stored long before it began are not shown.
   await sendUntil('a', () => all().length > 0);
   const messages = () => all().filter((message) => message !== 0);
   await send([{ kind: 'a', message: 1 }, { kind: 'b', message: 1 }]); // prettier-ignore

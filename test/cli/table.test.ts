@@ -32,7 +32,7 @@ test('table holds nothing that a terminal obeys', () => {
   expect(renderRow(['a\r\u001b[31m\nb\u0085'], [40], 'lines')).toBe('a\\r\\u001b[31m\nb\\u0085');
 });
 
-test('table shows the lines of a text below each other, where it is told so', () => {
+test('table prints the lines of a text below each other, where asked to', () => {
   const trace = 'Error: no\r\n\tat main (app.js:7)\n\tat run (app.js:9)';
   const rows = [
     [1, trace, 'x'],

@@ -11,7 +11,7 @@ interface Tapped {
   readonly datasets?: readonly string[];
 }
 
-test('tap shows live events before and after their transform, and leaves what is sent alone', async ({ site }) => {
+test('tap shows live events before and after their transform, and leaves the events sent alone', async ({ site }) => {
   const app = `{type: file, include: ["${site.folder}/logs/*.log"], scan_interval: 100ms, transform: 'where level != "debug" | project-away secret | to_dataset("audit")'}`;
   const agent = startShipping(site, { sink: QUICK, sources: { app, pipe: '{type: stdin}' }, stdin: 'pipe' });
   await addressOf(agent);

@@ -11,13 +11,13 @@ import { until } from '../support/until.ts';
 
 interface Typed {
   readonly input?: string;
-  /** What is waited for before that is typed. */
+  /** The output to wait for before typing. */
   readonly asked?: string;
   readonly env?: Record<string, string>;
   readonly columns?: number;
 }
 
-/** Runs `tailrace` on a terminal, of 80 columns unless told otherwise; resolves with all that was to be seen, `ESC` for the escape character. */
+/** Runs `tailrace` on a terminal, by default of 80 columns; resolves with all output, `ESC` for the escape character. */
 async function onTerminal(
   url: string,
   args: readonly string[],
@@ -35,7 +35,7 @@ async function onTerminal(
 
 describe.skipIf(!hasPty)(`a terminal${ptyHint}`, () => {
   // Symptom: `tailrace preview` alone waited without a word.
-  test('preview says that it reads what is typed, and how to name a file', async () => {
+  test('preview announces that it reads the terminal, and how to name a file', async () => {
     const input = '2026-05-01T10:00:00Z typed\n\u0004';
     const seen = await onTerminal('', ['preview', '--preset', 'logfmt'], { input, asked: 'Ctrl-D' });
     expect(seen).toContain('tailrace: type or paste lines of source "preview", then Ctrl-D; or name files: tailrace preview FILE…\n');

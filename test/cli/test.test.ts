@@ -34,7 +34,7 @@ test('test passes where lines become the events that are expected', async () => 
   expect((await tailrace(['check'], { cwd: folder, env: { UNSET_TOKEN: 'x' } })).code).toBe(0);
 });
 
-test('test names the place of a test that fails, with what was expected and found', async () => {
+test('test names the place of a failing test, with the expected and the found event', async () => {
   const failing = `${PASSING}  - source: app
     input: ['{"level":"info","n":1,"req":{}}', '{"level":"warn"}']
     expect: [{level: info, n: 2}]
@@ -61,7 +61,7 @@ test('test names the place of a test that fails, with what was expected and foun
   });
 });
 
-// Symptom: the event was just not there; that its transform had failed was said without a reason.
+// Symptom: the event was just missing; a failed transform gave no reason.
 test('test says why an event is not sent, and needs no keys to begin with', async () => {
   const yaml = `sources: {app: {type: stdin, transform: 'extend user = hash(user, env("NO_KEY"))'}}
 sinks: {store: {type: ingest, url: "http://127.0.0.1:1", dataset: logs}}

@@ -71,7 +71,7 @@ describe.skipIf(!hasPty)(`top${ptyHint}`, () => {
     expect(terminal.raw().endsWith(LEAVE)).toBe(true);
   });
 
-  test('top fits the terminal as it is resized, and scrolls what has no room', async () => {
+  test('top fits the terminal as it is resized, and scrolls rows without room', async () => {
     await addressOf(startShipping(site, { sink: QUICK }));
     const terminal = startTop();
     await terminal.shows('DELIVERED');
@@ -108,7 +108,7 @@ test('top at 80 columns shows every outcome that the accepted events add up from
   const at = (columns: number): string => renderTop({ ...shown, columns }).lines.join('\n');
   expect(at(80)).toMatch(/ HELD +DELIVERED +FILTERED +DROPPED\n.* 0 +12,900,000 +1,234,567 +3\n/);
   expect(at(120)).toMatch(/ HELD +ACCEPTED +DELIVERED +FILTERED +DROPPED +FILES *\n/);
-  // ACCEPTED never stands without what it is made of.
+  // ACCEPTED never appears without its parts.
   for (let columns = 1; columns <= 200; columns++)
     if (at(columns).includes('ACCEPTED')) expect(at(columns)).toMatch(/HELD.*DELIVERED.*FILTERED.*DROPPED/);
 });

@@ -43,7 +43,7 @@ describe('variables in a text', () => {
 });
 
 describe('variables in a configuration', () => {
-  test('unset ones are told where each stands, in any quotes', () => {
+  test('each unset variable is reported at its place, in any quotes', () => {
     const text = configWith({ source: 'dataset: a${X}', sink: 'org_id: "${Y}-${Z}"\ntimestamp_field: \'${A:-t}\'' });
     expect(problemsOf(text)).toEqual([
       '5:15: the environment variable `X` is not set; set X, or write `${X:-default}`',

@@ -20,7 +20,7 @@ function bareSource([type, table]: [string, Table]): string {
   return `  ${IDS[type] ?? type}: {${required.join(', ')}}`;
 }
 
-/** Only what has no default. */
+/** Only keys without a default. */
 const BARE = `
 sources:
 ${Object.entries(sourceTables).map(bareSource).join('\n')}
@@ -39,9 +39,9 @@ test('the example still loads with every optional key switched on', () => {
   const text = renderExample()
     .replaceAll(/^( *)# (\w+: .*)$/gm, '$1$2')
     .replace(/^ *token_file: .*\n/m, '')
-    // `multiline` stands in its place.
+    // `multiline` replaces it.
     .replaceAll(/^ *group: .*\n/gm, '')
-    // `formats` stands in its place.
+    // `formats` replaces it.
     .replaceAll(/^ *format: auto.*\n/gm, '');
   const config = configOf(text, ENV);
   expect(config.dataDir).toBe('/var/lib/tailrace');

@@ -1,4 +1,4 @@
-/** Whatever a file holds, reading it gives a configuration or told problems, never another error. */
+/** Whatever a file holds, reading it gives a configuration or reported problems, never another error. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -67,7 +67,7 @@ function read(file: string, content: string | Uint8Array): 'valid' | 'problems' 
   return config === undefined ? 'problems' : 'valid';
 }
 
-test('a mutated example gives a configuration or told problems', () => {
+test('a mutated example gives a configuration or reported problems', () => {
   const file = join(makeTree({}), 't.yaml');
   const seen = { valid: 0, problems: 0 };
   fc.assert(
@@ -81,7 +81,7 @@ test('a mutated example gives a configuration or told problems', () => {
   expect(seen.problems).toBeGreaterThan(100);
 });
 
-test('random bytes and random text give told problems', () => {
+test('random bytes and random text give reported problems', () => {
   const file = join(makeTree({}), 't.yaml');
   fc.assert(
     fc.property(

@@ -51,7 +51,7 @@ tests:
 `;
 const EXAMPLE = readFileSync(join(import.meta.dirname, '../../config.example.yaml'), 'utf8');
 
-/** Every line moved by `shift`, with what is said of it. */
+/** Every line moved by `shift`, with its problems. */
 function moved(text: string, shift: number): { readonly line: string; readonly said: readonly string[]; readonly wanted: string }[] {
   const lines = text.split('\n');
   return lines.flatMap((line, index) => {
@@ -77,7 +77,7 @@ test.each([
 ])('a line of a configuration %s that is moved by a blank is one problem, at that line', (_name, text, shift, least) => {
   const all = moved(text, shift);
   expect(all.length).toBeGreaterThanOrEqual(least);
-  // Below a key without a value the line is a key of that one, which names what may stand there.
+  // Below a key without a value the line becomes one of its keys; the problem lists the known ones.
   const isTold = (said: string, wanted: string): boolean => said === wanted || said.startsWith(`${wanted.split(' ')[0]} … known here: `);
   expect(all.filter(({ said: [first = '', ...others], wanted }) => others.length > 0 || !isTold(first, wanted))).toEqual([]);
   expect(all.filter(({ said, wanted }) => said[0] !== wanted).length).toBeLessThanOrEqual(1);
@@ -96,7 +96,7 @@ test.each([
   expect(problemsOf(text).map((each) => each.replace(/: [^:]*; move/, ': … move'))).toEqual([wanted]);
 });
 
-// Symptom: of two keys the right one was to be moved, to an odd number of blanks, because nothing beside them said which is wrong.
+// Symptom: the message moved the right one of two keys, to an odd number of blanks, because nothing beside them tells which is wrong.
 test.each([
   [
     'the second key of a source',
@@ -133,12 +133,12 @@ test.each([
   expect(problemsOf(text).map((each) => each.replace(/: [^:]*; move/, ': … move'))).toEqual([wanted]);
 });
 
-test('problems of which no line alone is the cause are told as they are', () => {
+test('problems that no single line causes are reported unchanged', () => {
   const text = TEXT.replace('    type: file', '    tipe: file').replace('    dataset: logs', '    datset: logs');
   expect(problemsOf(text).join('\n')).toMatch(/did you mean `type` by `tipe`[^]*`datset`; did you mean `dataset`/);
 });
 
-test('two lines that are wrong are told as one error of YAML, not as all that follow from it', () => {
+test('two wrong lines are reported as one error of YAML, not as all that follow from it', () => {
   const text = TEXT.replace('    type: file', '     type: file').replace('    type: ingest', '   type: ingest');
   expect(problemsOf(text)).toEqual([expect.stringMatching(/^\d+:\d+: YAML: .*; indent all keys of one mapping alike/)]);
 });

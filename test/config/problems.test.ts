@@ -29,7 +29,7 @@ sinks:
     timestamp_format: "%Y-%m-%d"
 `;
 
-test('a configuration with many mistakes is told all of them at once, in order', () => {
+test('a configuration with many mistakes reports all of them at once, in order', () => {
   expect(problemsOf(TEN_MISTAKES)).toEqual([
     '1:1: unknown key `data_dirr`; did you mean `data_dir`?',
     '2:19: `shutdown_timeout`: `30` has no unit; write `30s` for seconds or `30ms` for milliseconds',
@@ -49,7 +49,7 @@ test('a configuration with many mistakes is told all of them at once, in order',
   ]);
 });
 
-// Symptom: 14 errors of YAML, none of which said what to write.
+// Symptom: 14 errors of YAML, none with a fix.
 test('a variable without quotes between braces is one problem each, and the rest is judged', () => {
   const text = `sources:
   app: {type: file, include: ["a.log", \${DIR}/b.log], fields: {host: \${HOST}}, format: jsn} # \${X}
@@ -74,7 +74,7 @@ sinks:
   expect(problemsOf('sources: {app: {type: stdin, dataset: ${A}, x: [}}', { A: 'a' })[0]).toBe(`1:39: ${fix('${A}')}`);
 });
 
-// Symptom: what was wrong below a misspelt type was told only once that was mended, a round later.
+// Symptom: mistakes below a misspelt type were reported only a round later, once the type was right.
 test('a component of a misspelt type is judged all the same', () => {
   const text = `sources:
   app: {type: files, include: /var/log/a.log, formatt: json}
@@ -158,7 +158,7 @@ describe('YAML', () => {
     );
   });
 
-  test('hundreds of thousands of keys are told within bounds', () => {
+  test('problems of hundreds of thousands of keys are reported within bounds', () => {
     const problems = problemsOf(Array.from({ length: 100_000 }, (_, index) => `k${index % 60_000}:`).join('\n'));
     expect(problems).toHaveLength(1001);
     expect(problems.at(-1)).toMatch(/\d+ more problems$/);
@@ -166,7 +166,7 @@ describe('YAML', () => {
 });
 
 describe('a file', () => {
-  test('that is not there, a directory, or below a file is told as such', () => {
+  test('that is not there, a directory, or below a file is reported as such', () => {
     const folder = makeTree({ 'a.yaml': 'x: 1' });
     expect(problemsOfFile(join(folder, 'b.yaml'))).toEqual([
       '1:1: there is no such file; check the path, or start from config.example.yaml',
@@ -182,7 +182,7 @@ describe('a file', () => {
     expect(problemsOfFile(fifo)).toEqual(['1:1: is not a regular file; write the configuration to a file']);
   });
 
-  test('that may not be read is told as such', () => {
+  test('that may not be read is reported as such', () => {
     const folder = makeTree({});
     chmodSync(folder, 0o755);
     const inside = join(folder, 'sub');
@@ -208,7 +208,7 @@ describe('a file', () => {
     expect(problemsOfFile(join(folder, 'over.yaml'))).toEqual(['1:1: is larger than 1 MiB; is it a configuration? Name another file']);
   });
 
-  test('that is not UTF-8 is told at the first wrong byte', () => {
+  test('that is not UTF-8 is reported at the first wrong byte', () => {
     const folder = makeTree({});
     const file = join(folder, 't.yaml');
     writeFileSync(file, Buffer.concat([Buffer.from('a: 1\nb: \uFFFDé'), Buffer.from([0xff, 0x41])]));

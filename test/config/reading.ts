@@ -12,7 +12,7 @@ export function configOf(text: string, env: Env = {}): Config {
   return loadConfig(join(makeTree({ 'tailrace.yaml': text }), 'tailrace.yaml'), env);
 }
 
-/** `line:column: message; fix` of each problem; fails when there is none. */
+/** `line:column: message; fix` of each problem; fails without any. */
 export function problemsOf(text: string, env: Env = {}): string[] {
   return problemsOfFile(join(makeTree({ 'tailrace.yaml': text }), 'tailrace.yaml'), env);
 }

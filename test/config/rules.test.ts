@@ -1,4 +1,4 @@
-/** Each rule of the configuration: what is accepted and how it is told when it is broken. */
+/** Each rule of the configuration: accepted values, and the problem when it is broken. */
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { loadConfig, readConfig } from '../../src/config/load/load.ts';
@@ -49,7 +49,7 @@ describe('sources', () => {
     );
   });
 
-  test('a source without a type is told so, a misspelt one with the right name', () => {
+  test('a source without a type is reported, a misspelt one with the right name', () => {
     expect(problemsOf(configWith({ sources: '  a: {format: text}' }))).toEqual([
       '5:3: the source `a` has no `type`; add `type: file` (or journald, stdin, syslog)',
     ]);
@@ -58,7 +58,7 @@ describe('sources', () => {
     ]);
   });
 
-  test('empty or missing sections are told', () => {
+  test('empty or missing sections are reported', () => {
     expect(problemsOf('sources:\nsinks: []')).toEqual([
       '1:1: there is no source under `sources`; write at least one',
       '2:8: `sinks` must be a mapping; write its keys below it, indented, one `key: value` a line',
@@ -328,7 +328,7 @@ describe('fields', () => {
     );
   });
 
-  test('must be a mapping; an empty one is none', () => {
+  test('must be a mapping; an empty one has no keys', () => {
     expect(problemsOf(configWith({ agent: 'fields: [a]' }))).toEqual([
       '1:9: `fields` must be a mapping of names to values; write it as `fields: {env: prod}`',
     ]);
@@ -372,7 +372,7 @@ describe('agent', () => {
     ]);
   });
 
-  test('a key without a value is told, a group without keys has its defaults', () => {
+  test('a key without a value is reported, a group without keys has its defaults', () => {
     expect(problemsOf(configWith({ agent: 'data_dir:' }))).toEqual(['1:1: `data_dir` has no value; give it a value, or remove it']);
     expect(configOf(configWith({ agent: 'telemetry:' })).telemetry.logLevel).toBe('info');
   });

@@ -85,7 +85,7 @@ describe('tls', () => {
     ]);
   });
 
-  test('without an https address is told as a likely mistake', () => {
+  test('without an https address is reported as a likely mistake', () => {
     expect(warningsOf(configWith({ sink: 'tls: {ca: a}' }))).toEqual(['`tls` has no effect: events and token are sent in the clear']);
     expect(warningsOf(https(configWith({ sink: 'tls: {ca: a}' })))).toEqual([]);
     expect(warningsOf(configWith({ sink: 'tls:' }))).toEqual([]);
@@ -146,7 +146,7 @@ describe('proxy', () => {
     expect(sinkOf(configOf(configured, env))).toMatchObject({ proxy: 'http://mine:2', apiProxy: 'http://mine:2' });
   });
 
-  test('that is wrong is told without its password, wherever it comes from', () => {
+  test('that is wrong is reported without its password, wherever it comes from', () => {
     const inFile = problemsOf(configWith({ sink: 'proxy: "http://user:pass word@p"' }));
     expect(inFile).toEqual([expect.stringContaining('10:12: `proxy` is not the address of a proxy')]);
     const text = configWith({}).replace('http://127.0.0.1:4100', address);

@@ -26,7 +26,7 @@ test('what a cut left of a secret is hidden, at the end and in the middle', () =
   expect(hideSecretsIn('no such dataset', [TOKEN])).toBe('no such dataset');
 });
 
-test('a password of a proxy is hidden as it stands in the address and as it is sent; users in addresses always are', () => {
+test("a proxy's password is hidden as it is written and as it is sent; users in addresses always are", () => {
   const secrets = secretsInAddress('http://me:p%40ss%2Fword@proxy:3128');
   for (const form of ['p@ss/word', 'p%40ss%2Fword', base64('me:p@ss/word')])
     expect(hideSecretsIn(`a ${form} b`, secrets)).toBe('a (hidden) b');

@@ -1,4 +1,4 @@
-/** Small helpers that stand where a pattern took the square of a text's length, or forever: held against that pattern on short texts. */
+/** Small helpers that replace patterns of quadratic or endless time: compared with those patterns on short texts. */
 import { expect, test } from 'vitest';
 import { trimEndOf } from '../../src/core/text/trim-end.ts';
 import { fitsWildcards } from '../../src/core/text/wildcards.ts';

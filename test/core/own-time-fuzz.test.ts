@@ -1,6 +1,7 @@
 /**
- * Times of all forms × zones × what stands before them: each line is written from an instant, by the calendar of Intl, which no reader uses, and both the kernel
- * and the reader in JavaScript give that instant again. TAILRACE_TIME_LINES sets how many (100,000), TAILRACE_TIME_SEED repeats a run.
+ * Times of all forms × zones × prefixes: each line is written from an instant, by the calendar of Intl, which no reader uses, and both the
+ * kernel and the reader in JavaScript give that instant again. TAILRACE_TIME_LINES sets how many (100,000), TAILRACE_TIME_SEED repeats a
+ * run.
  */
 import { expect, test } from 'vitest';
 import { TIME_FORMS, type TimeForm } from '../../src/core/time/forms.ts';

@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import { BINARY, startCommand } from '../support/program.ts';
 import { configure, makeSite, range, storedSeqs, writeLines } from '../support/shipping.ts';
 
-// Symptom: with `ulimit -v` at 34 GB a batch was held until a restart, at 24 GB a file was said to have the wrong permissions. Cause: memory
-// was taken when it was first needed. Fix: all of it is taken at the start, which says what is missing.
+// Symptom: with `ulimit -v` at 34 GB a batch was held until a restart, at 24 GB the log blamed a file's permissions. Cause: memory was
+// taken when it was first needed. Fix: all of it is taken at the start, which names the shortage.
 test.each([2, 8, 16, 24, 34, 44])(
   'a run in %i GB of address space delivers, or says at its start that they are too few',
   async (gigabytes) => {

@@ -1,6 +1,6 @@
 /**
- * Every answer a service can give, with the real agent between real files and a judge that misbehaves: what is not refused
- * arrives, what is refused is in the dead letters with its place, and the accounting balances at every scrape.
+ * Every answer that a service can give, with the real agent between real files and a judge that misbehaves: accepted events arrive, refused
+ * ones are in the dead letters with their place, and the accounting balances at every scrape.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -25,7 +25,7 @@ import { until } from '../support/until.ts';
 
 const run = tailraceFor({});
 
-/** Bytes by their end, and the number of dead letters; what is not named is 0. */
+/** Bytes by their end, and the number of dead letters; omitted ones are 0. */
 type Ends = Partial<Audit['totals']>;
 
 /** The agent between its folder and the service, over several processes. */
@@ -58,7 +58,7 @@ class Stage {
     this.site.service.respond = () => (state === 'up' ? undefined : { status: state === 'down' ? 503 : 401 });
   }
 
-  /** Waits: what was settled or lost reaches the disk a moment later. Losses alone end with exit code 1. */
+  /** Waits: settled and lost bytes reach the disk a moment later. Losses alone end with exit code 1. */
   async audits(ends: Ends): Promise<void> {
     const wanted = { ...NO_TOTALS, ...ends };
     let code: number | null = null;
@@ -423,7 +423,7 @@ test('audit --acknowledge takes losses for known: they stay lost, and only other
   await stage.audits({ settled: 8, lost: 10, acknowledged: 10 });
 });
 
-// Symptom: nothing was said of events that came from standard input once their damaged file was set aside.
+// Symptom: audit left out events of standard input once their damaged file was set aside.
 test('audit names a damaged file of the disk buffer until somebody removes it', async ({ site }) => {
   const stage = new Stage(site, { sources: { in: '{type: stdin}' }, stdin: 'pipe' });
   stage.service('down');

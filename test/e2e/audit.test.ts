@@ -14,7 +14,7 @@ import { until } from '../support/until.ts';
 const run = tailraceFor({});
 const audit = (folder: string, ...args: readonly string[]) => run(['audit', '--config', join(folder, 'tailrace.yaml'), ...args]);
 
-/** Waits for the audit of which `isDone` holds: what was settled reaches the disk a moment later. */
+/** Waits for an audit of which `isDone` holds: settlements reach the disk a moment later. */
 async function auditWhen({ folder }: { folder: string }, isDone: (found: Audit) => boolean): Promise<{ code: number; found: Audit }> {
   let last = { code: -1, found: {} as Audit };
   await until('the audit says so', async () => {
@@ -30,7 +30,7 @@ const rangesOf = ({ streams }: Audit, file: string): readonly Range[] => streams
 /** More fields than the service takes of one dataset. */
 const WIDE = JSON.stringify(Object.fromEntries(Array.from({ length: 2000 }, (_, n) => [`f${n}`, n])));
 
-test('audit names the refused event, what is in hand, and what a deleted file took with it', async () => {
+test('audit names the refused event, held events, and the loss of a deleted file', async () => {
   const folder = makeTree({ 'logs/.keep': '' });
   const service = await startLocalService(folder, 'logs');
   const log = join(folder, 'logs/app.log');
@@ -120,8 +120,8 @@ test('audit finds a deleted file in the disk buffer, and everything delivered in
   expect(done).toMatchObject({ code: 0, found: { ok: true, agent: { sources: [{ delivered: 3, lost_bytes: 0 }] } } });
 });
 
-// Symptom: of a log whose link was removed, every byte was said to be lost, though the file was there.
-test('audit finds the target of a link that was removed or rotated beside it, and names what is lost with one that is gone', async ({
+// Symptom: of a log whose link was removed, every byte counted as lost, though the file was there.
+test('audit finds the target of a link that was removed or rotated beside it, and names the loss with one that is gone', async ({
   site,
 }) => {
   const target = join(site.folder, 'target');

@@ -26,7 +26,7 @@ const PRESSURE_SECONDS = Number(process.env['TAILRACE_PRESSURE_SECONDS'] ?? 4);
 const FILES = 8;
 /** Resident memory at its peak with a budget of 32 MiB, the 60 MB of the runtime's mapped program included. */
 const MEMORY_BYTES = 150e6;
-/** What may be on its way from a sender: memory, the disk buffer, windows and the kernel's buffers. */
+/** The most that may be on its way from a sender: memory, the disk buffer, windows and the kernel's buffers. */
 const HELD_BYTES = 64 * 1024 ** 2;
 
 const backlog = suiteFolder();

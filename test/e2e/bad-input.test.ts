@@ -57,7 +57,7 @@ function parseLine(line: string): Record<string, unknown> {
 }
 
 describe('configuration', () => {
-  test('misspelt keys are told all at once, each with its place and the nearest key, and nothing is started', async () => {
+  test('misspelt keys are reported all at once, each with its place and the nearest key, and nothing is started', async () => {
     writeFileSync(
       config,
       `data_dir: ${folder}/agent
@@ -218,7 +218,7 @@ describe('files', () => {
     writeFileSync(file, Buffer.alloc(bytes, 'x'));
     const agent = run();
     const { telemetry } = parseLine(await agent.says('tailrace runs'));
-    // The metrics count what was handed on: that it was read, the kernel says.
+    // The metrics count events handed on; the kernel knows of bytes read.
     const readBytes = () => Number(/rchar: (\d+)/.exec(readFileSync(`/proc/${agent.process.pid}/io`, 'utf8'))?.[1]);
     await until('all of it to be read', () => readBytes() > bytes);
     expect(service.stored).toEqual([]);
@@ -265,7 +265,7 @@ describe('service', () => {
     expect((await local.events('logs')).map(({ message }) => message)).toContain('kept until there is a token');
   });
 
-  test('a token_file that is missing is told by check with its place, pauses run, and is read when it is there', async () => {
+  test('a missing token_file is reported by check with its place, pauses run, and is read once it exists', async () => {
     const token = join(folder, 'token');
     writeConfig({ url: local.url, sink: `, retry: {max_backoff: 100ms, initial_backoff: 10ms}, token_file: "${token}"` });
     writeFileSync(join(folder, 'logs', 'app.log'), 'kept until there is a token file\n');
@@ -293,7 +293,7 @@ describe('service', () => {
     expect(parseLine(await agent.says('stopped; positions are saved'))).toMatchObject({ keptEvents: 1 });
   });
 
-  test('a service that is down at the start is said with the reason, and gets everything when it is up', async () => {
+  test('a service that is down at the start is logged with the reason, and gets everything when it is up', async () => {
     await service.stop();
     writeConfig({ sink: ', retry: {initial_backoff: 10ms, max_backoff: 100ms}' });
     writeFileSync(join(folder, 'logs', 'app.log'), 'one\ntwo\n');

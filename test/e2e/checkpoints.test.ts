@@ -75,7 +75,7 @@ test.skipIf(faketime === undefined)(
   },
 );
 
-test('a data folder that is removed under the agent is said at once and when it stops; nothing is missing', async ({ site }) => {
+test('a data folder that is removed under the agent is logged at once and when it stops; nothing is missing', async ({ site }) => {
   const { service } = site;
   writeLines(site, 100);
   const agent = startShipping(site, { logLevel: 'debug' });

@@ -23,9 +23,9 @@ agentScenarios(
   { glob: 'app.log*' },
 );
 
-// Symptom: lines that logrotate's `delaycompress` put into a compressed file while no agent ran were not read, and nothing said so: the log
-// called the file gone, with lostBytes 0.
-test('compressed file that holds more than was read before the stop, and is left out, is named at the next start, with what is unread of it', async () => {
+// Symptom: lines that logrotate's `delaycompress` put into a compressed file while no agent ran were not read, and the log called the file
+// gone, with lostBytes 0.
+test('compressed file with more lines than were read before the stop, and left out, is named at the next start with its unread bytes', async () => {
   const rig = new AgentRig(await makeSite());
   await rig.play(steps`
     write app.log one; start; stores one; stop; write app.log.4.gz ${gzipSync('one and another file\n')}

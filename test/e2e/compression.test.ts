@@ -48,6 +48,6 @@ sinks: {store: {type: ingest, url: "${service.url}", token: t, dataset: logs, ba
   expect(service.lines.map((line) => (JSON.parse(line) as { n: number }).n).toSorted((a, b) => a - b)).toEqual(lines.map((_, n) => n));
   expect(run.stderr()).toContain('"dead_lettered":0');
   expect(encodingOf(service.requests.at(-1)!)).toBe(takes);
-  // At most the batches that were under way together asked.
+  // At most the batches in flight together asked.
   expect(service.requests.filter((request) => encodingOf(request) === 'zstd').length).toBeLessThanOrEqual(3);
 });

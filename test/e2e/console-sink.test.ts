@@ -64,7 +64,7 @@ test('events that a reader left unread come with the next start', async ({ confi
 
 // Symptom: `tailrace run | head` hung until a signal came. Cause: a reader that is gone counted as a service that is away. Fix: the agent ends as any program
 // in a pipeline.
-test('an agent whose reader goes away ends by itself, and what was not read comes with the next start', async ({ config }) => {
+test('an agent whose reader goes away ends by itself, and unread events come with the next start', async ({ config }) => {
   const first = startCommand('sh', ['-c', `{ ${BINARY} run --config ${config}; echo "ended with $?" >&2; } | head -n 5`]);
   await first.exited;
   expect(first.stderr()).toContain('ended with 0');

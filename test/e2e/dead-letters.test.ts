@@ -55,7 +55,7 @@ test('dead-letters list shows the service’s words without obeying them', async
   expect(JSON.parse(letter!)).toMatchObject({ reason: 'HTTP 422 no \u001b[2J\u0007 \u202egnol x' });
 });
 
-test('dead-letters drop removes nothing without ids, unless told to remove all', async () => {
+test('dead-letters drop removes nothing without ids, unless --all is given', async () => {
   const refused = await command(site, 'dead-letters', 'drop');
   expect(refused.code).toBe(2);
   expect(refused.stderr()).toContain('--all');

@@ -53,7 +53,7 @@ async function read(config: string, path: string): Promise<{ code: unknown; text
   return { code: await program.exited, text: program.stdout(), stderr: program.stderr() };
 }
 
-test('explain beside an agent tells position, what is saved and delivered, identity, and what rotation left', async () => {
+test('explain beside an agent shows position, saved and delivered offsets, identity, and rotated files', async () => {
   const config = configure(', partial_timeout: never');
   const log = join(logs, 'a.log');
   writeFileSync(log, 'one\ntwo\n');
@@ -123,8 +123,8 @@ test('explain without an agent takes the saved positions, and says what an agent
   expect(text).toContain('source app reads it');
 });
 
-// Symptom: without an agent, a rotated file was said not to be read, with exit code 1, though one that starts reads it on. Cause: only its
-// present name was held against the patterns.
+// Symptom: without an agent, explain called a rotated file unread, with exit code 1, though an agent reads it on. Cause: only its present
+// name was held against the patterns.
 test('explain without an agent knows what rotation made of a file that is read, before the stop and since', async () => {
   const config = configure();
   const log = join(logs, 'a.log');
@@ -163,8 +163,8 @@ test('explain without an agent knows what rotation made of a file that is read, 
   expect((await ask(config, join(logs, 'b.log.1'))).code).toBe(1);
 });
 
-// Symptom: a file was said to be hundreds of bytes behind, or read and not delivered, and nothing said why.
-test('explain says what is in the way of delivery: a service that is away, and a token that is refused', async () => {
+// Symptom: explain showed a file hundreds of bytes behind, or read and not delivered, without a reason.
+test('explain gives the reason that delivery waits: a service that is away, or a token that is refused', async () => {
   const config = configure();
   const log = join(logs, 'a.log');
   service.respond = () => ({ status: 500 });
@@ -188,7 +188,7 @@ test('explain says what is in the way of delivery: a service that is away, and a
   expect((await read(config, log)).text).toMatch(/paused +sink "store", dataset "logs": HTTP 403.*; check that the token/);
 });
 
-/** What is there, and what is said of it. */
+/** Paths, and the answer for each. */
 const PATHS: readonly [what: string, make: (path: string) => void, name: string, reason: RegExp, fix: RegExp | undefined][] = [
   [
     'a path in another folder',
@@ -228,7 +228,7 @@ const PATHS: readonly [what: string, make: (path: string) => void, name: string,
   ['a file that is not there', () => {}, 'missing.log', /nothing is there; once there is, it is read whole/, undefined],
 ];
 
-test('explain says of what is not read why, and what to do, with an agent and without', async () => {
+test('explain gives reason and fix of a file that is not read, with an agent and without', async () => {
   const config = configure();
   for (const [, make, name] of PATHS) make(join(logs, name));
   const judge = async (say: (path: string) => Promise<Explained>): Promise<void> => {

@@ -1,6 +1,6 @@
 /**
- * Faults of a service one by one and by chance, with kill -9 of the agent in between: what was written is compared with
- * what the judge stored and with the dead letters, event by event, and the accounting is checked at every scrape meanwhile.
+ * Faults of a service one by one and by chance, with kill -9 of the agent in between: lines written are compared with
+ * the judge's store and with the dead letters, event by event, and the accounting is checked at every scrape meanwhile.
  *
  * `TAILRACE_FAULT_SEEDS=n` runs the test of random schedules with n seeds, `TAILRACE_FAULT_SEED=s` with that one.
  */
@@ -151,7 +151,7 @@ test.for([false, true])(
 test.for(['seconds', 'a date'])('no worker sends before a Retry-After in %s is over', async (form) => {
   const workers = 4;
   writeLines(site, 2000);
-  // All workers are held until each has a request under way; all of these are then refused at once.
+  // All workers are held until each has a request in flight; all of these are then refused at once.
   const held: ((answer: FaultAnswer) => void)[] = [];
   let dueMs = 0;
   service.respond = () => {

@@ -117,7 +117,7 @@ test.skipIf(!canBeNobody)(
 );
 
 test.skipIf(!canBeNobody)(
-  'who is neither the owner nor root is told what to type (needs root, util-linux and a checkout for all)',
+  'a user who is neither the owner nor root gets the command to type (needs root, util-linux and a checkout for all)',
   async () => {
     chownSync(data, 0, 0);
     site.service.respond = () => undefined;

@@ -36,7 +36,7 @@ const write = (site: Site, name: 'bad' | 'good', from: number, count: number): v
   );
 const goodStored = ({ service }: Site): number => service.stored.filter((event) => event.includes('"is":"good"')).length;
 
-test('agent with full dead letters ships what is well, shows what waits, and goes on when there is room', async ({ site }) => {
+test('agent with full dead letters ships good events, shows waiting ones, and goes on when there is room', async ({ site }) => {
   site.service.respond = ({ events }) => ({ failed: events.flatMap((event, index) => (event.includes('"is":"bad"') ? [index] : [])) });
   write(site, 'bad', 0, 12);
   const agent = startShipping(site, optionsOf(site));

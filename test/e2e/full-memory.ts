@@ -9,7 +9,7 @@ import { addressOf, configure, makeSite, metricsOf, QUICK, sumOf } from '../supp
 
 const FILES = 5;
 const LINE_BYTES = 4096;
-/** Of `source_lag_bytes`; far less than what is deleted. */
+/** Of `source_lag_bytes`; far less than the deleted bytes. */
 const MAX_DELETED_BYTES = 1024 * 1024;
 
 export interface Plan {
@@ -39,7 +39,7 @@ export async function checkDeletedWhileAway({ sink, bytes, end }: Plan): Promise
     await until('all of it is read', async () => (await metric('tailrace_events_held')) === FILES * perFile);
     await until('it is under max_deleted_bytes', async () => (await metric('tailrace_source_lag_bytes')) < MAX_DELETED_BYTES);
     expect(findImbalances(await metrics())).toEqual([]);
-    // What was read last is on disk once the batches are, which closes the files.
+    // The last events are on disk once their batches are, which closes the files.
     await until('the files are let go', () => heldBy(program, logs) === 0);
   } else await program.says('file was deleted');
   const code = await program.end(end);

@@ -61,7 +61,7 @@ test.skipIf(LOGROTATE === undefined).for(['*.log', '*.log*'])(
     await stored();
     await writer.write(500, 6 * MIB);
 
-    // Killed while the service takes nothing: what was read is under way, the rest is not read.
+    // Killed while the service takes nothing: the events read are in flight, the rest is not read.
     service.respond = () => ({ status: 503 });
     await rotation.rotate();
     await writer.write(2000, 5 * MIB);

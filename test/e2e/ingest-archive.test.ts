@@ -137,7 +137,7 @@ test('ingest --archive sends each file under its key, and with --since those of 
   expect(later.json()).toMatchObject([{ files: 0, ingested: 0, left_out: [] }]);
 });
 
-describe('ingest --archive names what is not as it should be, sends the rest and ends with 1:', () => {
+describe('ingest --archive names damaged files, sends the rest and ends with 1:', () => {
   let made = 0;
   const HOUR = '2026-11-27/03';
   type Spoil = (hour: string, file: string, root: string) => void;

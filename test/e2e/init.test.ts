@@ -53,7 +53,7 @@ test.skipIf(!hasNginx)(
     const config = join(folder, 'tailrace.yaml');
     await run(['init', logs, '--yes', '--out', config, '--url', service.url]);
     expect(await run(['check', '--config', config])).toContain('is valid');
-    // The agent's own pages and data are no part of what is to be shown here.
+    // The test asks for the logs alone, without the agent's own pages and data.
     writeFileSync(config, `${readFileSync(config, 'utf8')}data_dir: ${join(folder, 'data')}\ntelemetry: {listen: none}\n`);
     await run(['run', '--once', '--config', config]);
 

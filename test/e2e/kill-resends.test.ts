@@ -1,5 +1,5 @@
-// Symptom: a kill -9 had everything of the last second sent again; a service without keys stored it twice. Cause: what was settled was
-// written once a second. Fix: it is written with the next batch's commit.
+// Symptom: a kill -9 had everything of the last second sent again; a service without keys stored it twice. Cause: settlements were written
+// once a second. Fix: they are written with the next batch's commit.
 import { expect } from 'vitest';
 import { startShipping, test, writeLines } from '../support/shipping.ts';
 import { until } from '../support/until.ts';
@@ -11,7 +11,7 @@ const ANSWERED = 200;
  * With one request at a time a batch is committed after the one before the last was settled: when its request comes, only the batch that
  * was answered just before may be unsaved, however fast or slow the machine is.
  */
-test.for([1, 4])('a kill sends only the batches again that were under way or just settled (%i requests)', async (concurrency, { site }) => {
+test.for([1, 4])('a kill resends only the batches that were in flight or just settled (%i requests)', async (concurrency, { site }) => {
   const lines = BATCH_EVENTS * (ANSWERED + 100);
   writeLines(site, lines);
   const { service } = site;

@@ -23,7 +23,7 @@ interface Run {
   readonly isDone: () => boolean;
 }
 
-/** Kills the agent as often as told, then lets one finish. Returns the processes. */
+/** Kills the agent that many times, then lets one finish. Returns the processes. */
 async function runThroughKills({ site, source, answered, act, isDone }: Run): Promise<Program[]> {
   const { service } = site;
   const agents: Program[] = [];
@@ -79,7 +79,7 @@ test('joined lines over rotations, through kills', async ({ site }) => {
       written = next;
       if (piece % 4 === 3 || written === lines.length) continue;
       renameSync(site.log, `${site.log}.${(rotations += 1)}`);
-      // The next one is made so much later that their order can be told.
+      // The next one is made so much later that their order is certain.
       for (const later = Date.now() + 2 * STREAM_ORDER_MS; Date.now() < later;);
     }
   };

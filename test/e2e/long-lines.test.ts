@@ -1,4 +1,4 @@
-/** Lines over `max_event_bytes` through the real binary: what arrives, what is kept as a dead letter, and what memory it takes. */
+/** Lines over `max_event_bytes` through the real binary: the events that arrive, the dead letters, and the memory it takes. */
 import { closeSync, ftruncateSync, openSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';

@@ -12,7 +12,7 @@ test('a command that prints, whose reader is gone, ends without a word', async (
   expect(program.stderr()).toBe('');
 });
 
-test('the service, when nobody reads its tokens, goes on until it is told to stop', async () => {
+test('the service, when nobody reads its tokens, goes on until it is stopped', async () => {
   const service = startProgram(['serve', '--listen', '127.0.0.1:0', '--data', join(makeTree({}), 'data')]);
   service.process.stdout!.destroy();
 

@@ -39,7 +39,7 @@ function startAgent(folder: string, service: LocalService): Program {
   return startShipping({ folder, url: service.url }, { sources: { app }, dataset: DATASET, sink });
 }
 
-/** Waits until so many events are stored; says how many there are, and what the agent said, when that does not come. */
+/** Waits for that many stored events; on failure reports their count and the agent's log. */
 async function untilStored(service: LocalService, agent: Program, events: number): Promise<void> {
   let stored = 0;
   await until(`${events} stored`, async () => (stored = await countStored(service)) >= events, 240_000, 250).catch((error: unknown) => {

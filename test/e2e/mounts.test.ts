@@ -1,4 +1,4 @@
-/** A file system that is mounted after the agent has started: its files are read on, and batches that were under way are kept. */
+/** A file system that is mounted after the agent has started: its files are read on, and batches in flight are kept. */
 import { spawnSync } from 'node:child_process';
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** What operators and machines do to an agent, beside bad configurations: each is taken, or told with what to do; nothing is lost. */
+/** Input of operators and machines beside bad configurations: the agent takes it, or reports a fix; nothing is lost. */
 import { spawnSync } from 'node:child_process';
 import { appendFileSync, copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -42,7 +42,7 @@ test.skipIf(!faketime)(`a clock in 1970, and its step to the present, lose nothi
   expect(messages()).toEqual(['one', 'two', 'three']);
 });
 
-test('a token with a line break behind it is sent without it, one with a line break in it is told without its value', async () => {
+test('a token with a line break at its end is sent without it, one with a line break inside is refused without its value', async () => {
   const good = await begin('token_file: token');
   writeFileSync(join(good.folder, 'token'), 'secret-1\r\n', { mode: 0o600 });
   const agent = startProgram(['run', '--once', '--config', good.config]);
@@ -86,7 +86,7 @@ test('a storm of SIGHUPs and a page that is asked a thousand times a second lose
   expect(messages()).toEqual(['one', 'two', ...lines]);
 });
 
-test('a container without a writable folder is told which one and what to do, and ships everything once it has one', async () => {
+test('a container without a writable folder reports which one and the fix, and ships everything once it has one', async () => {
   const { config, messages } = await begin();
   const root = mountTmpfs(32 * 1024);
   writeFileSync(config, readFileSync(config, 'utf8').replace(/^data_dir: .*/, `data_dir: ${root}/state`));

@@ -42,7 +42,7 @@ test.skipIf(LOGROTATE === undefined).each([
     const rotated = spawnSync(LOGROTATE!, ['--force', '--state', join(folder, 'rotate', 'state'), config], { encoding: 'utf8' });
     expect(rotated).toMatchObject({ status: 0 });
     write(logs[0]!, 1000);
-    // With copytruncate and compress the copy may be gone before anybody looks: what it had is lost, and told.
+    // With copytruncate and compress the copy may be gone before the agent sees it: its lines are lost, and logged.
     if (scheme !== 'copytruncate') await until('all is stored', () => service.stored.length === written);
     else {
       const last = `line ${written}"`;

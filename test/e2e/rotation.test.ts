@@ -1,7 +1,7 @@
 /**
- * Files that are rotated, truncated, deleted, exchanged and compressed under the real agent, as programs and people do it: what happens
- * on disk, while the agent runs, is stopped, was killed, or has no service, and what must arrive. Every line arrives once, under the
- * path that its file was first matched by.
+ * Rotation, truncation, deletion, exchange and compression by programs and people, under the real agent: the steps on disk, while the agent
+ * runs, is stopped, was killed, or has no service, and the lines that must arrive. Every line arrives once, under the path that its file
+ * was first matched by.
  */
 import { mkdirSync } from 'node:fs';
 import { expect, test } from 'vitest';
@@ -11,8 +11,8 @@ import { AgentRig, agentScenarios } from './scenario.ts';
 import { steps } from '../sources/file/steps.ts';
 
 /**
- * What happens in folders side by side. `NAME@FILE`: what is written to NAME arrives as of FILE. A step behind `?` needs an agent that
- * looks on, so that what has no name in its folder any more can still be read; one behind `!` is for where none does.
+ * Steps in folders side by side. `NAME@FILE`: lines written to NAME arrive as of FILE. A step after `?` needs a running agent, so that
+ * files without a name in their folder can still be read; one after `!` needs a stopped one.
  */
 const KINDS: Readonly<Record<string, { readonly before: string; readonly disk: string }>> = {
   'renamed twice before anybody looks, with lines in each generation': {
@@ -89,7 +89,7 @@ const KINDS: Readonly<Record<string, { readonly before: string; readonly disk: s
   },
 };
 
-/** Plays steps of the table; notes what is written. */
+/** Plays steps of the table; records the lines written. */
 async function playKind(rig: AgentRig, expected: string[], script: string, isWatched: boolean): Promise<void> {
   for (const line of script.split(/[;\n]/).map((each) => each.trim())) {
     const [, mark, step] = /^([?!]?) ?(.*)$/.exec(line)!;
@@ -206,7 +206,7 @@ agentScenarios(
 
 /** More than what files are recognised by. */
 const BANNER = '#'.repeat(1500);
-/** What is in each file, under its first name. */
+/** The content of each file, under its first name. */
 const ALIKE: Readonly<Record<string, readonly string[]>> = {
   'short.log': ['a'],
   'shorter.log': ['b'],
@@ -267,7 +267,7 @@ const headBytes = bytesOf(HEAD);
 const joins = (timeout: string): string => `multiline: {start: '^[A-Z]', timeout: ${timeout}}`;
 /** Within a trace the file goes, and the next one begins with the trace's rest. */
 const ROTATE = `mv app.log app.log.1; write app.log ${words(TAIL)} "I next" "I last"`;
-/** What was sent last is over sooner. */
+/** The last events are settled sooner. */
 const AGAIN = `kill; back; start "${joins('1s')}"; has "I last"; stores "I first" ${WHOLE} "I next" "I last"`;
 agentScenarios(
   {
@@ -307,7 +307,7 @@ test('trace whose beginning is gone after a kill: its rest is sent, the beginnin
   expect(rig.site.service.misusedKeys).toEqual([]);
 });
 
-// Files that are deleted while the service is away: what was read of them and what was not are sent all the same.
+// Files that are deleted while the service is away: their read and unread lines are sent all the same.
 const padded = (from: number, to: number): string[] => lines(from, to).map((line) => `${line} ${'.'.repeat(80)}`);
 agentScenarios(
   {
@@ -333,7 +333,7 @@ agentScenarios(
   { sink: 'batch: {max_age: 100ms}, buffer: {disk: {max_bytes: 1MiB}}' },
 );
 
-test('a deleted file that neither disk buffer nor budget has room for is given up, counted to the byte, and said', async () => {
+test('a deleted file that fits neither disk buffer nor budget is given up, counted to the byte, and logged', async () => {
   const sink = 'batch: {max_age: 100ms}, buffer: {disk: {max_bytes: 1MiB}}, compression: none';
   const rig = new AgentRig(await makeSite(), { sink, source: 'max_deleted_bytes: 1MiB' });
   const all = padded(0, 300_000);

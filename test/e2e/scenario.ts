@@ -1,6 +1,6 @@
 /**
- * Scenarios of the real agent, in the words of those of the file source (`test/sources/file/steps.ts`): what happens to the files in its
- * folder, what becomes of the agent and of the service meanwhile, and what must arrive.
+ * Scenarios of the real agent, in the words of those of the file source (`test/sources/file/steps.ts`): steps on the files of its folder,
+ * on the agent and on the service, and the lines that must arrive.
  */
 import { readdirSync, readlinkSync, renameSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -23,7 +23,7 @@ export class AgentRig implements Folder {
   readonly site: Site;
   readonly options: AgentOptions;
   agent!: Program;
-  /** Requests before the service was last told how to answer, and before the last start. */
+  /** Requests before the service last got new answers, and before the last start. */
   asked = 0;
   started = 0;
 
@@ -62,7 +62,7 @@ export class AgentRig implements Folder {
     });
   }
 
-  /** Lines by the file that they are said to be from. */
+  /** Lines by their `file`. */
   get byFile(): Record<string, string[]> {
     const files: Record<string, string[]> = {};
     for (const event of this.site.service.stored) {
@@ -102,7 +102,7 @@ const holds = (value: number, relation: string, other: string): boolean =>
 const acts: Acts<AgentRig> = {
   ...fileActs,
   recreate: (rig, _, words, name) => recreate(rig.path(name), linesOf(words.slice(1)).join('\n') + '\n'),
-  // The agent. `once`: to the end of what is there.
+  // The agent. `once`: to the end of the files.
   start: (rig, _, words) => rig.start(words[0]?.text),
   once: async (rig, step, words) => {
     rig.start(words[0]?.text, ['--once']);
@@ -131,7 +131,7 @@ const acts: Acts<AgentRig> = {
     await until(step, async () => (await metric(rig, 'checkpoint_saves_total')) > before + 1, 300_000, 50);
   },
   has: (rig, step, words) => until(step, () => messagesOf(rig.site).includes(textOf(words))),
-  // What must hold: all that was stored since the beginning, in any order or in this one; a metric.
+  // Assertions: all lines stored since the beginning, in any order or in this one; a metric.
   stores: async (rig, step, words) => {
     const lines = linesOf(words);
     await until(step, () => rig.site.service.stored.length >= lines.length);
@@ -150,7 +150,7 @@ const acts: Acts<AgentRig> = {
     expect(keys.length, step).toBeGreaterThan(1);
     expect(new Set(keys).size, step).toBe(1);
   },
-  // Since the last start nothing was sent but what had been before.
+  // Since the last start only earlier requests were sent.
   'old-keys': ({ site, started }, step) => {
     const known = site.service.requests.slice(0, started).map(({ key }) => key);
     for (const { key, events } of site.service.requests.slice(started)) if (events.length > 0) expect(known, step).toContain(key);

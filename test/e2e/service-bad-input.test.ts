@@ -1,6 +1,6 @@
 /**
- * What goes wrong in requests to `tailrace serve`, the program: for each a status, a message that says what is wrong, nothing stored, and a
- * service that goes on. The conformance suites (test/service) hold every refusal of the whole API, inside the test's process.
+ * Bad requests to `tailrace serve`, the program: for each a status, a message with the fault, nothing stored, and a service that goes on.
+ * The conformance suites (test/service) hold every refusal of the whole API, inside the test's process.
  */
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';

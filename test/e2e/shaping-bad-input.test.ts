@@ -65,7 +65,7 @@ const CASES: Readonly<Record<string, Case>> = {
   healthy: { lines: ['still here'], keys: 'format: auto' },
 };
 
-test('whatever stands in lines, their events are kept and counted, and no source holds up another', async ({ site }) => {
+test('whatever lines hold, their events are kept and counted, and no source holds up another', async ({ site }) => {
   const sources: Record<string, string> = {};
   for (const [name, { lines, keys }] of Object.entries(CASES)) {
     const file = join(site.folder, 'logs', `${name}.log`);

@@ -1,4 +1,4 @@
-/** Stopping behind a service that does not help, and what the next start says of what was left. */
+/** Stopping before a service that does not help, and the next start's log of the rest. */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';

@@ -15,16 +15,16 @@ const SCRAPE_EVERY_MS = 100;
 interface Watch {
   readonly from: number;
   to: number;
-  /** What was removed by then must survive a kill: the agent had noticed it, and said that it has it on disk or delivered. */
+  /** The files removed by then must survive a kill: the agent has logged them as on disk or delivered. */
   safeTo: number;
-  /** As it last said. */
+  /** As last logged. */
   lostBytes: number;
   missedRotations: number;
 }
 
 export class Agents {
   readonly watches: Watch[] = [];
-  /** Keys of batches of which files were gone after a kill: what was left of them went out under another key. */
+  /** Keys of batches whose files were gone after a kill: their rest was sent under another key. */
   readonly retiredKeys = new Set<string>();
   readonly #folder: string;
   readonly #config: string;
@@ -55,7 +55,7 @@ export class Agents {
     return ino === undefined ? inode === undefined || state === 'deleted' : inode === String(ino) && state !== 'undecided';
   }
 
-  /** Waits until it has noticed all that rotation did to the log, which must stand still, and has saved what was removed. */
+  /** Waits until it has noticed every rotation of the log, which must not change meanwhile, and has saved the removed files. */
   async saveRemoved(log: string): Promise<void> {
     const atMs = performance.now();
     const isSaved = async (): Promise<boolean> => {

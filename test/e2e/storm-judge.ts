@@ -1,4 +1,4 @@
-/** The judge of a storm: what was written, what of it the rotation itself destroyed, and what was stored. */
+/** The judge of a storm: the bytes written, those that the rotation itself destroyed, and those stored. */
 import { lineAt, lineOf, seqOf, startsOf } from './storm-lines.ts';
 
 /** A part of all that was written, in bytes from the first one. */
@@ -79,8 +79,8 @@ export function judge(files: readonly WrittenFile[], isStored: (seq: number) => 
 }
 
 /**
- * Lines that were stored more than once, and how many copies were read again: one that could not be told from a file of its own
- * is read from its beginning, so that all that was stored of it up to some line comes twice. `lines` are those that are in no such copy.
+ * Lines that were stored more than once, and how many copies were read again: a copy that looks like a file of its own is read from its
+ * beginning, so that all its lines up to some point are stored twice. `lines` are those outside such copies.
  */
 export function repeatedWithoutCopies(
   files: readonly WrittenFile[],
@@ -115,7 +115,7 @@ function placeOf(content: string, starts: Float64Array): number | undefined {
   return undefined;
 }
 
-/** The first place of a piece of a line, or of nothing, in what was written from one place to another. Throws when it is not there. */
+/** The first place of a piece of a line, or of nothing, in the bytes written between two places. Throws when it is missing. */
 function placeBetween(content: string, from: number, to: number, starts: Float64Array): number {
   const first = lineAt(starts, from);
   const lines = Array.from({ length: lineAt(starts, to) - first + 1 }, (_, index) => `${lineOf(first + index)}\n`);
@@ -127,7 +127,7 @@ function placeBetween(content: string, from: number, to: number, starts: Float64
 /** What a storm of copytruncate left: what each file held between two truncations, and what the truncations destroyed. */
 export class Truncations {
   readonly starts: Float64Array;
-  /** What was in the file from one truncation to the next, as far as the copy has it, in order; the last is the file itself. */
+  /** The file's content between truncations, as far as the copy has it, in order; the last is the file itself. */
   readonly held: readonly Range[];
   /** Between one copy's end and what came after the truncation: in no file any more. */
   readonly destroyed: readonly Range[];

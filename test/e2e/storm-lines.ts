@@ -1,4 +1,4 @@
-/** The lines of the storm: each is told by its number, so that what is stored says which bytes of the log arrived. */
+/** The lines of the storm, numbered, so that stored events tell which bytes of the log arrived. */
 
 /** Line number `seq`, without its newline: 19 to about 120 bytes of ASCII. */
 export function lineOf(seq: number): string {

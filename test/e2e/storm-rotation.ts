@@ -11,7 +11,7 @@ export type Scheme = 'rename' | 'copytruncate';
 export const LOGROTATE = findProgram('logrotate');
 /** Rotated files that stay. */
 const KEPT_FILES = 2;
-/** What is appended to a log's name, the last one for a moment only. */
+/** Suffixes of rotated files, the last one for a moment only. */
 export const ROTATED = ['.1', '.2', '.3'];
 
 /** When a rotation ran, in milliseconds of `performance.now()`. */
@@ -35,7 +35,7 @@ export class Rotation {
     this.#log = log;
     mkdirSync(folder, { mode: 0o755 });
     const lines = [
-      // It refuses folders that others may write to, unless it is told whose rights to use.
+      // It refuses folders that others may write to, unless `su` names whose rights to use.
       ...(process.getuid?.() === 0 ? ['su root root'] : []),
       `rotate ${KEPT_FILES}`,
       'nocompress',

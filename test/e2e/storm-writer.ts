@@ -1,6 +1,6 @@
 /**
  * An application that logs: appends lines to a file at a rate, in writes of odd sizes that end anywhere in a line, and opens
- * the file anew on SIGUSR1, once the line under way is finished, as servers do after a rotation. On SIGTERM it finishes the
+ * the file anew on SIGUSR1, once the current line is finished, as servers do after a rotation. On SIGTERM it finishes the
  * line and ends. Each time it opens the file it prints the number of the first line that goes there.
  *
  * Arguments: file, lines a second.
@@ -29,7 +29,7 @@ function write(bytes: string): void {
   for (let buffer = Buffer.from(bytes); buffer.length > 0;) buffer = buffer.subarray(writeSync(fd, buffer));
 }
 
-/** Writes what is due; the rest of the last chunk waits for the next time. */
+/** Writes the lines that are due; the rest of the last chunk waits for the next time. */
 function tick(): void {
   const due = Math.floor(((performance.now() - startedMs) / 1000) * rate);
   while (seq < due) pending += `${lineOf(seq++)}\n`;

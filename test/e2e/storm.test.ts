@@ -1,9 +1,9 @@
 /**
  * The storm: an application writes without a pause, logrotate rotates twenty times a second and keeps two files, the agent is
  * killed every few seconds, and for two thirds of the time the service answers 500 or is not there. Afterwards a judge
- * compares what was written with what was stored, line by line.
+ * compares the lines written with those stored.
  *
- * `TAILRACE_STORM_SECONDS` (8) and `TAILRACE_STORM_RATE` (20000 lines a second) make it longer or fiercer; `TMPDIR` says on
+ * `TAILRACE_STORM_SECONDS` (8) and `TAILRACE_STORM_RATE` (20000 lines a second) make it longer or fiercer; `TMPDIR` sets on
  * which file system it rages.
  */
 import { spawn } from 'node:child_process';
@@ -22,7 +22,7 @@ import { LOGROTATE, Rotation, type Scheme } from './storm-rotation.ts';
 const SECONDS = Number(process.env['TAILRACE_STORM_SECONDS'] ?? 8);
 const RATE = Number(process.env['TAILRACE_STORM_RATE'] ?? 20_000);
 const ROTATE_EVERY_MS = 50;
-/** How long each agent lives, until it has saved what was removed by then, and a few rotations more. */
+/** How long each agent lives, until it has saved the files removed by then, and a few rotations more. */
 const KILL_AFTER_MS = 3000;
 const ROTATIONS_BEFORE_KILL = 3;
 
@@ -121,7 +121,7 @@ async function rage(scheme: Scheme, include: string): Promise<Storm> {
     if (scheme === 'copytruncate') contents.push(readFileSync(`${log}.1`, 'latin1'));
     else await until('the application opens the new file', () => writer.opened.length === rotation.done.length + 1);
   };
-  // By what was rotated before, the agent tells what it missed.
+  // The agent infers missed rotations from earlier ones.
   await rotate();
   await until('the agent knows the first rotated file', () => agents.knows(`${log}.1`));
 

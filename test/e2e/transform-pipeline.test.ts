@@ -59,7 +59,7 @@ test('pipeline that filters everything sends nothing, passes the mark, and a res
   expect(site.service.requests).toEqual([]);
 });
 
-test('errors of a pipeline are told at their place in the block, all at once, by check and by run', async ({ site }) => {
+test('errors of a pipeline are reported at their place in the block, all at once, by check and by run', async ({ site }) => {
   writeLines(site, 1);
   const config = configure(site, { sources: { app: sourceOf(site) } });
   writeFileSync(

@@ -192,9 +192,7 @@ test('script that cannot be run is an error of check at its place, and of run', 
 });
 
 for (const deterministic of [true, false])
-  test(`script that is ${deterministic ? '' : 'not '}deterministic: no key stands for two lists of events through kills`, async ({
-    site,
-  }) => {
+  test(`script that is ${deterministic ? '' : 'not '}deterministic: no key names two lists of events through kills`, async ({ site }) => {
     writeScript(
       site,
       `import { defineTransform } from 'tailrace/transform';

@@ -14,8 +14,8 @@ export const storedOf = ({ service }: Site): Record<string, unknown>[] =>
   service.stored.map((event) => JSON.parse(event) as Record<string, unknown>);
 
 /**
- * A transform that leaves out each third line, through one kill for each of these fates of the requests under way: no key stands for two
- * lists of events, and each event is stored once.
+ * A transform that leaves out each third line, through one kill for each of these fates of the requests in flight: no key names two lists
+ * of events, and each event is stored once.
  */
 export async function surviveKills(site: Site, transform: string, fates: readonly ('stored' | 'lost')[], members = ''): Promise<void> {
   const options = { sources: { app: sourceOf(site, transform) }, sink: `${QUICK}, batch: {max_age: 20ms, max_events: 50}` };

@@ -63,7 +63,7 @@ export function excessOf(work: Work, textOf: (bytes: number) => string): string 
       points.push([bytes, bestMs(work, textOf(bytes))]);
       if (points.length > 2 && points.at(-1)![1] > LONG_MS) break;
     }
-    // Caches and the collector bend a line here and there: what is not linear shows at the upper end and in most doublings, too.
+    // Caches and the collector bend a line here and there: growth beyond linear shows at the upper end and in most doublings, too.
     const slope = Math.min(slopeOf(points), slopeOf(points.slice(-3)), medianDoubling(points));
     if (slope <= MOST_SLOPE || points.at(-1)![1] < MEASURABLE_MS) return undefined;
     said = `slope ${slope.toFixed(2)}: ${points.map(([bytes, ms]) => `${bytes / 1024} KiB ${ms.toFixed(1)} ms`).join(', ')}`;

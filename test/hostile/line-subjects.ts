@@ -11,7 +11,7 @@ const REGEX = String.raw`regex: '(?s)^(?<a>\w+)[ =]+(?<b>[^,;]*)[,;]? ?(?<messag
 
 /** What formats need beside their name. */
 const MORE: Readonly<Record<string, string>> = { regex: REGEX };
-/** Beginnings behind which the text stands where a format takes it. */
+/** Prefixes after which a format takes the text. */
 const BEFORE: Readonly<Record<string, readonly string[]>> = {
   logfmt: ['', 'a=', 'a="', 'time='],
   cri: ['', '2026-11-22T16:08:49Z stdout F ', '2026-11-22T16:08:49Z stdout P '],

@@ -11,7 +11,10 @@ import { quotedJson, type Subject } from './subject.ts';
 
 const FUNCTIONS = [...OPERATOR_GROUPS, ...FUNCTION_GROUPS].flatMap(([, functions]) => functions).filter(({ only }) => only !== 'queries');
 
-/** Constants for the words of a syntax, of which the first that compiles is taken, or what stands there: a regular expression, a number, a part of a time, a key. */
+/**
+ * Constants for the words of a syntax; the first that compiles is taken, else the documented one: a regular expression, a number, a part of
+ * a time, a key.
+ */
 const CONSTANTS = [undefined, '"(a+)b?"', '1', '"day"', '"email"', '1h', 'env("KEY")'];
 
 /** The call as its documentation writes it, with `given` for the words and `constant` for those that have to be constant. */

@@ -39,7 +39,7 @@ const LENGTHS = [
 ];
 const DISTANCES = [1, 2, 3, 4, 5, 7, 8, 9, 16, 32_767, 32_768, 32_769, 65_536, BLOCK, BLOCK + 1];
 
-/** Short ones most of the time: what is long costs as much as a thousand others. */
+/** Short ones most of the time: a long one costs as much as a thousand others. */
 const length = fc.oneof(
   { weight: 30, arbitrary: fc.nat(40) },
   { weight: 10, arbitrary: fc.nat(1500) },

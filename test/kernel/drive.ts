@@ -32,7 +32,7 @@ export interface Plan {
   readonly isJoined?: boolean;
   /** Where the block starts in the window, so that lines meet every alignment. */
   readonly start?: number;
-  /** What stands in the window behind the block: must not matter. */
+  /** The window's bytes after the block: must not matter. */
   readonly behind?: Uint8Array;
   /** Lines given at a time, output room, where output starts and events allowed, for the calls in turn, repeated. */
   readonly steps?: readonly { readonly lines: number; readonly at: number; readonly limit: number; readonly maxEvents: number }[];

@@ -144,7 +144,7 @@ describe('a line that only looks like JSON', () => {
     expect(eventText(line, { format: 'json' })).toContain(',"parse_error":"not a JSON object"}\n');
   });
 
-  test('is text when invalid UTF-8 stands outside its strings', () => {
+  test('is text when invalid UTF-8 is outside its strings', () => {
     expect(passed(Buffer.concat([Buffer.from('{"a":1'), Buffer.of(0xff), Buffer.from('}')]))).toContain('"message":"{\\"a\\":1\ufffd}"');
   });
 });

@@ -59,7 +59,7 @@ const KEYS = [
   'é', '\\u00e9', '\\u00E9', 'e\u0301', '😀', '\\ud83d\\ude00', '\\uD83D\\uDE00', '\\ud83d', '\\ude00\\ud83d', '\\ud800', '\ufffd', '\\ufffd',
   '\\"', '\\\\', '\\/', '/', '\\n', 'a key longer than sixteen bytes', 'a key longer than sixteen byte\\u0073',
 ];
-/** For `fields`: the names that the disguises above stand for. */
+/** For `fields`: the names that the disguises above spell. */
 // prettier-ignore
 const NAMES = [
   'service', '_time', 'ts', 'message', 'host', 'a', '', '1', '__proto__', 'é', '😀', '\ud83d', '\ud800', '\ufffd', '"', '\\', '/', '\n',

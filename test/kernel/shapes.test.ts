@@ -69,7 +69,7 @@ test('more shapes than are kept, and lists of every length, pass through all the
   ).toHaveLength(lines.length);
 });
 
-test('what is learnt under one template is not known under another, also where one between them was too long', () => {
+test('shapes learnt under one template are unknown under another, also where one between them was too long', () => {
   const kernel = createKernel(1024 * 1024);
   const [window, slot] = [kernel.reserve(4096), kernel.reserve(256 * 1024)];
   const first = kernel.compile({ ...shape, fields: { a: 1 } }, undefined);

@@ -99,7 +99,7 @@ describe('the keys of a wrapped line', () => {
     );
   });
 
-  test('stand once: a field wins over a wrap field of its name', () => {
+  test('appear once: a field wins over a wrap field of its name', () => {
     expect(keys({ wrapFields: { host: 'h', file: 'f' }, fields: { host: 'mine' } })).toBe(event('x', ',"host":"mine","file":"f"'));
   });
 

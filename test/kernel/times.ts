@@ -1,4 +1,4 @@
-/** Times as programs write them, near misses of those, and what stands around them. */
+/** Times as programs write them, near misses of those, and their surroundings. */
 import * as fc from 'fast-check';
 import type { EventTimes } from '../../src/core/block.ts';
 import { TIME_FORMS } from '../../src/core/time/forms.ts';
@@ -116,7 +116,7 @@ const following = fc.constantFrom(
   ' 2025 SGT',
 );
 
-/** All forms, their near misses, and what may follow their clock. */
+/** All forms, their near misses, and text after their clock. */
 export const form = fc
   .tuple(
     wall,

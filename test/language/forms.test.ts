@@ -1,4 +1,4 @@
-/** What was read of a query is plain data: it can be copied, and planned later and elsewhere. */
+/** A query that was read is plain data: it can be copied, and planned later and elsewhere. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';

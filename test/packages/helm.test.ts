@@ -72,7 +72,7 @@ function render(path: string, ...values: readonly string[]): Map<string, Manifes
   return new Map(manifests.map((manifest) => [manifest.kind, manifest]));
 }
 
-/** `check` accepts it, as it stands in a pod. */
+/** `check` accepts it, as a pod would mount it. */
 async function expectAccepted(text: string): Promise<void> {
   const folder = makeTree({ 'tailrace.yaml': text.replace('/run/tailrace/token', 'token'), token: 'secret' });
   const env = { TAILRACE_URL: 'http://127.0.0.1:4100', NODE_NAME: 'node-1', POD_NAME: 'x-1', POD_NAMESPACE: 'logs' };

@@ -38,7 +38,7 @@ async function expectValid(text: string): Promise<void> {
   expect(await complaintOf(monitor)).toBe('');
   expect(Object.keys(monitor!.spec).sort()).toEqual(['jobLabel', 'podMetricsEndpoints', 'selector']);
   expect(monitor!.spec.podMetricsEndpoints.map((endpoint) => Object.keys(endpoint).sort())).toEqual([['interval', 'path', 'port']]);
-  // The schema looks at what is there.
+  // The schema checks the fields that exist.
   const { selector: _, ...rest } = monitor!.spec;
   expect(await complaintOf({ ...monitor, spec: rest })).toContain('selector');
   const often = monitor!.spec.podMetricsEndpoints.map((endpoint) => ({ ...endpoint, interval: 'often' }));

@@ -81,7 +81,7 @@ describe.skipIf(!hasChromium)(`explorer’s chart values${chromiumHint}`, () => 
     expect(await valueAt(page, 7, 0.9, STEPS - 1)).toBe(`${timeOf(8)}n 18`);
   });
 
-  test('bars stand side by side: none is narrower than four fifths of its step', async ({ page }) => {
+  test('bars are side by side: none is narrower than four fifths of its step', async ({ page }) => {
     await run(page, `['steps'] | where n < 8 | summarize n = count() by bin(_time, 4m) | render columnchart`);
     await page.locator('.chart canvas').waitFor();
     const share = await page.evaluate<number>(`(() => {

@@ -21,7 +21,7 @@ test('a chart that the page does not know is named in one line, with those that 
   });
 });
 
-test('what is stacked is the sum from the first series up, and drawn from the highest down', () => {
+test('stacked series are the sum from the first up, and drawn from the highest down', () => {
   const series = [
     { label: 'a', color: 1, values: [1, 2] },
     { label: 'b', color: 2, values: [3, null] },

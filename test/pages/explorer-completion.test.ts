@@ -79,14 +79,14 @@ test.each([
   ["['x'] | where ['re^", ['req id']],
   ['x | where status in (audit | project ^', FIELDS],
   ['x | extend last = toscalar(audit | summarize ^', AGGREGATES],
-  // What is wrong before the caret is as if it were not there.
+  // Mistakes before the caret change nothing.
   ['let a = ; x | where ^', FIELDS],
   ['let a = 5 x | where ^', FIELDS],
   ['x | where a = 1 | extend b = 2 | wher c | where ^', [...FIELDS, 'b']],
   ['x | project status | extend b = nosuch(1) | where ^', ['status', 'iff']],
   ['x | where m == "open\n| where ^', FIELDS],
   ['x | take 5 rows | summarize ^', AGGREGATES],
-  // Nothing is to be said in texts, comments, and behind numbers.
+  // No suggestions in texts, in comments, and after numbers.
   ['x | where m == "sta^', []],
   ['x | where m == "[\'sta^', []],
   ['x // sta^', []],

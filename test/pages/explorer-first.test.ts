@@ -19,7 +19,7 @@ describe.skipIf(!hasChromium)(`explorer of an empty service${chromiumHint}`, () 
     expect(lines).toEqual(['export TAILRACE_TOKEN=…', `tailrace init --url ${service.url}`, 'tailrace run']);
     await expectAccessible(page);
     await takePicture(page, 'explorer-first');
-    // The line that is shown works as it stands.
+    // The line shown works verbatim.
     const line = (await page.getByLabel('One event by hand').textContent())!;
     execFileSync('bash', ['-c', line], { env: { ...process.env, TAILRACE_TOKEN: API_TOKEN }, stdio: 'pipe' });
     await row(page, 'hello').waitFor();

@@ -37,7 +37,7 @@ describe.skipIf(!hasChromium)(`explorer’s live tail${chromiumHint}`, () => {
     await page.getByText('Waiting for events').waitFor();
   };
   const status = (page: Page) => page.getByRole('status').filter({ hasText: 'since you began' });
-  /** What the page said of events that it left out, each time that it changed. */
+  /** The page's status about left-out events, each time that it changed. */
   const watchStatus = (page: Page) =>
     page.evaluate(`(() => {
       window.said = [];

@@ -1,4 +1,4 @@
-/** The explorer's rows in a real browser: times in one zone, filters that add up, what is copied, and how rows look. */
+/** The explorer's rows in a real browser: times in one zone, filters that add up, copies, and how rows look. */
 import type { Page } from 'playwright-core';
 import { describe, expect } from 'vitest';
 import { chromiumHint, closeBrowserAfterAll, expectAccessible, hasChromium } from '../support/browser.ts';
@@ -74,7 +74,7 @@ describe.skipIf(!hasChromium)(`explorer’s rows${chromiumHint}`, () => {
     await expect.poll(() => page.url()).toContain(`%2F${AT - 40}`);
   });
 
-  test('times that a query makes stand in the same zone as those of events', async () => {
+  test('times that a query makes are in the same zone as those of events', async () => {
     const { page } = await begin({ timezoneId: 'America/New_York' });
     await run(page, `['app-logs'] | summarize latest = max(_time), n = count() by minute = bin(_time, 1m)`);
     await row(page, '2026-01-14 22:19:30.040').waitFor();
@@ -148,7 +148,7 @@ describe.skipIf(!hasChromium)(`explorer’s rows${chromiumHint}`, () => {
     await expect.poll(() => page.getByRole('alert').count()).toBe(0);
   });
 
-  test('leaving out values of one field adds up, and takes back what was chosen before', async ({ page }) => {
+  test('leaving out values of one field adds up, and takes back earlier choices', async ({ page }) => {
     await found(page, 40);
     const leaveOut = async (text: string) => {
       await row(page, text).first().click();

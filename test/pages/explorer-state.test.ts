@@ -36,7 +36,7 @@ describe.skipIf(!hasChromium)(`explorer in use${chromiumHint}`, () => {
   const open = (link = '', options = {}) => openExplorer(`&range=1h${link}`, options);
   const test = beginning(() => open(), 'page', 'problems');
   const heads = (page: Page) => page.locator('.rows th bdi').allTextContents();
-  /** What has the focus, as one would call it. */
+  /** The focused element, by its visible name. */
   const focused = (page: Page) =>
     page.evaluate<string>(
       `(({ ariaLabel, id, textContent, type }) => ariaLabel ?? (id || (type === 'checkbox' ? 'a box' : textContent)))(document.activeElement)`,
@@ -173,7 +173,7 @@ describe.skipIf(!hasChromium)(`explorer in use${chromiumHint}`, () => {
     await expect.poll(() => facts.textContent()).toMatch(/^202 events/);
   });
 
-  test('virtual fields stand among the fields, with their values, and are suggested', async () => {
+  test('virtual fields are among the fields, with their values, and are suggested', async () => {
     const made = await fetch(`${service.url}/v2/vfields`, {
       method: 'POST',
       headers: { authorization: `Bearer ${PERSONAL_TOKEN}`, 'x-service-org-id': 'test-org', 'content-type': 'application/json' },

@@ -101,7 +101,7 @@ describe.skipIf(!hasChromium)(`status page’s words${chromiumHint}`, () => {
     expect(await cell(page, '[data-sink=store]', 'request time')).toBe('–');
   });
 
-  test('“read to” and size of a file stand in the same unit', async () => {
+  test('“read to” and size of a file have the same unit', async () => {
     writeLines(site, 200_000);
     const { page } = await open();
     await until('all is stored', () => storedSeqs(site).length === 200_000, 120_000);
@@ -112,7 +112,7 @@ describe.skipIf(!hasChromium)(`status page’s words${chromiumHint}`, () => {
     expect(await cell(page, row, 'read to')).toBe(await cell(page, row, 'size'));
   });
 
-  test('the configuration in force has the keys that one can write, and is accepted as it stands', async () => {
+  test('the configuration in force has the keys that one can write, and is accepted verbatim', async () => {
     writeFileSync(
       join(site.folder, 'more.yaml'),
       `sources:\n  web: {type: file, include: ["${site.folder}/web/*.log"], preset: nginx-access}\n`,
@@ -127,7 +127,7 @@ describe.skipIf(!hasChromium)(`status page’s words${chromiumHint}`, () => {
     const shown = page.getByLabel('Configuration in force');
     await expect.poll(() => shown.textContent()).toContain('max_event_bytes: 512KiB');
     const yaml = (await shown.textContent())!;
-    // A default, what was written, a preset's keys, and a file that is included.
+    // A default, a written value, a preset's keys, and an included file.
     for (const line of ['shutdown_timeout: 12s', 'ignore_older: never', 'env: prod', 'web:', 'preset: nginx-access', 'format'])
       expect(yaml).toContain(line);
     expect(yaml).not.toContain('do-not-show');
@@ -140,7 +140,7 @@ describe.skipIf(!hasChromium)(`status page’s words${chromiumHint}`, () => {
     await expectAccessible(page);
   });
 
-  test('times stand in one zone, which is in sight', async () => {
+  test('times are in one zone, which the page shows', async () => {
     writeLines(site, 1);
     const { page } = await open({}, { timezoneId: 'America/New_York' });
     const zone = page.getByLabel('Time zone');

@@ -81,7 +81,7 @@ describe.skipIf(!hasChromium)(`status page${chromiumHint}`, () => {
     expect(problems).toEqual([]);
   });
 
-  test('page shows live events after their transform where it was told to, and the agent delivers all the same', async () => {
+  test('page shows live events after their transform where live_tail is on, and the agent delivers all the same', async () => {
     const app = `{type: file, include: ["${site.folder}/logs/*.log"], scan_interval: 100ms, transform: 'project-away secret'}`;
     const { page, problems, address } = await open({ sources: { app }, telemetry: 'listen: "127.0.0.1:0", live_tail: true' });
     await page.locator('summary', { hasText: 'Live tail' }).click();

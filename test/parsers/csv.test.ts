@@ -24,7 +24,7 @@ test.each([
   expect(withHeader(header)(text)).toEqual(events);
 });
 
-test('csv keeps a record that is none whole, with the reason', () => {
+test('csv keeps a malformed record whole, with the reason', () => {
   const [event] = withHeader('a,b')('x"y,1') as { message: string; parse_error: string }[];
   expect(event?.message).toBe('x"y,1');
   expect(event?.parse_error).toMatch(/^no CSV record: Invalid Opening Quote/);
@@ -60,7 +60,7 @@ const record = fc.array(value, { minLength: 1, maxLength: 5 });
 const written = (values: readonly string[]): string =>
   values.map((each) => (/[",\n\r]/.test(each) ? `"${each.replaceAll('"', '""')}"` : each)).join(',');
 
-test('csv gives what was written, and what csv-parse gives, for any record', () => {
+test('csv gives the record written, and agrees with csv-parse, for any record', () => {
   fc.assert(
     fc.property(record, (values) => {
       const columns = values.map((_, n) => `c${n}`);
@@ -74,7 +74,7 @@ test('csv gives what was written, and what csv-parse gives, for any record', () 
   );
 });
 
-test('csv takes any text and agrees with csv-parse on what is a record', () => {
+test('csv takes any text and agrees with csv-parse where records begin and end', () => {
   fc.assert(
     fc.property(fc.string({ unit: fc.constantFrom('a', ',', '"', ' '), minLength: 1, maxLength: 12 }), (text) => {
       let values: string[] | undefined;

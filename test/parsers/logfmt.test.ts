@@ -35,7 +35,7 @@ test.each([
   expect(parse(text)).toEqual({ message: text, parse_error: reason });
 });
 
-test('logfmt takes any text, gives what was written, and never crashes', () => {
+test('logfmt takes any text, gives the pairs written, and never crashes', () => {
   const key = fc.stringMatching(/^[a-z_.]{1,8}$/);
   const pair = fc.tuple(key, fc.string({ unit: 'grapheme', maxLength: 12 }));
   fc.assert(
@@ -53,7 +53,7 @@ test('logfmt takes any text, gives what was written, and never crashes', () => {
   );
 });
 
-test('logfmt costs as much as a line is long, whatever stands in it', () => {
+test('logfmt costs as much as a line is long, whatever its text', () => {
   for (const text of [
     'a="'.repeat(300_000),
     '\\"'.repeat(500_000),

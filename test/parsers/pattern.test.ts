@@ -4,7 +4,7 @@ import { bytePrefixOf, hasPrefix } from '../../src/parsers/text/byte-prefix.ts';
 import { compileGroupPattern, compilePattern } from '../../src/parsers/text/pattern.ts';
 import { words } from '../support/words.ts';
 
-/** Patterns as they are used, with what becomes of each: told by bytes alone, by bytes first, or not by bytes. */
+/** Patterns as people use them, and how each is decided: by bytes alone, by bytes first, or not by bytes. */
 const PATTERNS: readonly (readonly [pattern: string, told: 'whole' | 'first' | 'no'])[] = [
   ['^\\d{4}-\\d{2}-\\d{2}', 'whole'],
   ['^\\d{4}-\\d{2}-\\d{2}[T ]\\d{2}:\\d{2}', 'whole'],
@@ -35,7 +35,7 @@ const PATTERNS: readonly (readonly [pattern: string, told: 'whole' | 'first' | '
   ['^', 'whole'],
 ];
 
-test.each(PATTERNS)('pattern %s is told by its first bytes: %s', (pattern, told) => {
+test.each(PATTERNS)('pattern %s is decided by its first bytes: %s', (pattern, told) => {
   const prefix = bytePrefixOf(pattern);
   expect(prefix === undefined ? 'no' : prefix.isWhole ? 'whole' : 'first').toBe(told);
 });

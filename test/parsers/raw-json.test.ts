@@ -32,7 +32,7 @@ test.each([
   }
 }); // prettier-ignore
 
-test('what stands beside a Docker message keeps its form', async () => {
+test('keys beside a Docker message keep their form', async () => {
   const [fate] = await fatesOf('format: docker', [['where 1 == 1']], `${docker('m\n', ',"attrs":{"n":1.0,"big":12345678901234567890}')}\n`);
   expect(fate!.sent).toContain('"attrs":{"n":1.0,"big":12345678901234567890}');
 });

@@ -31,7 +31,7 @@ test('audit passes where no package has a known weakness', () => {
   expect(audit('{"vulnerabilities":{}}')).toEqual({ status: 0, lines: ['.: no known weakness', 'scripts/runtime: no known weakness'] });
 });
 
-test('audit fails on a known weakness, with the way to the package and to what is to be done', () => {
+test('audit fails on a known weakness, with the way to the package and the fix', () => {
   expect(audit(JSON.stringify(weak))).toEqual({
     status: 1,
     lines: [

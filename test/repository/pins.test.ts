@@ -82,7 +82,7 @@ test.each<[name: string, file: string, text: string, wanted: string[]]>([
   expect(found).toEqual(wanted.map((each) => expect.stringContaining(each)));
 });
 
-test('pins check takes what is pinned, built here, or named by a template', () => {
+test('pins check takes images that are pinned, built here, or named by a template', () => {
   const tree = makeTree({
     Dockerfile: `ARG BASE=a:1${digest}\nFROM \${BASE} AS Build\nFROM scratch\nCOPY --from=build /a /\nCOPY --from=0 /b /\nRUN --mount=type=cache,target=/c true\n`,
     '.github/workflows/a.yaml': `jobs: {a: {container: "a:1${digest}", steps: [{uses: a/b${commit}}, {uses: ./c}, {uses: "docker://a${digest}"}]}}\n`,

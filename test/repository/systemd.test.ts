@@ -30,8 +30,9 @@ test('systemd unit gives the agent a state directory of its own, which no other 
   expect(unit).toMatch(/^StateDirectoryMode=0700$/m);
 });
 
-// Symptom: after `systemctl restart tailrace && systemctl reload tailrace` no agent ran, and nothing said so. Cause: until the program listens for signals
-// SIGHUP ends it, and systemd takes that for a clean end, which `Restart=on-failure` leaves alone. Fix: such an end is always restarted.
+// Symptom: after `systemctl restart tailrace && systemctl reload tailrace` no agent ran, and nothing showed it. Cause: until the program
+// listens for signals SIGHUP ends it, and systemd takes that for a clean end, which `Restart=on-failure` leaves alone. Fix: such an end is
+// always restarted.
 test('systemd unit starts the agent again that a reload met while it was starting', () => {
   expect(unit).toMatch(/^ExecReload=\/usr\/bin\/tailrace reload --config \S+$/m);
   expect(unit).toMatch(/^Restart=(always|on-failure\n(.+\n)*RestartForceExitStatus=SIGHUP)$/m);

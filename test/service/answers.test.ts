@@ -60,7 +60,7 @@ const api = (): Headers => ({ Authorization: `Bearer ${client.apiToken}` });
 const callerOf = (route: string): Headers => (/ingest/.test(route) ? api() : owner());
 const TYPE = { 'Content-Type': 'application/json' };
 
-// Symptom: a client that said `Connection: close`, as Python's urllib does, lost the answer to a body that was too large.
+// Symptom: a client with `Connection: close`, as Python's urllib does, lost the answer to a body that was too large.
 describe.each(['close', 'keep-alive'])('an answer before the end of a body reaches a client with Connection: %s', (connection) => {
   test.each(ROUTES)('%s, 413', async (route) => {
     const length = route.includes('ingest') ? 11 * MIB : SERVICE_JSON_BYTES + 1;
@@ -133,7 +133,7 @@ describe('clients that stall in a body', () => {
     await until('their end', () => stalled.every((each) => each.end() !== ''));
   }); // prettier-ignore
 
-  test('a 408 says what is wanted, and what was sent of the body is not taken', async () => {
+  test('a 408 names the reason, and the part of the body that came is not stored', async () => {
     const event = '{"late":1}\n';
     const sent = open(
       headOf('POST /v1/ingest/logs', { ...api(), 'Content-Type': 'application/x-ndjson', 'Content-Length': event.length * 2 }),

@@ -16,7 +16,7 @@ interface Raw {
   isClosed(): boolean;
 }
 
-/** Sends these bytes on a connection of its own; reads only when told to. */
+/** Sends these bytes on a connection of its own; reads only on request. */
 function open(client: Client, head: string, reads: boolean): Raw {
   const socket = connect(Number(new URL(client.url).port), '127.0.0.1');
   let [text, isClosed] = ['', false];

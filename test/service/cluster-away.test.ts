@@ -1,4 +1,7 @@
-/** A cluster of which one server is gone, or hangs: what goes on, what is refused and how, and that nothing acknowledged is missing afterwards. */
+/**
+ * A cluster that lost a server, or whose server hangs: requests that go on, those that are refused and how, and that nothing acknowledged
+ * is missing afterwards.
+ */
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
@@ -63,7 +66,7 @@ describe('a server that is gone', () => {
     expect((await client.call('GET', '/v1/datasets')).status).toBe(200);
     await second.restart();
     expect(await count()).toBe((KEYS.length - refused.length) * 2);
-    // Each key again: what was stored is not stored twice.
+    // Each key again: stored batches are not stored twice.
     for (const [n, key] of KEYS.entries()) expect((await patiently(() => send(key, n))).json['ingested']).toBe(2);
     expect(await count()).toBe(KEYS.length * 2);
   });

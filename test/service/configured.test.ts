@@ -19,7 +19,7 @@ async function start(options: Partial<Omit<ServiceOptions, 'engine'>>): Promise<
 }
 
 describe('a rate limit', () => {
-  test('is told on every reply, and over it a 429 names the second in which it starts anew', async () => {
+  test('is in every reply, and over it a 429 names the second in which it starts anew', async () => {
     const client = await start({ limits: { ratePerSecond: 5 } });
     const answers = await Promise.all(Array.from({ length: 30 }, () => client.call('GET', '/v1/datasets')));
     const refused = answers.filter(({ status }) => status === 429);
@@ -42,7 +42,7 @@ describe('a rate limit', () => {
     for (let n = 0; n < 5; n++) expect((await client.call('GET', '/openapi.json', { token: '' })).status).toBe(200);
   });
 
-  test('is not told where there is none', async () => {
+  test('is absent where there is no limit', async () => {
     const client = await start({});
     expect((await client.call('GET', '/v1/datasets')).headers.get('x-ratelimit-limit')).toBeNull();
   });
@@ -168,7 +168,7 @@ describe('limits', () => {
 });
 
 describe('retention', () => {
-  test('deletes what is older than the days of its dataset, and of no other', async () => {
+  test('deletes events older than the days of its dataset, and of no other', async () => {
     const client = await start({});
     const day = 86_400_000;
     const events = [0, 5, 20].map((days) => ({ _time: new Date(Date.now() - days * day).toISOString(), days }));

@@ -46,7 +46,7 @@ describe('Host', () => {
       expect((await ask(under.client.url + path, { host })).status).not.toBe(403);
   });
 
-  /** The status line of what is written so, byte for byte. */
+  /** The status line of the answer to these bytes. */
   const raw = (text: string): Promise<string> =>
     new Promise((resolve, reject) => {
       let answer = '';
@@ -150,7 +150,7 @@ describe('pages of other origins', () => {
 });
 
 describe('the data folder', () => {
-  test('of another mode is closed to others at the start, and what is in it', async () => {
+  test('of another mode is closed to others at the start, with all its files', async () => {
     const home = makeTree({});
     const data = join(home, 'd');
     mkdirSync(data, { mode: 0o755 });

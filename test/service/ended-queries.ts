@@ -1,6 +1,6 @@
 /**
- * Queries ended in mid-query, while others ingest and ask: nothing is lost or stored twice, and after each end the service answers as before. The
- * judge knows what was sent and what was answered.
+ * Queries ended in mid-query, while others ingest and ask: nothing is lost or stored twice, and after each end the service answers as
+ * before. The judge knows every request and its answer.
  */
 import { rmSync } from 'node:fs';
 import { expect } from 'vitest';
@@ -80,7 +80,7 @@ const ENDS: readonly ((client: Client, query: Begun) => Promise<void>)[] = [
   },
 ];
 
-/** Sends batches under keys of their own until it is stopped; one that was told to come again does. */
+/** Sends batches under keys of their own until it is stopped; tries a batch again on request. */
 function startIngest(client: Client) {
   const sent = { begun: 0, stored: 0, last: 0 };
   const ending = new AbortController();

@@ -14,7 +14,7 @@ const ENOUGH = 'select length(groupArray(number)) from numbers(2000000)';
 let [engine, folder] = [{} as EmbeddedEngine, ''];
 beforeAll(async () => {
   folder = tempDir();
-  // The limit of a query is above that of all work, as where caches and datasets have taken what is between.
+  // The limit of a query is above that of all work, as where caches and datasets have taken the difference.
   engine = await openChdb(folder, {
     limits: { seconds: 60, memoryBytes: 1024 * MIB, resultBytes: MIB },
     memoryBytes: 200 * MIB,

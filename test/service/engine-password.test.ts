@@ -123,7 +123,7 @@ test('a server that repeats what it was sent brings no password into replies, me
   const all = [...replies, ...logged].join('\n');
   expect(all).toContain('(hidden)');
   for (const form of ['SEC', 'RET', Buffer.from('default:SECRET').toString('base64').slice(-6)]) expect(all).not.toContain(form);
-  // Symptom: `migrate` on a folder that had moved already said how to start the service, with the password.
+  // Symptom: `migrate` on a folder that had moved already printed how to start the service, with the password.
   await service.close();
   const moving = moveToCluster({ dataDir, to: 'clickhouse://u:SECRET@h', sync: false, log, env: {}, onProgress: () => undefined });
   await expect(moving).rejects.toMatchObject({ fix: 'start it with --engine clickhouse://u:***@h' });

@@ -69,7 +69,7 @@ describe.each<EngineUnderTest>(['embedded', 'clickhouse'])('the engine %s', (kin
     expect(await engine.tables()).not.toContain(table);
   });
 
-  test('gives back what was stored, over years, in its types', async () => {
+  test('gives back every stored value, over years, in its types', async () => {
     const table = await filled(400);
     const { rows: found, rowsRead } = await engine.query(
       `select i['n'], s['text'], f['half'], b['even'], j['list'], _rowId from ${table} where i['n'] = 398`,

@@ -43,7 +43,7 @@ test('who holds least comes first, and who leaves gives up the place', async () 
   expect(budget.used).toBe(6);
 });
 
-test('what is held grows only as far as there is room', () => {
+test('a reservation grows only as far as there is room', () => {
   const budget = new FairBudget(10);
   const [one, two] = [budget.tryTake('a', 1)!, budget.tryTake('b', 1)!];
   expect([one.resize(9), one.resize(10), two.resize(2)]).toEqual([true, false, false]);

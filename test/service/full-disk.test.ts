@@ -6,7 +6,7 @@ import { mountTmpfs, fillDisk } from '../support/tmpfs.ts';
 import { clientOf, startOn, type Answer, type Client, tableOf } from './support.ts';
 
 const NDJSON = 'application/x-ndjson';
-/** What is left of the disk, KiB: each lets another step fail (the journal, the reply that is kept, the file of an insert, a part of it). */
+/** Free disk, KiB: each lets another step fail (the journal, the reply that is kept, the file of an insert, a part of it). */
 const LEFT = [0, 4, 16, 48, 96, 200, 400, 800, 1600, 3200];
 
 const isClear = ({ status, json, headers }: Answer): boolean =>

@@ -219,7 +219,7 @@ const other: fc.Arbitrary<Request> = fc
   }));
 
 describe(`hostile requests, seed ${SEED}`, () => {
-  test(`${REQUESTS} ingests: never a 5xx, and what is said to be stored is stored`, { timeout: 900_000 + REQUESTS * 100 }, async () => {
+  test(`${REQUESTS} ingests: never a 5xx, and every acknowledged event is stored`, { timeout: 900_000 + REQUESTS * 100 }, async () => {
     const statuses = new Map<number, number>();
     let stored = 0;
     await sendAll(fc.sample(ingest, { numRuns: REQUESTS, seed: SEED }), (status, json) => {
@@ -288,7 +288,7 @@ describe('oversized requests', () => {
     expect(peakMib() - before).toBeLessThan(600);
   });
 
-  test('sixty bodies of 10 MiB at once are taken or told to wait, within bounds', async () => {
+  test('sixty bodies of 10 MiB at once are taken or asked to wait, within bounds', async () => {
     const body10 = Buffer.from(`{"s":"${'x'.repeat(1000)}"}\n`.repeat(9_900));
     const answers = await Promise.all(
       Array.from({ length: 60 }, () => ingestText(body10).catch((error: unknown) => ({ status: error instanceof TypeError ? 429 : 0 }))),

@@ -28,7 +28,7 @@ test('blocks of senders that wait for their answers go in together', async () =>
   };
   const ended = new AbortController();
   const all = Promise.all([sender(), sender(), sender(), sender()]).finally(() => ended.abort());
-  // The last blocks wait for others in vain.
+  // The last blocks wait for others that never come.
   while (!ended.signal.aborted) {
     if (sent >= 80) await groups.between(() => Promise.resolve());
     await turn();

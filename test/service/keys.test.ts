@@ -1,4 +1,4 @@
-/** Idempotency keys against a database and an engine that can be stopped at any step: what is kept, what is counted, what waits. */
+/** Idempotency keys against a database and an engine that can be stopped at any step: keys kept, rows counted, requests that wait. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { SERVICE_KEPT_KEYS } from '../../src/service/limits.ts';
 import { silentLog } from '../../src/core/log.ts';
@@ -9,7 +9,7 @@ import { makeTree } from '../support/temp-tree.ts';
 
 let metadata: Metadata;
 let keys: Keys;
-/** Rows that the engine says it has of each range asked for, and what it was told to delete. */
+/** The engine's count of rows of each range asked for, and the ranges that it was to delete. */
 let found: number[];
 let deleted: string[];
 let isAway: boolean;
@@ -79,7 +79,7 @@ describe('keys', () => {
     expect(await ask('a')).toBe('anew');
   });
 
-  test('a request waits for the one under way with its key; when that fails it tries itself', async () => {
+  test('a request waits for the one in flight with its key; when that fails it tries itself', async () => {
     let calls = 0;
     const failing = keys.once(1, 'a', async () => {
       calls++;
@@ -97,7 +97,7 @@ describe('keys', () => {
     expect([await waiting, await third, calls]).toEqual(['reply a', 'reply a', 2]);
   });
 
-  test('while a request is under way no other with its key begins; one with another key does', async () => {
+  test('while a request is in flight no other with its key begins; one with another key does', async () => {
     const begun: string[] = [];
     let finish: (reply: string) => void = () => undefined;
     const first = keys.once(1, 'a', () => {

@@ -96,7 +96,7 @@ describe('a lost shard', () => {
     expect((await sendAll(client)).map(({ status, text }) => [status, text])).toEqual(kept.map(({ text }) => [200, text]));
     const first = await sendAll(client, 100);
     expect(statuses(first)).toEqual(new Set([200, 503]));
-    // Again while it is away: what was refused still is, and what was stored is known.
+    // Again while it is away: refused keys still are, and stored ones are known.
     expect((await sendAll(client, 100)).map(({ status }) => status)).toEqual(first.map(({ status }) => status));
     const { status, headers } = await client.call('GET', '/readyz');
     expect([status, headers.get('retry-after')]).toEqual([503, '5']);
@@ -137,7 +137,7 @@ describe('a lost shard', () => {
     expect((await totals(client))['COUNT']).toBe(now);
     expect(statuses(await sendAll(client))).toEqual(new Set([200]));
     expect((await totals(client))['COUNT']).toBe(now);
-    // What was never stored is, and new keys go to both.
+    // Keys that were never stored are now, and new keys go to both.
     expect(statuses(await sendAll(client, 200))).toEqual(new Set([200]));
     expect((await totals(client))['COUNT']).toBe(left + KEYS.length * 2);
     expect(await onServer(cluster, 1)).toBeGreaterThan(0);

@@ -1,6 +1,6 @@
 /**
- * `serve --memory` bounds the process and the engine in it, whatever is asked. Symptom: hostile queries took it to 1.7 to 2.3 GB. Causes: the
- * engine's allocator kept what was free, its limits were those of the machine, and all values of a result were parsed at once.
+ * `serve --memory` bounds the process and the engine in it, whatever is asked. Symptom: hostile queries took it to 1.7 to 2.3 GB. Causes:
+ * the engine's allocator kept freed memory, its limits were those of the machine, and all values of a result were parsed at once.
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';

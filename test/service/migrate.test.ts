@@ -98,7 +98,7 @@ describe('a move to a cluster', () => {
   });
 
   test('arrives whole when the folder took and trimmed events between two runs: that dataset is moved anew', async () => {
-    // It failed with a checksum that differed, and again each time: what is older than where the first run stood was never read.
+    // It failed with a checksum that differed, and again each time: rows older than the first run's position were never read.
     const folder = makeTree({});
     const to = cluster.url.replace('tailrace_test', 'tailrace_between');
     const start = (engine: string) => startOn(folder, { engine });

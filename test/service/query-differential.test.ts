@@ -110,7 +110,7 @@ async function check(name: string, rows: readonly Row[], { text, names, of, tota
 
 test(`queries by text agree with the evaluator (seed ${seed})`, { timeout: 3_600_000 }, async () => {
   await eachSet('text', (name, rows) => fc.asyncProperty(query, (found) => check(name, rows, found)));
-  // Some of what was found came from columns that fields have of their own.
+  // Some of these rows came from columns that fields have of their own.
   expect(log.find('info', 'common fields have columns of their own now').length).toBeGreaterThan(0);
   expect(log.find('warn', 'common fields could not be given')).toEqual([]);
 });

@@ -116,7 +116,7 @@ test('one within the range that comes in meanwhile costs no second statement', a
   expect(await found()).toMatchObject({ compared: [false] });
 });
 
-test('what is deleted, or failed to be stored, is not counted', async () => {
+test('events that were deleted, or not stored, are not counted', async () => {
   await store(9, 10, 19, 20);
   expect(await engine.extent(TABLE)).toMatchObject({ rows: 4 });
   await engine.deleteRows(TABLE, `_time < ${timeLiteral(START)} or _time >= ${timeLiteral(END)}`);

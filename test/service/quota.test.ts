@@ -1,4 +1,4 @@
-/** The monthly quota by itself: months, restarts, what is taken back. */
+/** The monthly quota by itself: months, restarts, and amounts taken back. */
 import { expect, test } from 'vitest';
 import { openQuota } from '../../src/service/ingest/quota.ts';
 import type { Metadata } from '../../src/service/metadata.ts';
@@ -10,7 +10,7 @@ const metadata = {
   afterCommit: (change: () => void) => change(),
 } as unknown as Metadata;
 
-test('a quota starts anew with the month, is kept over restarts, and gives back what was not stored', () => {
+test('a quota starts anew with the month, is kept over restarts, and gives back events that were not stored', () => {
   const november = new Date('2026-11-30T23:59:00Z');
   const december = new Date('2026-12-01T00:00:00Z');
   const quota = openQuota(metadata, 100);

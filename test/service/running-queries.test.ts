@@ -91,7 +91,7 @@ test('a query that waits for its turn ends when its client leaves, and by DELETE
   expect(await states()).toEqual(new Map());
 });
 
-test('where too many wait, the rest are told to come again', async () => {
+test('where too many wait, the rest are asked to come again', async () => {
   const { id, answer } = await beginRunning();
   const waiting = Array.from({ length: SERVICE_WAITING_QUERIES + 20 }, () => ask('logs | count'));
   const refused = await Promise.any(waiting.map(async (one) => ((await one).status === 429 ? one : Promise.reject(new Error('taken')))));

@@ -39,7 +39,7 @@ describe.each<EngineUnderTest>(['embedded', 'clickhouse'])('selects of the engin
     rows += 100;
     await engine.insert(table, block.bytes(BigInt(first)), `token-${first}`, `token-${first}`);
   };
-  /** An endless select under way: how it ends, and how to end it. */
+  /** An endless select in flight: how it ends, and how to end it. */
   const begin = async (already: number): Promise<{ readonly end: () => Promise<unknown> }> => {
     const gone = new AbortController();
     const outcome = engine.query(ENDLESS, {}, { signal: gone.signal }).catch((error: unknown) => error);

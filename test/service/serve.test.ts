@@ -60,7 +60,7 @@ describe('serve', () => {
     expect(await end()).toBe(0);
   });
 
-  test('writes an access log, and takes personal tokens for ingest, when told to', async () => {
+  test('writes an access log, and takes personal tokens for ingest, where configured', async () => {
     const { end, stderr, ready } = run({ data: makeTree({}), json: true, accessLog: true, acceptPersonalTokensForIngest: true });
     const { url, org_id: orgId, api_token: apiToken, personal_token: personalToken } = await ready();
     const client = clientOf(url, { apiToken: apiToken!, personalToken: personalToken!, orgId });
@@ -108,7 +108,7 @@ describe('serve', () => {
     expect((await client.call('GET', '/v1/datasets')).status).toBe(200);
   });
 
-  test('tokens that a failed first start could not tell are told by the next one, once', async () => {
+  test('tokens that a failed first start could not print are printed by the next one, once', async () => {
     const data = makeTree({});
     const failed = run({ data, json: true, listen: `127.0.0.1:${await takenPort()}` });
     expect(await failed.exited).toBe(1);

@@ -50,7 +50,7 @@ test('kept replies are bounded; over it a key keeps the counts, and still stores
   ).toBe(5);
 });
 
-test('kept replies take no more of the disk than the bound and their counts, over starts; what is deleted makes room', async () => {
+test('kept replies take no more of the disk than the bound and their counts, over starts; a deletion makes room', async () => {
   const folder = makeTree({});
   let metadata = openMetadata(folder, false);
   let keys = await openKeys(metadata, {} as Engine, silentLog);

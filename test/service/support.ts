@@ -102,7 +102,7 @@ export async function startForTest(options: StartOptions = {}): Promise<ServiceU
   const { engine = 'embedded', ...rest } = options;
   const cluster = engine === 'clickhouse' ? await startClickhouse() : undefined;
   const listen = { host: '127.0.0.1', port: 0 };
-  // What is behind an "internal error" is only in the log.
+  // The cause of an "internal error" is only in the log.
   const log: Log = { ...silentLog, error: (fields, message) => console.error(message, fields) };
   const service = await startService({ listen, dataDir, log, env: {}, ...rest, ...(cluster && { engine: cluster.url }) });
   const { apiToken = '', personalToken = '', orgId } = service.credentials;
@@ -177,7 +177,7 @@ export function totalsOf(answer: QueryAnswer): Record<string, unknown> {
   return Object.fromEntries((answer.buckets.totals[0]?.aggregations ?? []).map(({ op, value }) => [op, value]));
 }
 
-/** The first table of a tabular answer; throws where there is none. */
+/** The first table of a tabular answer; throws without one. */
 export function tableOf({ json, text }: Answer): { readonly names: readonly string[]; readonly rows: readonly unknown[][] } {
   const [table] = (json['tables'] ?? []) as { fields: { name: string }[]; columns: unknown[][] }[];
   if (!table) throw new Error(`no table: ${text}`);

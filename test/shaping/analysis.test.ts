@@ -48,7 +48,7 @@ test('analysis finds the byte operations of a pipeline of comparisons, removed, 
   ]);
 });
 
-test('analysis finds nested fields, lists and negations in conditions, and what is kept', () => {
+test('analysis finds nested fields, lists and negations in conditions, and the kept fields', () => {
   const is = (field: string, literal: string | number) => ({ kind: 'test', field, operator: '==', literal });
   expect(plan('where not(req.id == "x") and level !in (1, 2) | project-keep a, b')).toEqual([
     {

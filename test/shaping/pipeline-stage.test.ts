@@ -26,7 +26,7 @@ test('pipeline changes what it names and no other byte', () => {
   expect(linesOf(shape('extend a = a', [line]))).toEqual([line]);
   expect(linesOf(shape('extend a = 1', [line]))).toEqual([line.replace('1e2', '1')]);
   expect(linesOf(shape('project-away b', [line]))).toEqual(['{ "a":1e2,"n":null, "big":1234567890123456789,"t":"\\u00e9" }']);
-  // Of a key that is there twice the last value counts; changed, it stands where the first was.
+  // Of a key that occurs twice the last value counts; changed, it takes the first one's place.
   expect(linesOf(shape('extend b = b + 1', [line]))).toEqual(['{ "b" : 3 , "a":1e2,"n":null, "big":1234567890123456789,"t":"\\u00e9" }']);
   expect(linesOf(shape('extend c = big', [line]))).toEqual([line.replace('" }', '" ,"c":1234567890123456789}')]);
   expect(linesOf(shape('project-away t*', [line]))).toEqual(['{ "b" : 1.50 , "a":1e2,"n":null, "big":1234567890123456789, "b":2.0 }']);

@@ -1,4 +1,4 @@
-/** Tokens of both kinds, and who is told what. */
+/** Tokens of both kinds, and the error that each caller gets. */
 import { describe, expect, test } from 'vitest';
 import { client } from './under.ts';
 

@@ -23,7 +23,7 @@ describe('a dataset', () => {
     expect((await client.call('PUT', `/v2/datasets/${name}`, { body: { description: 'x' } })).json).toMatchObject({ kind });
   });
 
-  test('of a kind that is none is refused', async () => {
+  test('of an unknown kind is refused', async () => {
     expect((await client.call('POST', '/v2/datasets', { body: { name: 'kind-less', kind: 'events:v9' } })).status).toBe(400);
   });
 
@@ -91,7 +91,7 @@ describe('users and organisations for programs', () => {
 });
 
 describe('annotations and starred queries', () => {
-  test('the second start of a list is its end, and a time of the year 1 is none', async ({ made: name }) => {
+  test('the second start of a list is its end, and a time of the year 1 counts as absent', async ({ made: name }) => {
     await client.call('POST', '/v2/annotations', { body: { datasets: [name], type: 'deploy', time: '2026-01-02T03:04:05Z' } });
     const count = async (query: string) =>
       ((await client.call('GET', `/v2/annotations?datasets=${name}&${query}`)).json as unknown as object[]).length;

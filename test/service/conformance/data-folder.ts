@@ -1,4 +1,4 @@
-/** What is on disk. */
+/** The folder's files. */
 import { createHash } from 'node:crypto';
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';

@@ -84,7 +84,7 @@ describe('endpoints and tokens', () => {
   });
 });
 
-describe('what is answered has every key of the specification, and no other', () => {
+describe('replies have every key of the specification, and no other', () => {
   const keysOf = (value: unknown): string[] => Object.keys(value as object).sort();
   const sorted = (text: string): string[] => text.split(' ').sort();
   const STATUS = sorted(

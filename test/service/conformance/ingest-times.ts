@@ -67,7 +67,7 @@ describe('the time of an event', () => {
     expect(old!._time).toBe('2020-01-01T00:00:00Z');
   });
 
-  test('of an envelope stands beside its data, in any form that _time may have', async () => {
+  test('of an envelope is beside its data, in any form that _time may have', async () => {
     const body = [{ time: 1767323045, data: { a: 1 } }, { time: '2026-01-02 03:04:05', data: {} }, { time: 'never', data: {} }, { data: { _time: '2020-01-01' } }]; // prettier-ignore
     const { times, reply } = await store(JSON_TYPE, JSON.stringify(body));
     expect(reply).toMatchObject({ ingested: 3, failed: 1, failures: [{ index: 2 }] });

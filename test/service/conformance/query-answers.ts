@@ -231,12 +231,12 @@ describe('answers', () => {
     expect(status.messages.filter(({ code }) => code === 'never_true')).toEqual([]);
   });
 
-  test('a live tail, which asks again and again, is not told', async () => {
+  test('a live tail, which asks again and again, gets no warning', async () => {
     const { status } = await apl(`['${events}'] | where m == "P"`, {}, `${APL}&streaming-duration=1ms`);
     expect(status.messages.filter(({ code }) => code === 'never_true')).toEqual([]);
   });
 
-  test('a name that a field is compared with and that no event had is told as a text without quotes', async () => {
+  test('a comparison with a name that no event had is reported as a text without quotes', async () => {
     const { status } = await apl(`['${events}'] | where m == payments`);
     expect(status.messages).toMatchObject([
       { code: 'missing_column', msg: expect.stringContaining('for the text write "payments" in quotes') },

@@ -1,4 +1,4 @@
-/** Functions of queries on what was computed by hand, as literals and as fields of an event. */
+/** Functions of queries, with results computed by hand, as literals and as fields of an event. */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { apl, refused, rows, values } from './ask.ts';
 import { CASE_EVENT } from '../../../src/language/function-cases.ts';
@@ -61,7 +61,7 @@ describe('functions', () => {
     expect(await values(events, [expression])).toEqual([wanted]);
   });
 
-  test('they stand in conditions, groups and below aggregations', async () => {
+  test('they work in conditions, groups and below aggregations', async () => {
     const { tables } = await apl(
       `['${events}'] | where array_length(numbers) == 3 and set_has_element(list, "b") | summarize n = sum(array_sum(numbers)), make_set(len(list)) by kind = array_index_of(list, 1.5)`,
     );

@@ -1,4 +1,4 @@
-/** The query language: literals, operators, functions, what is null in them, and fields of several types. */
+/** The query language: literals, operators, functions, nulls in them, and fields of several types. */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { apl, objects, rows, values } from './ask.ts';
 import { client, dataset } from './under.ts';
@@ -71,7 +71,7 @@ describe('the query language', () => {
       ['x > 1', ['float', 'int']],
       ['x >= "1"', ['string']],
       ['x in (5, "5", true)', ['bool', 'int', 'string']],
-      // What is missing is no 0, no empty text and not false, though the engine's maps read so.
+      // A missing field is no 0, no empty text and not false, though the engine's maps read so.
       ['x < 6', ['float', 'int']],
       ['x >= -1', ['float', 'int']],
       ['x <= 0', []],
@@ -95,7 +95,7 @@ describe('the query language', () => {
       expect(await kinds(condition)).toEqual(wanted);
     });
 
-    test('sorts numbers before texts, those before the rest, and what is missing before them or last', async () => {
+    test('sorts numbers before texts, those before the rest, and missing values before them or last', async () => {
       const sorted = async (way: string): Promise<unknown[]> => (await rows(`['${types}'] | sort by x ${way} | project k`)).flat();
       expect((await sorted('asc')).slice(-5)).toEqual(['int', 'float', 'string', 'bool', 'array']);
       expect((await sorted('desc')).slice(0, 5)).toEqual(['float', 'int', 'string', 'bool', 'array']);

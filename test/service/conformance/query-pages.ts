@@ -126,7 +126,7 @@ describe('pagination', () => {
       expect(sorted(seen)).toEqual(expected);
     });
 
-    test('is stable while ingest goes on: what was there comes once, in one order', async () => {
+    test('is stable while ingest goes on: earlier events come once, in one order', async () => {
       const before = await pages(form(250, 'desc'), 'minCursor');
       let added = 5000;
       const during = await pages(form(50, 'desc'), 'minCursor', async () => {
@@ -201,7 +201,7 @@ describe('pagination', () => {
     });
   }); // prettier-ignore
 
-  test('a cursor that is none, or a query that is not sorted by time alone, is 400', async () => {
+  test('a malformed cursor, or a query that is not sorted by time alone, is 400', async () => {
     const { status } = await byText(10, 'desc')({});
     const cursor = status['minCursor'];
     expect(await refused(`['${logs}']`, { cursor: 'x' })).toMatchObject({
@@ -215,7 +215,7 @@ describe('pagination', () => {
       });
   });
 
-  test('an empty cursor is none', async () => {
+  test('an empty cursor counts as absent', async () => {
     expect((await byText(2, 'desc')({ cursor: '' })).seqs).toEqual([1299, 1298]);
     expect((await byLegacy(2, 'desc')({ cursor: '' })).seqs).toEqual([1299, 1298]);
   });

@@ -21,7 +21,7 @@ describe('queries by text', () => {
       expect((await client.call('POST', path, { body })).json['format']).toBe('legacy');
     });
 
-    test('a token without the right to query this dataset is told so with 403', async () => {
+    test('a token without the right to query this dataset gets a 403 with the reason', async () => {
       const made = await client.call('POST', '/v2/tokens', {
         token: client.personalToken,
         headers: { 'x-service-org-id': client.orgId },

@@ -89,7 +89,7 @@ describe('results of queries by text', () => {
       expect(result.fieldsMetaMap).toEqual({ [logs]: meta });
     });
 
-    test('is column-major: one list for each field, one value for each row, null where there is none', async () => {
+    test('is column-major: one list for each field, one value for each row, null where it is missing', async () => {
       const { tables } = await apl(`['${logs}'] | where seq <= 10 | sort by seq asc`);
       const [table] = tables;
       expect(table!.columns).toHaveLength(table!.fields.length);
@@ -284,7 +284,7 @@ describe('results of queries by text', () => {
   });
 
   describe('the legacy form', () => {
-    test('of events has matches, with what is not there left out', async () => {
+    test('of events has matches, without missing fields', async () => {
       const { matches, buckets, request } = await legacy(`['${logs}'] | where seq <= 10 | sort by _time asc | limit 2`);
       const { _time, ...data } = { ...events[0]!, 'geo.city': 'Oslo' } as Record<string, unknown>;
       delete data['geo'];
@@ -355,7 +355,7 @@ describe('results of queries by text', () => {
       expect(await rows(`['${logs}'] | where seq < 3 | sort by latency asc | project seq`)).toEqual([[0], [1], [2]]);
     });
 
-    test('what stands behind a limit sees only what is left', async () => {
+    test('operators after a limit see only the rows left', async () => {
       expect(await rows(`['${logs}'] | take 10 | where ok | count`)).toEqual([[5]]);
       expect(await rows(`['${logs}'] | sort by seq asc | take 10 | sort by seq desc | take 2 | project seq`)).toEqual([[9], [8]]);
       expect(await rows(`['${logs}'] | take 100 | summarize count() by level | take 1`)).toEqual([['error', 34]]);

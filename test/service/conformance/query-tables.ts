@@ -94,7 +94,7 @@ describe('operators over tables', () => {
       ['L | search "r*x" | project n', [[1]]],
       ['L | search "e*x" | count', [[0]]],
       ['L | search "*e*x" | project n', [[1]]],
-      // The term stands in one field.
+      // The term is in one field.
       ['L | search "a*x" | count', [[0]]],
       ['L | search kind=case_sensitive "R*x" | count', [[0]]],
       ['L | search * | count', [[5]]],
@@ -242,7 +242,7 @@ describe('operators over tables', () => {
       const text = named(`L | summarize count() by bin(_time, 1s) | render timechart ${form}`);
       const answer = await client.call('POST', APL, { body: { apl: text, ...ALWAYS } });
       expect(answer.json['render']).toEqual({ chart: 'timechart', properties: { title: 'By second', kind: 'stacked' } });
-      // What is drawn stays the series that it is without render.
+      // `render` does not change the series.
       const [table] = answer.json['tables'] as { buckets?: object }[];
       expect(table!.buckets).toEqual({ field: '_time', size: 1_000_000_000 });
     }

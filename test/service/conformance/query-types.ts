@@ -29,7 +29,7 @@ interface Asked {
   readonly row: readonly unknown[];
 }
 
-/** What may differ, with the reason. */
+/** Allowed differences, with the reason. */
 const LISTED: readonly (readonly [RegExp, string])[] = [
   [/^(?:most|huge|integers) % /, 'the engine takes the remainder of floats by a quotient, which is large here'],
   [/^huge (?:contains|matches regex) zero$/, 'a query writes a number beyond 64 bits as a float, a transform with its digits'],

@@ -86,7 +86,7 @@ describe('API tokens', () => {
     expect((await client.call('GET', '/v1/datasets', { token: valid.token })).status).toBe(200);
   });
 
-  test('a regenerate makes a token with a new id; the old one stays listed and ends when told, never later than it would', async () => {
+  test('a regenerate makes a token with a new id; the old one stays listed and ends when asked, never later than it would', async () => {
     const { id, token } = await create({ orgCapabilities: { datasets: ['read'] } });
     const works = async (text: string): Promise<boolean> => (await client.call('GET', '/v1/datasets', { token: text })).status === 200;
     const regenerate = (of: string, body: object) => client.call('POST', `/v2/tokens/${of}/regenerate`, { ...asOwner(), body });

@@ -1,4 +1,4 @@
-/** Trim and retention: what is older goes, counted exactly, and nothing else. */
+/** Trim and retention: older events go, counted exactly, and nothing else. */
 import { describe, expect } from 'vitest';
 import { asOwner, client, dataset, test } from './under.ts';
 

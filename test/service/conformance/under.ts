@@ -35,7 +35,7 @@ export async function dataset(): Promise<string> {
 /** Tests that begin with a new dataset. */
 export const test = base.extend('made', () => dataset());
 
-/** Sends a body to a new dataset, and reads back what is stored, oldest row first. */
+/** Sends a body to a new dataset, and reads the stored rows, oldest first. */
 export async function store(type: string, body: string | Buffer, options: CallOptions & { query?: string } = {}) {
   const name = await dataset();
   const path = `/v1/ingest/${name}${options.query ? `?${options.query}` : ''}`;

@@ -1,4 +1,4 @@
-/** Virtual fields, in what is kept of them and in queries; and the names of map fields. */
+/** Virtual fields, stored and in queries; and the names of map fields. */
 import { beforeAll, describe, expect } from 'vitest';
 import { APL, ALWAYS, apl, refused, rows, values } from './ask.ts';
 import { asOwner, client, dataset, test } from './under.ts';
@@ -236,7 +236,7 @@ describe('virtual fields in queries', () => {
 });
 
 describe('map fields', () => {
-  test('are listed, added, replaced and removed, and are in what is said of the dataset', async ({ made: name }) => {
+  test("are listed, added, replaced and removed, and are in the dataset's description", async ({ made: name }) => {
     const path = `/v2/datasets/${name}/mapfields`;
     const list = async () => (await client.call('GET', path)).json;
     expect(await list()).toEqual([]);

@@ -8,9 +8,9 @@ import { jsonOf, less, numberOf, setIdentity, textOf, type Value } from './value
 
 export interface Aggregation {
   readonly text: string;
-  /** `seconds`: of time that a row of the result stands for. */
+  /** `seconds`: the time that a row of the result covers. */
   readonly of: (rows: readonly Row[], seconds: number) => unknown;
-  /** The value that groups are ordered by; undefined for what has no order. */
+  /** The value that groups are ordered by; undefined without an order. */
   readonly key?: (rows: readonly Row[]) => Value;
 }
 
@@ -32,7 +32,7 @@ export const extreme = (values: readonly Value[], greatest: boolean): Value =>
 /** Lists whose order the language leaves open are compared as sets. */
 export const unordered = (list: readonly unknown[]): unknown => ({ unordered: list.map((item) => JSON.stringify(item)).sort() });
 
-/** What is added up in another order may differ by as much as rounding its parts makes. */
+/** A sum in another order may differ by the rounding of its parts. */
 export const near = (value: Value, parts: readonly number[], accuracy = 1e-12): unknown =>
   typeof value === 'number' && Number.isFinite(value) ? { near: value, within: accuracy * Math.max(1, ...parts.map(Math.abs)) * Math.max(1, parts.length) } : jsonOf(value); // prettier-ignore
 

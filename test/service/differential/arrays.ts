@@ -8,7 +8,7 @@ type Items = readonly unknown[];
 const itemsOf = (value: Value): Items | null => (Array.isArray(value) ? (value as Items) : null);
 const identity = (item: unknown): string => JSON.stringify(item);
 
-/** An array made of arrays; null where one is none. */
+/** An array made of arrays; null where a part is not an array. */
 const made = (text: string, parts: readonly Expression[], build: (arrays: readonly Items[]) => Items): Expression => ({
   text, type: 'dynamic', kinds: new Set(['json']),
   of: (row) => {
@@ -31,7 +31,7 @@ const SETS: Readonly<Record<string, (a: Items, b: Items) => Items>> = {
   zip: (a, b) => Array.from({ length: Math.max(a.length, b.length) }, (_, n) => [a[n] ?? null, b[n] ?? null]),
 };
 
-/** Step by step: one item at a time, so that no arithmetic of places is shared with what is tested. */
+/** Step by step: one item at a time, so that it shares no arithmetic of places with the code under test. */
 function turned(items: Items, count: number, fill?: unknown): Items {
   const found = [...items];
   for (let n = 0; n < Math.abs(count) && found.length > 0; n++) {

@@ -7,7 +7,7 @@ export const WEEK = 7n * DAY;
 export const floorDiv = (a: bigint, b: bigint): bigint => (a - modulo(a, b)) / b;
 export const modulo = (a: bigint, b: bigint): bigint => ((a % b) + b) % b;
 
-/** What can be stored: 1900 to 2262. */
+/** The range that can be stored: 1900 to 2262. */
 export const fits = (ns: bigint): bigint | null => (ns >= -2_208_988_800n * SECOND && ns < 2n ** 63n ? ns : null);
 
 const dateOf = (ns: bigint): Date => new Date(Number(floorDiv(ns, 1_000_000n)));

@@ -30,7 +30,7 @@ export function rename(before: Step): fc.Arbitrary<Step> {
 const textOfC = (row: Row): string => textOf(row.get('c') ?? null) ?? '';
 const C = 'tostring(c)';
 
-/** What stands before the first blank of a text, and what behind it. */
+/** The text before the first blank, and after it. */
 export function parse(before: Step): fc.Arbitrary<Step> {
   if (!before.columns.some(({ text }) => text === 'c')) return fc.constant(before);
   return fc.constantFrom('', 'kind=relaxed ', 'kind=regex ').map((kind) => {
@@ -87,7 +87,7 @@ export const sample = (before: Step): fc.Arbitrary<Step> =>
     of: (rows) => [...before.of(rows)].sort((p, q) => Number(p.get('seq')) - Number(q.get('seq'))),
   });
 
-/** Arrays as rows: what is none stays, in the first row. */
+/** Arrays as rows: a value that is not an array stays, in the first row. */
 export function expand({ text, of }: Step): fc.Arbitrary<Query> {
   const itemsOf = (value: Value | undefined): readonly Value[] =>
     Array.isArray(value) && value.length > 0 ? value.map(stored) : [Array.isArray(value) ? null : (value ?? null)];

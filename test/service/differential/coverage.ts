@@ -21,7 +21,7 @@ const BY_HAND = [
   'join', 'lookup', 'union', 'search', 'make-series', 'top-nested', 'sample-distinct', 'project-reorder', 'getschema', 'render', 'as', 'serialize', 'mv-apply', 'redact',
 ].map((name) => `| ${name}`).concat(['row_number()', 'prev()', 'next()', 'row_cumsum()']); // prettier-ignore
 
-/** Words as they stand between blanks, longest first, so that `!in~` is not taken for `in`. */
+/** Words between blanks, longest first, so that `!in~` is not taken for `in`. */
 const INFIX = [...OPERATORS.keys()].sort((a, b) => b.length - a.length);
 const infix = new RegExp(` (${INFIX.map((name) => name.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)).join('|')}) `, 'g');
 
@@ -43,7 +43,7 @@ export function noteText(text: string): void {
 /** Whether the text uses what none has yet. */
 export const usesNew = (text: string): boolean => usedIn(text).some((name) => uses.get(name) === 0);
 
-/** What was never used, and the rarest of what was. */
+/** Functions never used, and the rarest of the others. */
 export function unused(): { readonly never: string[]; readonly total: number; readonly rarest: string } {
   const sorted = [...uses].sort(([, a], [, b]) => a - b);
   return {

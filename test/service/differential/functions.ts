@@ -260,7 +260,7 @@ const ALL_KINDS: Expression['kinds'] = new Set(['int', 'real', 'string', 'bool',
 const fromJson = (value: unknown): Value =>
   value === undefined ? null : typeof value === 'number' && Number.isInteger(value) ? BigInt(value) : (value as Value);
 
-/** `otherwise`: of what is no JSON. */
+/** `otherwise`: for text that is not JSON. */
 function parsed(text: string | null, otherwise?: string): unknown {
   try {
     return text === null ? undefined : (JSON.parse(text) as unknown);
@@ -274,7 +274,7 @@ function itemAt(value: unknown, key: string | number): unknown {
   return typeof key === 'string' && typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>)[key] : undefined;
 } // prettier-ignore
 
-/** What may be of any type. */
+/** Functions of arguments of any type. */
 export function anyFunctions({ condition: conditions, any, text }: Generators): fc.Arbitrary<Expression> {
   const type = (parts: readonly Expression[]): Expression['type'] => (parts.every((part) => part.type === parts[0]!.type) ? parts[0]!.type : 'dynamic');
   const json = (words: string, of: Of<Value>): Expression => ({ text: words, type: 'dynamic', kinds: new Set(['json']), of });

@@ -1,4 +1,4 @@
-/** Values as the evaluator has them: bigint is an integer, number a float, null what is not there, an array JSON. And what is done with them. */
+/** Values as the evaluator has them: bigint is an integer, number a float, null a missing value, an array JSON. And operations on them. */
 export type Value = null | bigint | number | string | boolean | readonly unknown[];
 
 /** Types that a value may have, as the service knows before it runs a query. */
@@ -61,7 +61,7 @@ export const setIdentity = (value: Value): string => JSON.stringify(jsonOf(value
 /** A text that only equal values of the same kind share: groups keep the kinds apart. */
 export const identity = (value: Value): string => `${kindOf(value) ?? 'null'} ${textOf(value) ?? ''}`;
 
-/** Order of a sort key: numbers before texts, those before the rest; what is missing last. */
+/** Order of a sort key: numbers before texts, those before the rest; missing values last. */
 export function compareKeys(a: Value, b: Value, desc: boolean): number {
   const rank = (value: Value): number => (value === null ? 9 : isNumber(value) ? 0 : typeof value === 'string' ? 1 : typeof value === 'boolean' ? 2 : 3);
   if (rank(a) !== rank(b)) return rank(a) - rank(b);

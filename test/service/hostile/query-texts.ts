@@ -5,7 +5,7 @@ import { AGGREGATE_FUNCTIONS, FUNCTIONS, OPERATORS } from '../../../src/language
 import { QUERY_OPERATORS } from '../../../src/language/operators/table.ts';
 import { words } from '../../support/words.ts';
 
-/** Stands in every name and text that a user chooses, and in nothing else: it must never be in SQL. */
+/** The mark in every name and text that a user chooses, and in nothing else: it must never be in SQL. */
 export const MARK = 'zqxmark';
 
 const nasty = ["'", '"', '\\', '\0', '\n', '`', ';', '--', '/*', '*/', '{p0:String}', '%', '$1', '\u{1F600}', '\uD800', ')', '(', ']', "' or 1=1 --", '\\x00', "'; drop table ds_9; --", 'é'] as const; // prettier-ignore

@@ -1,4 +1,4 @@
-/** What SQL may be made of: the words that stand in the compiler's own source, numbers, names of its columns and its placeholders. */
+/** The words that SQL may have: those of the compiler's own source, numbers, names of its columns and its placeholders. */
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 

@@ -40,7 +40,7 @@ test('conditions, removed, renamed, kept and constant fields take no value of an
   });
 });
 
-test('redact takes values of those events alone that may hold what is to be hidden', () => {
+test('redact reads values of those events alone that may hold a secret', () => {
   const text = 'extend message = redact(message, "email", "credit_card", "bearer_token")';
   const plain = [
     '{"message":"2026-11-22 10:00:00 12 34 5 be a bear, sir \\n ü"}',

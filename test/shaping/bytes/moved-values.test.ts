@@ -31,7 +31,7 @@ const FORMS = ['1.0', '-0', '1e400', '-1E+400', '9007199254740993', '12345678901
 /** Numbers that expressions round. */
 const isRounded = (form: string): boolean => form === '12345678901234567890';
 
-/** `V` stands for the value. */
+/** `V` is the value. */
 const MOVES: readonly (readonly [pipeline: string, line: string, sent: string])[] = [
   ['where a == 1', '{"a":1,"v":V}', '{"a":1,"v":V}'],
   ['project-rename m = v', '{"v":V,"w":V}', '{"w":V,"m":V}'],

@@ -10,7 +10,7 @@ import { fatesOf } from './ways.ts';
 process.env['CUT_KEY'] = 'key';
 const SECRET = 'hunter2';
 
-/** What stands behind an operator that hides; a new one needs an entry. */
+/** The text after an operator that hides; a new one needs an entry. */
 const OPERANDS: Readonly<Record<string, string>> = {
   project: 'level, message, password = "x"',
   'project-away': 'password',
@@ -134,7 +134,7 @@ test.each(Object.entries(CUTS))('%s: nothing that a pipeline hides leaves in cle
 
 const CUT = CUTS['format: auto: invalid']!;
 
-test('a pipeline hides fields on source, top and sink alike, wherever the step stands, and what an earlier one made of the text', async () => {
+test('a pipeline hides fields on source, top and sink alike, wherever its step is, also in text that an earlier step made', async () => {
   const before = 'extend other = message | project-rename moved = message';
   const [first, last, between] = await fatesOf(CUT.source, [['project-away password', before], [before, 'project-away password'], [before, 'extend b = 1 | project-away password | extend c = 2', before]], CUT.input);
   for (const { sent, withheld } of [first!, last!, between!]) {

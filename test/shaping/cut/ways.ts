@@ -20,7 +20,7 @@ const scratch = kernel.reserve(MIB);
 export interface Fate {
   readonly sent: string;
   readonly withheld: readonly { readonly reason: string; readonly text: string }[];
-  /** Counted for each pipeline that stands for itself. */
+  /** Counted for each pipeline on its own. */
   readonly dropped: number;
 }
 
@@ -66,7 +66,7 @@ export async function createFates(pipelines: readonly (readonly string[])[], onE
   return { fates, lane, reserve, release: () => regions.splice(0).forEach((region) => kernel.release(region)) };
 }
 
-/** `source`: the source in flow style, as it stands behind `app:`. */
+/** `source`: the source in flow style, as written after `app:`. */
 export async function fatesOf(
   source: string,
   pipelines: readonly (readonly string[])[],

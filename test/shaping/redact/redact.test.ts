@@ -5,7 +5,7 @@ const redact = (kind: RedactionKind, text: string): string => redactText(text, d
 
 const joined = (...parts: readonly string[]): string => parts.join('');
 
-/** Kind, what is a secret, what surrounds it. Secrets are put together here, so that no scanner takes this file for a leak. */
+/** Kind, secret, and its surroundings. Secrets are put together here, so that no scanner takes this file for a leak. */
 const FOUND: [kind: RedactionKind, secret: string, before?: string, after?: string][] = [
   ['email', 'jane.doe+x@mail.example.co.uk', 'from <', '>, again'],
   ['email', 'ünal@exämple.de', 'an ', '.'],

@@ -86,7 +86,7 @@ function shaped(pipeline: string, names: readonly string[]): Record<string, unkn
   );
 }
 
-/** Whether one of them is a float: what 64 bits do not hold is none of the integers. */
+/** Whether one of them is a float: a number beyond 64 bits is not an integer. */
 const hasFloat = (...values: readonly unknown[]): boolean =>
   values.some((value) => typeof value === 'number' || Math.abs(Number(String(value).slice(0, -1))) >= 2 ** 63);
 

@@ -60,7 +60,7 @@ describe('throttle', () => {
 });
 
 describe('dedupe', () => {
-  test('leaves out what was let through a short time before', () => {
+  test('leaves out events that passed a short time before', () => {
     expect(passed('dedupe by a within 10s', same(5), 4000)).toEqual([true, false, false, true, false]);
     expect(passed('dedupe by a, b within 10s', ['{"a":1}', '{"a":1,"b":1}', '{"b":1,"a":1}'])).toEqual([true, true, false]);
   });

@@ -44,7 +44,7 @@ test('invalid units of a text become U+FFFD at the latest where bytes are made o
   expect(valueOf('strlen(t)', String.raw`{"t":"\ud800a"}`)).toBe('2');
 });
 
-test('regular expression out of a field is none when it has more than 256 characters, as each may cost as much as the text', () => {
+test('a regular expression from a field does not match when it has more than 256 characters, as each may cost as much as the text', () => {
   const found = (length: number): string => valueOf('a matches regex b', JSON.stringify({ a: 'x'.repeat(999), b: 'x'.repeat(length) }));
   expect([found(MAX_FIELD_PATTERN_CHARS), found(MAX_FIELD_PATTERN_CHARS + 1)]).toEqual(['true', 'false']);
 });

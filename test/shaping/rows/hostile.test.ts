@@ -12,7 +12,7 @@ const seed = Number(process.env['TAILRACE_FUZZ_SEED'] ?? Math.floor(Math.random(
 const runs = Number(process.env['TAILRACE_FUZZ_TRANSFORMS'] ?? 3000);
 
 const flow = fc.constantFrom('sample 0.5', 'sample 0.5 by a', 'throttle 2 per 1s by m', 'dedupe by a, j within 1s', 'to_dataset(c)', 'mv-expand j', 'mv-expand j[0], m limit 2', 'parse c with a "x" b:long *', 'parse-kv c as (a, b:bool)', 'extend c = redact(c)', 'extend c = hash(c, env("KEY"))', 'project-rename a = b, b = a', 'project-keep o.p, j*'); // prettier-ignore
-/** Those without what is for queries only. */
+/** Those that transforms take, too. */
 const rowwise = likely.filter((query) => !/\| (?:summarize|sort|top|take|distinct|count|sample)|bin_auto/.test(query));
 const text = fc.oneof(
   { arbitrary: rowwise.map((query) => query.replace("['#'] | ", '')), weight: 4 },

@@ -72,7 +72,7 @@ test('objects of the given event are left as they were', () => {
 describe('properties', () => {
   const of = (text: string) => compileRows(text, { from: 'test' });
 
-  test('what is read and written are top-level names', () => {
+  test('names read and written are top-level names', () => {
     const { reads, writes } = of('where a > 1 | extend x.y = b.c | project-away d');
     expect([...(reads as Set<string>)].sort()).toEqual(['a', 'b', 'b.c', 'd']);
     expect([...(writes as Set<string>)].sort()).toEqual(['d', 'x', 'x.y']);
@@ -132,7 +132,7 @@ describe('mistakes', () => {
     return [];
   }
 
-  test('all of them are told, each with its place', () => {
+  test('all of them are reported, each with its place', () => {
     const problems = problemsOf('extend a = strlenn(b)\n| extend c = substring(1)\n| where "x"');
     expect(problems).toEqual([
       { line: 5, column: 14, message: 'unknown function "strlenn"', fix: 'did you mean strlen' },
@@ -141,8 +141,8 @@ describe('mistakes', () => {
     ]);
   });
 
-  // Symptom: only the first operator that could not be read was told, the others a round later each.
-  test('one is told for each operator, whatever is wrong with it, and none twice', () => {
+  // Symptom: only the first operator that could not be read was reported, the others a round later each.
+  test('one is reported for each operator, whatever its mistake, and none twice', () => {
     const text = `wher a == 1
 | extend b = (1 +
 | where c == "no end | where d
