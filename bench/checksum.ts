@@ -7,7 +7,7 @@ import { crc32 } from 'node:zlib';
 /** The field that the benchmark has added to each JSON line. */
 export const ADDED_FIELD = { env: 'bench' } as const;
 
-/** CRC-32 of the line that the event stands for: its message, or the JSON object without the added field. */
+/** CRC-32 of the line behind the event: its message, or the JSON object without the added field. */
 export function lineChecksum(event: Record<string, unknown>, kind: 'text' | 'json'): number {
   if (kind === 'text') return crc32(String(event['message']));
   const { env: _added, ...own } = event;

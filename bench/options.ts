@@ -33,7 +33,7 @@ export const USAGE = `npm run bench -- [options]
   --json           print the results as JSON in place of the tables
   --keep           keep the inputs and the runs' folders, and say where they are`;
 
-/** Throws a `UsageError` that says what is wrong. */
+/** Throws a `UsageError` that names the mistake. */
 export function parseOptions(args: readonly string[]): Options | 'help' {
   const { values } = readArguments(args);
   if (values.help === true) return 'help';

@@ -1,11 +1,11 @@
-/** Results as Markdown: what is printed at the end, and what `--write` puts into docs/benchmarks.md, or docs/scaling.md, between its marks. */
+/** Results as Markdown: printed at the end, and written by `--write` into docs/benchmarks.md, or docs/scaling.md, between its marks. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { formatSize } from '../src/config/fields/units.ts';
 import { judge } from './results.ts';
 import type { Results } from './results.ts';
 import type { Figures } from './run.ts';
 
-/** Between which marks of the page a part stands. */
+/** The marks of the page around each part. */
 const MARKS = {
   agent: ['<!-- results: written by `npm run bench -- --write` -->', '<!-- end of results -->'],
   service: ['<!-- service: written by `npm run bench -- --only service --write` -->', '<!-- end of service -->'],
@@ -183,7 +183,7 @@ function percent(part: number): string {
   return `${Math.round(part * 100)} %`;
 }
 
-/** Replaces what stands between a part's marks of the page. Throws when the page has lost them. */
+/** Replaces the text between a part's marks of the page. Throws when the page has lost them. */
 export function writeReport(page: string, part: keyof typeof MARKS, report: string): void {
   const [begin, end] = MARKS[part];
   const text = readFileSync(page, 'utf8');

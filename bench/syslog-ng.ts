@@ -15,7 +15,7 @@ const BATCH_BYTES = 1 << 20;
 /**
  * - `text`: a line becomes a JSON event. `format-json` is its only way to escape every byte that JSON wants escaped.
  * - `json`: the line is parsed, so that only JSON goes through as JSON, and printed again with the field added.
- * - `json_unchecked`: the field is spliced in before the line's own text; what is no JSON goes through broken.
+ * - `json_unchecked`: the field is spliced in before the line's own text; a line that is not JSON goes through broken.
  * - `transform`: the line is parsed, left out by its level, and printed without its headers, with the field added.
  */
 export type SyslogNgJob = 'text' | 'json' | 'json_unchecked' | 'transform';

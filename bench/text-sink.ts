@@ -1,4 +1,4 @@
-/** A sink for measurements that look at what stands in the lines: it hands each request's text on, and answers that all of it is stored. */
+/** A sink for measurements of the lines themselves: it hands on each request's text, and answers that all of it is stored. */
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { decode } from '../src/batcher/events.ts';

@@ -1,9 +1,9 @@
 /**
- * `npm run build` (`--if-stale`: only when a source is newer): the program as plain JavaScript in dist/, which is what is published,
- * packaged and benchmarked (Node strips no types under node_modules, and a stripped tree costs 17 MB of memory). Imports that are lazy
- * in the sources stay lazy: each becomes a chunk of its own, in one flat folder, with the kernel's modules and the pages beside them. Beside the
- * program stand the parts of the client that the package exports, and their types, which `--if-stale` leaves as they are: they take a
- * second that a start from a checkout does not need to wait. `--out DIR` puts it all elsewhere.
+ * `npm run build` (`--if-stale`: only when a source is newer): the program as plain JavaScript in dist/, for publishing, packages and
+ * benchmarks (Node strips no types under node_modules, and a stripped tree costs 17 MB of memory). Imports that are lazy in the sources
+ * stay lazy: each becomes a chunk of its own, in one flat folder, with the kernel's modules and the pages beside them. Beside the program
+ * are the parts of the client that the package exports, and their types, which `--if-stale` leaves as they are: they take a second that a
+ * start from a checkout does not need to wait. `--out DIR` puts it all elsewhere.
  */
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, readdirSync, rmSync, statSync, utimesSync } from 'node:fs';
@@ -15,7 +15,7 @@ import { buildPages, pageFiles } from './pages.ts';
 const root = join(import.meta.dirname, '..');
 const elsewhere = process.argv.indexOf('--out') + 1;
 const dist = elsewhere > 0 ? process.argv[elsewhere]! : join(root, 'dist');
-/** What can be started or imported, by its name in dist/. */
+/** The files to start or import, by their names in dist/. */
 const entries = {
   main: 'src/main.ts',
   client: 'src/client/client.ts',
@@ -42,7 +42,7 @@ await buildPages(root, dist);
 for (const asset of assets) copyFileSync(join(root, asset), join(dist, basename(asset)));
 removeOthers(result.metafile);
 if (!isOnlyIfStale) writeTypes();
-// What is saved from here on counts as newer, also while the bundle was being made.
+// A source saved from here on counts as newer, also while the bundle is being made.
 utimesSync(join(dist, 'main.js'), startedAt, startedAt);
 printSizes(result.metafile);
 checkItStarts();

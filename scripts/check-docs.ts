@@ -11,7 +11,7 @@ const LINK = /\[[^\]\n]*\]\(([^)\s]+)(?:\s+"[^"]*")?\)/g;
 const NAMED_PATH = /`((?:src|test|scripts|docs|bench|systemd|bin|packaging|\.ci)\/[\w./*-]*)`/g;
 const MACHINE_PATH = /(?<![\w.$}*-])\/(?:root|work)(?:\/|\b(?=["'`\s]))|(?<![\w.])\/home\/(?!\*)[a-z]/g;
 const NAMED_METRIC = /\btailrace_[a-z_]+|(?<=`)[a-z_]+_total\b/g;
-/** A call of the program in code: what is behind its name, up to the end of the line, of the code or of the command. */
+/** A call of the program in code: the words after its name, up to the end of the line, of the code or of the command. */
 const NAMED_CALL = /(?<=[`|(/ ]|^)tailrace(?= [a-z])((?:\\\n|[^\n`|;&#])*)/gm;
 /** Pages that a comment points to: by name in the root or below docs, decisions by their number. */
 const NAMED_PAGE = /(?<![\w/.])(docs\/adr\/\d{4}|docs\/[\w/-]+\.md|[A-Z]{4,}\.md)/g;
@@ -52,7 +52,7 @@ function checkLinks(root: string, page: string, texts: ReadonlyMap<string, strin
   return violations;
 }
 
-/** The history may name what is gone; every other page may not. */
+/** The history may name removed paths; every other page may not. */
 function checkNamedPaths(root: string, page: string, text: string): string[] {
   if (page === 'CHANGELOG.md') return [];
   return [...text.matchAll(NAMED_PATH)]
@@ -89,7 +89,7 @@ function readNames(root: string): Names {
   };
 }
 
-/** The history may name what is gone; every other page may not. */
+/** The history may name removed commands; every other page may not. */
 function checkNamedCalls(page: string, text: string, known: Names): string[] {
   if (page === 'CHANGELOG.md') return [];
   const at = (index: number) => `${page}:${lineAt(text, index)}`;

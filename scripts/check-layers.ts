@@ -36,7 +36,7 @@ const DEAR_BUILTINS = new Set(['node:http', 'node:https']);
 /** What scripts/pages.ts bundles for browsers. */
 const PAGE_ENTRY = /^src\/pages\/\w+\/main\.tsx$/;
 
-/** All violations under `root`, as `file:line: what, and what is wanted`. */
+/** All violations under `root`, as `file:line: fault, and the fix`. */
 export function checkLayers(root: string): string[] {
   const all = listFiles(root, ['.ts', '.tsx']);
   // AssemblyScript has imports of its own kind.
@@ -100,7 +100,7 @@ function findClockUsers(root: string, sources: readonly string[]): string[] {
   return withoutKnown(root, violations, 'clockUsers', Object.keys(clockUsers));
 }
 
-/** A type of source or sink is what this file stands for. */
+/** The file of a type of source or sink. */
 const TYPE_FILE = /^src\/(?:sources|sinks)\/\w+\/(?!source-type|sink-type)(\w+)-type\.ts$/;
 /** `kind` is that of a file on disk or of a secret, too. */
 const asksFor = (types: string): RegExp =>
@@ -202,7 +202,7 @@ function checkPackage(from: string, line: number, specifier: string): string[] {
   return [`${from}:${line}: '${name}' enters only through ${doors.join(', ')}`];
 }
 
-/** The program, and what is imported by other programs alone. */
+/** The program, and files that only other programs import. */
 const exported = ['src/main.ts', 'src/shaping/script/transform.ts'];
 
 /** Files in src that neither the program nor a test, benchmark or script reaches. */

@@ -102,7 +102,7 @@ async function judge(patterns: readonly Pattern[]): Promise<string[]> {
   const work = async (): Promise<void> => {
     for (let pattern = waiting.pop(); pattern; pattern = waiting.pop()) {
       const { place, source, flags } = pattern;
-      // Where groups stand is of no weight, and the checker does not know the flag.
+      // The checker does not know the flag, which only reports where groups are.
       const verdict = await check(source, flags.replace('d', ''), JUDGEMENT);
       if (verdict.status === 'safe') continue;
       const why =

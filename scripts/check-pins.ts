@@ -1,6 +1,6 @@
 /**
- * Refuses a container image without a digest and an action without a commit, so that no tag that somebody moves changes what is built, run or tested:
- * in Dockerfiles, in YAML (workflows, Compose, Kubernetes, Helm values and templates) and in the examples of the documentation.
+ * Refuses a container image without a digest and an action without a commit, so that moving a tag changes no build, run or test: in
+ * Dockerfiles, in YAML (workflows, Compose, Kubernetes, Helm values and templates) and in the examples of the documentation.
  */
 import { basename, join } from 'node:path';
 import { LineCounter, isMap, isScalar, parseAllDocuments, visit } from 'yaml';
@@ -18,7 +18,7 @@ interface Reference {
   readonly name: string;
 }
 
-/** All violations under `root`, as `file:line: what, and what is wanted`. */
+/** All violations under `root`, as `file:line: fault, and the fix`. */
 export function checkPins(root: string): string[] {
   return listFiles(root, ['']).flatMap((path) =>
     referencesIn(path, () => readText(root, path))
@@ -78,7 +78,7 @@ function inDockerfile(text: string): Reference[] {
   return found;
 }
 
-/** `image` and `uses` wherever they stand, and `container` of a workflow's job; Helm's `{repository, tag, digest}`, too. */
+/** `image` and `uses` at any depth, and `container` of a workflow's job; Helm's `{repository, tag, digest}`, too. */
 function inYaml(text: string): Reference[] {
   const lines = new LineCounter();
   const documents = parseAllDocuments(text, { lineCounter: lines, logLevel: 'silent' });

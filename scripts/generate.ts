@@ -1,6 +1,8 @@
 /**
  * Writes what comes from the configuration's field tables: config.example.yaml, the tables in docs/configuration.md and
- * docs/config.schema.json; the tables in docs/query.md and the examples in docs/query-examples.md from those of the query compiler; each room's list of functions, and that of operators; the presets from presets/; and the engine's packages from the lock file. With `--check` nothing is written: exits 1 and names what is out of step.
+ * docs/config.schema.json; the tables in docs/query.md and the examples in docs/query-examples.md from those of the query compiler; each
+ * room's list of functions, and that of operators; the presets from presets/; and the engine's packages from the lock file. With `--check`
+ * nothing is written: exits 1 and names the stale files.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** The page with what stands between `<!-- NAME -->` and `<!-- end of NAME -->` written anew, for each name of the parts. */
+/** The page with the text between `<!-- NAME -->` and `<!-- end of NAME -->` written anew, for each name of the parts. */
 export function replaceParts(page: string, parts: Readonly<Record<string, () => string>>, path: string): string {
   return Object.entries(parts).reduce((text, [name, render]) => {
     const [begin, end] = [`<!-- ${name} -->`, `<!-- end of ${name} -->`];

@@ -59,7 +59,7 @@ export function renderPresetRows(root: string): string {
   ].join('\n');
 }
 
-/** Presets that read the same stand in one line. */
+/** Presets that read the same logs share a line. */
 export function replacePresets(page: string, root: string): string {
   const render = (): string => {
     const lines = presetRows(root).map(

@@ -4,7 +4,7 @@ import { TIME_FORMS } from '../src/core/time/forms.ts';
 const BEGIN = '<!-- times: from src/core/time/forms.ts -->\n';
 const END = '<!-- /times -->';
 
-/** As code in a cell: a tab is shown, a bar is none of the table's. */
+/** As code in a cell: a tab is shown, a bar does not end the cell. */
 const code = (text: string): string => `\`${text.replaceAll('\t', '⇥').replaceAll('|', '\\|')}\``;
 
 export function replaceTimeForms(document: string): string {

@@ -44,6 +44,6 @@ function render(root: string, { of, path, doc, name, file, suffix, as }: TopicLi
   );
 }
 
-/** Each file with what is written into it. */
+/** Each file with its text. */
 export const topicLists = (root: string): readonly (readonly [path: string, render: () => string])[] =>
   LISTS.map((list) => [list.path, () => render(root, list)] as const);

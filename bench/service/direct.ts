@@ -1,5 +1,5 @@
 /**
- * The engine alone: a process that opens a copy of the service's data and runs the statements that it is told, with nothing of the service around
+ * The engine alone: a process that opens a copy of the service's data and runs the statements that it gets, without the service around
  * them. A line on stdin is an `Order`; the answer is a line with the number of rows of the last result, which is not parsed.
  */
 import { createInterface } from 'node:readline';

@@ -1,6 +1,7 @@
 /**
- * What the local service costs beside what a user might take in its place: the same events stored, then each question asked. CPU is user + system of
- * the whole process. Each program stands alone on the machine while it is measured; VictoriaLogs is measured where its program is on PATH.
+ * What the local service costs beside what a user might take in its place: the same events stored, then each question asked. CPU is user +
+ * system of the whole process. Each program has the machine to itself while it is measured; VictoriaLogs is measured where its program is
+ * on PATH.
  */
 import { execFileSync } from 'node:child_process';
 import { rmSync } from 'node:fs';

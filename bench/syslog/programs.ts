@@ -22,7 +22,7 @@ const RSYSLOG = fileURLToPath(new URL('../../.ci/rsyslog', import.meta.url));
 /** What rsyslog writes with `omelasticsearch`, the only HTTP module that Debian builds: a command, the event, and an empty line. */
 const BULK_LINES = 3;
 
-/** The agent, and of the others what is there: rsyslog as `.ci/unpack-rsyslog` brings it, syslog-ng with its http module. */
+/** The agent, and those of the others that are installed: rsyslog as `.ci/unpack-rsyslog` brings it, syslog-ng with its http module. */
 export function findSyslogPrograms(agent: string): SyslogProgram[] {
   const found = findSyslogNg();
   return [

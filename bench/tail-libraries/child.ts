@@ -1,7 +1,6 @@
 /**
- * Runs one follower in a process of its own and records what it hands over: one `number<TAB>position` record a line, in
- * one write, so that delivery and position survive a kill -9 together. What is lost or repeated after a restart is then
- * the position's fault alone.
+ * Runs one follower in a process of its own and records what it hands over: one `number<TAB>position` record a line, in one write, so that
+ * delivery and position survive a kill -9 together. A loss or a repeat after a restart is then the position's fault alone.
  */
 import { openSync, writeSync } from 'node:fs';
 import { type Job, numberOf, readRecords, replaceFile, type Usage } from './follower.ts';

@@ -17,7 +17,7 @@ import { type Job, readRecords, type Usage } from './follower.ts';
 import { followers } from './followers.ts';
 
 const LINE_BYTES = 100;
-/** A follower from which nothing new came for this long has said all it will say. */
+/** A follower that was silent for this long has finished. */
 const QUIET_MS = 3000;
 
 /** One run of one follower in a folder of its own. */

@@ -81,7 +81,7 @@ async function handOver(block: Block, deliver: Deliver): Promise<void> {
   }
 }
 
-/** Streams with their identities in a file, their positions from what was recorded. */
+/** Streams with their identities in a file, their positions from the records. */
 function openStore(file: string, saved: readonly string[]): StreamStore {
   const streams = new Map<string, StreamRecord>();
   const save = () => replaceFile(file, JSON.stringify([...streams.values()]));

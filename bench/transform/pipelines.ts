@@ -7,7 +7,7 @@ export interface MeasuredPipeline {
   readonly kind: InputKind;
   /** Undefined: no transform. */
   readonly text: string | undefined;
-  /** Where an event's time is looked for; the time of its read unless told otherwise. */
+  /** Where to look for an event's time; by default it is the time of its read. */
   readonly time?: 'auto';
   /** CPU-seconds a GiB at most, with all that the agent does beside it. */
   readonly target?: number;

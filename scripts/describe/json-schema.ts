@@ -43,7 +43,7 @@ function objectSchema(table: Table): JsonSchema {
   };
 }
 
-/** Of what may be a group, with its keys. */
+/** The schema of a value that may be a group, with its keys. */
 function schemaOf({ schema, inner }: Table[string]['kind']): JsonSchema {
   if (inner === undefined) return { ...schema };
   return { anyOf: [...(schema['anyOf'] as JsonSchema[]).filter(({ type }) => type !== 'object'), objectSchema(inner)] };

@@ -1,4 +1,4 @@
-/** What is inside the executable: Node and the bundled packages, for the SBOM (CycloneDX) and the licence texts. */
+/** The contents of the executable: Node and the bundled packages, for the SBOM (CycloneDX) and the licence texts. */
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

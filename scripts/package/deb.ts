@@ -20,7 +20,7 @@ export interface PackageOptions {
   readonly out: string;
   readonly arch: Arch;
   readonly version: string;
-  /** Stands in every file of the package, so that two builds are equal. */
+  /** Every file of the package has it, so that two builds are equal. */
   readonly date: Date;
   readonly files: readonly PackageFile[];
   /** Compress fast, for tests. */

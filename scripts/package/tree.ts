@@ -21,7 +21,7 @@ export interface TreeOptions {
   readonly commands: readonly CommandEntry[];
   readonly version: string;
   readonly date: Date;
-  /** Licences of what is in the executable, as text. */
+  /** Licences of the executable's parts, as text. */
   readonly licences: string;
 }
 

@@ -12,8 +12,8 @@ export interface GivingUp {
 }
 
 /**
- * Undefined while the agent goes on. A run with `--once` does not wait for a token or a dataset. When the reader of standard output went away, as
- * `head` does, the agent ends like any program in a pipeline; what was not written is sent at the next start.
+ * Undefined while the agent goes on. A run with `--once` does not wait for a token or a dataset. When the reader of standard output went
+ * away, as `head` does, the agent ends like any program in a pipeline; events not written are sent at the next start.
  */
 export function givesUp(pipeline: PausedSink | undefined, dataset: string, once: boolean): GivingUp | undefined {
   const pause = pipeline?.delivery.pauses.get(dataset);

@@ -14,5 +14,5 @@ export const SAVE_SETTLED_MS = 20;
 export const CALM_SETTLEMENTS_MS = 100;
 /** How often positions are saved that nothing else saved, and the process is watched. */
 export const SAVE_EVERY_MS = 1000;
-/** Tokens and passwords of earlier configurations, for each sink, that are kept out of what is shown. */
+/** Tokens and passwords of earlier configurations, for each sink, that are hidden in output. */
 export const MAX_FORMER_SECRETS = 32;

@@ -28,7 +28,7 @@ export interface StopReport {
   readonly failure: string | undefined;
 }
 
-/** Resolves once nothing is under way any more; sinks are still open. The bytes are those of `StopReport.lostBytes`. */
+/** Resolves once nothing is in flight any more; sinks are still open. The bytes are those of `StopReport.lostBytes`. */
 export async function stopComponents(components: Components, deadline: AbortSignal, log: Log): Promise<number> {
   const sinks = [...components.sinks.values()];
   for (const { budget } of sinks) budget.close('rereadable');

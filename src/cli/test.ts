@@ -28,7 +28,7 @@ interface Result extends Comparison {
   readonly unsent: readonly string[];
 }
 
-/** Resolves with 0 where all tests pass, else 1. Throws `ConfigError`, and `TailraceError` where there are none. */
+/** Resolves with 0 where all tests pass, else 1. Throws `ConfigError`, and `TailraceError` where no source has tests. */
 export async function test(args: ConfigArguments): Promise<number> {
   const file = findConfig(args.config);
   const { config, locate, presets } = await readRunnable(file, process.env, { leavesSecrets: true });

@@ -21,7 +21,7 @@ export interface JournalWish {
   readonly before: number;
   /** Entries of other sequences are passed over; else the loop stops before them. */
   readonly passesOthers: boolean;
-  /** Wall clock of the read, milliseconds: a time more than a day ahead of it is none. */
+  /** Wall clock of the read, milliseconds: a time more than a day ahead of it is not taken. */
   readonly readAtMs: number;
 }
 

@@ -61,12 +61,12 @@ export const SERVICE_CSV_COLUMNS = 65_536;
 /** Fields of all datasets, which are held in memory. */
 export const SERVICE_ALL_FIELDS = 1_000_000;
 /**
- * Ingest requests under way at a time, and bytes of their bodies, as sent and, apart, unpacked; over these 429. A token gets half of each while
- * it is not alone.
+ * Ingest requests in flight at a time, and bytes of their bodies, as sent and, apart, unpacked; over these 429. A token gets half of each
+ * while it is not alone.
  */
 export const SERVICE_INGESTS_IN_FLIGHT = 64;
 export const SERVICE_INGEST_BYTES_IN_FLIGHT = 128 * 1024 * 1024;
-/** Bytes of replies to queries under way; over it a query waits, and a reply that does not fit is a 429. */
+/** Bytes of replies to queries in flight; over it a query waits, and a reply that does not fit is a 429. */
 export const SERVICE_REPLY_BYTES_IN_FLIGHT = 256 * 1024 * 1024;
 /** Bytes that a reply is taken for until it is there, and queries that may wait for room. */
 export const SERVICE_GUESSED_REPLY = 256 * 1024;
@@ -90,7 +90,7 @@ export const SERVICE_QUERY_MAX_EVENTS = 50_000;
 /** Characters of a query's id, and of its text in the list of running ones. */
 export const SERVICE_QUERY_ID_CHARS = 64;
 export const SERVICE_LISTED_QUERY_CHARS = 2000;
-/** A query that waits longer for its turn is told so. */
+/** A query that waits longer for its turn reports the wait. */
 export const SERVICE_TOLD_WAIT_MS = 1000;
 /** Queries that wait for events at a time, and how long one may wait. */
 export const SERVICE_HELD_QUERIES = 512;
@@ -113,7 +113,7 @@ export const SERVICE_VALUE_HEAP_BYTES = 300;
 export const SERVICE_INSERT_GROUP_BYTES = 16 * 1024 * 1024;
 /** How long an insert waits for the blocks of senders that were answered together. */
 export const SERVICE_INSERT_WAIT_MS = 50;
-/** Connections to one server of the engine, and selects under way at a time. */
+/** Connections to one server of the engine, and selects in flight at a time. */
 export const SERVICE_ENGINE_CONNECTIONS = 16;
 export const SERVICE_SELECTS_IN_FLIGHT = 8;
 /** Selects that the embedded engine runs side by side. Each has a thread of the process, beside those for inserts, files and others. */
@@ -180,16 +180,16 @@ export function memoryShares(memoryBytes: number, isEmbedded: boolean, datasets 
     engineBytes: queryMemoryBytes + wholeMib(other / 4) + ofDatasets,
     /** Of the heap of JavaScript, where the process is `serve`. */
     heapBytes,
-    /** Of replies to queries under way. One may take half. */
+    /** Of replies to queries in flight. One may take half. */
     replyBytes,
     /** Of a result inside the engine. */
     resultBytes: Math.min(SERVICE_RESULT_BYTES, wholeMib(replyBytes / 2)),
     /** Of the text of one row. */
-    // Its text, what is read from it and what is written of it are in the heap at once, with two bytes a character.
+    // Its text, its parsed form and its output are in the heap at once, with two bytes a character.
     rowBytes: wholeMib(heapBytes / 12),
-    /** Of ingest bodies under way, as sent and, apart, unpacked. */
+    /** Of ingest bodies in flight, as sent and, apart, unpacked. */
     ingestBytes: Math.min(SERVICE_INGEST_BYTES_IN_FLIGHT, wholeMib(other / 20)),
-    /** Of JSON bodies under way, but of ingest. */
+    /** Of JSON bodies in flight, except ingest. */
     jsonBytes: wholeMib(heapBytes / 8),
     datasets: Math.min(SERVICE_DATASETS, isEmbedded ? Math.floor(Math.max(free, LEAST_LEFT_BYTES) / 2 / SERVICE_DATASET_BYTES) : SERVICE_DATASETS),
     /** Values of an event, and of a body of JSON or CSV. */

@@ -16,7 +16,7 @@ export const SOURCE_TYPES = {
 type Types = typeof SOURCE_TYPES;
 export type SourceTypeName = keyof Types;
 
-/** A source of a checked configuration, told apart by its type. */
+/** A source of a checked configuration, distinguished by its type. */
 export type SourceConfig = { [K in SourceTypeName]: Types[K] extends SourceType<infer _T, infer C> ? C : never }[SourceTypeName];
 
 /** What those that read lines have in common. */

@@ -1,4 +1,7 @@
-/** The built pages, which stand beside the bundle, or inside the single executable. Read at each request: a page that nobody opens takes no memory. */
+/**
+ * The built pages, which are beside the bundle, or inside the single executable. Read at each request: a page that nobody opens takes no
+ * memory.
+ */
 import { readFileSync } from 'node:fs';
 import { getRawAsset, isSea } from 'node:sea';
 

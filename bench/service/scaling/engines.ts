@@ -43,7 +43,7 @@ export interface EngineFigures {
 
 export interface EnginesOptions {
   readonly program: string;
-  /** For the data; what is made there is removed. */
+  /** For the data; files made there are removed. */
   readonly folder: string;
   /** A data folder with `rows` events; it is copied. */
   readonly stored: string;

@@ -21,7 +21,7 @@ export interface GrowthRow extends Size {
 
 export interface GrowthOptions {
   readonly program: string;
-  /** For the data; what is made there is removed. */
+  /** For the data; files made there are removed. */
   readonly folder: string;
   /** A data folder with events that came through the service; it is copied. */
   readonly stored: string;
@@ -66,7 +66,7 @@ export async function measureGrowth({ program, folder, stored, sizes, turns, say
   }
 }
 
-/** The least and greatest time of what is stored, ns. */
+/** The least and greatest time of the stored events, ns. */
 async function rangeOf(program: string, data: string): Promise<readonly [min: bigint, max: bigint]> {
   const service = await startMeasuredService(program, data, 1);
   try {

@@ -9,7 +9,7 @@ import type { ObservedSink, ObservedSource, RefusedPaths, Waiting } from '../../
 import type { SourcePipeline } from '../build/components.ts';
 import type { SinkPipeline } from '../build/sink-pipeline.ts';
 
-/** What is counted of a source. */
+/** The parts of a source that have counters. */
 type AccountedSource = Pick<SourcePipeline, 'stats' | 'accounting' | 'lane' | 'rescue' | 'replayed'> & {
   readonly source?: Pick<Source, 'overdue' | 'refused'>;
 };

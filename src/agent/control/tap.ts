@@ -15,7 +15,7 @@ import type { Shapers } from '../build/shapers.ts';
 /** An event as `tap` prints it. */
 export interface TappedEvent {
   readonly source: string;
-  /** NDJSON before the transforms, absent where there is none. */
+  /** NDJSON before the transforms; absent without any. */
   readonly before?: string;
   /** NDJSON as it is sent. */
   readonly events: readonly string[];

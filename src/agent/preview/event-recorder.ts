@@ -58,7 +58,7 @@ export class EventRecorder implements Lane {
   readonly #plain: Batcher;
   readonly #sealed: SealedBatch[] = [];
   readonly #shaper: Shaper | undefined;
-  /** Of what was shaped last. */
+  /** Of the last event shaped. */
   #datasets: string[] | undefined;
   #turn: Promise<void> = Promise.resolve();
   /** Lines that become no event. */

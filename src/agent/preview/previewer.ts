@@ -41,7 +41,7 @@ export class Previewer {
   readonly #recorder: EventRecorder;
   readonly #reader: PreviewReader;
 
-  /** Throws `TailraceError` for a source that reads nothing that could stand in a file. */
+  /** Throws `TailraceError` for a source whose input a file cannot hold. */
   static async create(options: PreviewerOptions): Promise<Previewer> {
     const { source, sink, log } = options;
     const config = { ...options.config, sources: [source], sinks: [sink] };
@@ -88,8 +88,8 @@ export class Previewer {
   }
 
   /**
-   * Reads one input to its end: the file at `path`, or standard input; `content` stands in for either. Throws `TailraceError` where
-   * the file cannot be read.
+   * Reads one input to its end: the file at `path`, or standard input; `content` replaces either. Throws `TailraceError` where the file
+   * cannot be read.
    */
   async read(path?: string, content?: Readable): Promise<void> {
     await this.#reader.read(content ?? (path === undefined ? undefined : await openFile(path)), path);

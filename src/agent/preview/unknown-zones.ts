@@ -1,4 +1,4 @@
-/** The zones behind the times of events whose offsets cannot be told, so that the times are not taken: for `check` and `init`, which name them. */
+/** The zones of times whose offsets are ambiguous, so that the times are not taken: for `check` and `init`, which name them. */
 import { TIME_KEYS } from '../../core/time/forms.ts';
 import { leadingTime, wholeTime } from '../../core/time/own-time.ts';
 import { createZone } from '../../core/time/zone.ts';

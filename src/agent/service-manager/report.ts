@@ -8,7 +8,7 @@ const STATUS_EVERY_MS = 5000;
 export interface ReportOptions {
   readonly manager: ServiceManager;
   readonly observe: () => Observed;
-  /** Names what is overdue in the agent's own work, such as a scan; undefined while all of it makes progress. */
+  /** Names overdue work of the agent itself, such as a scan; undefined while all of it makes progress. */
   readonly overdue: () => string | undefined;
 }
 

@@ -30,7 +30,7 @@ function print(report: ReloadReport, { json }: ConfigArguments): number {
   return report.ok ? 0 : 'problems' in report ? 2 : 1;
 }
 
-/** One line for what is in force, one for each kind of change. */
+/** One line for the configuration in force, one for each kind of change. */
 function describeChanges({ sources, sinks, other }: ConfigChanges, restarted: string | undefined): string {
   const changes = [...describeComponents('source', sources), ...describeComponents('sink', sinks)];
   if (other.length > 0) changes.push(`  changed: ${other.join(', ')}`);

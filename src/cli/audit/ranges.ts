@@ -16,7 +16,7 @@ export interface Range {
   /** Why it was lost or dropped, and when that was found, RFC 3339; absent where no agent has found it yet. */
   readonly reason?: LossReason;
   readonly at?: string;
-  /** Somebody said that the loss is known. */
+  /** Somebody acknowledged the loss. */
   readonly acknowledged?: boolean;
 }
 

@@ -43,7 +43,7 @@ export async function follow(client: Client, apl: string, { output, start, limit
       isAway = false;
       const fresh = { ...found, rows: newRows(found, window) };
       window.answered();
-      // Show a few earlier events, so that the user sees what will come.
+      // Show a few earlier events as a preview of those to come.
       const rows = (isFirst ? fresh.rows.slice(-FIRST_ROWS) : fresh.rows).slice(0, limit - shown);
       isFirst = false;
       shown += rows.length;
@@ -61,7 +61,7 @@ export async function follow(client: Client, apl: string, { output, start, limit
 
 function narrowed(apl: string, seconds: number): string {
   const narrow = attempt(() => sinceStored(apl, seconds));
-  // The service reports what is wrong, and where.
+  // The service names the mistake and its place.
   return narrow instanceof AplError ? apl : narrow;
 }
 

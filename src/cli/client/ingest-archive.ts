@@ -24,7 +24,7 @@ import { ensureDataset, withClient } from './with-client.ts';
 
 type Args = ArgumentsOf<'ingest'>;
 
-/** A key stands for the events as they are. */
+/** A key identifies unchanged events. */
 const NOT_TAKEN = ['format', 'labels', 'timestampField', 'timestampFormat', 'csvDelimiter', 'csvFields'] as const;
 
 const dayOf = (hour: string): string => timeOfHour(hour).slice(0, -3);

@@ -24,7 +24,7 @@ export function newTotals(bytes: number | undefined): Totals {
   return { startedAt: performance.now(), bytes, ...counts, failures: [] };
 }
 
-/** Adds what the stream of a file comes to; several may be under way. `show` is called after every change. */
+/** Adds the results of a file's stream; several may be in flight. `show` is called after every change. */
 export function follow(
   totals: Totals,
   progress: Progress,

@@ -46,7 +46,7 @@ export function timeOf(option: string, text: string, nowMs: number): number {
 
 const textOf = (bound: Bound): string => (typeof bound === 'string' ? bound : new Date(bound).toISOString());
 
-/** In ms since 1970, where it can be told here: the service reads other texts, too. */
+/** In ms since 1970, where this can be computed here: the service reads other texts, too. */
 function instantOf(bound: Bound | undefined, nowMs: number): number | undefined {
   if (typeof bound !== 'string') return bound;
   const [isRelative, sign, distance] = /^now(?:\(\))?\s*(?:([+-])\s*(\S+))?$/i.exec(bound) ?? [];

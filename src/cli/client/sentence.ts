@@ -1,4 +1,4 @@
-/** A failed request as the command line says it: first what is wrong, then which request it was. Pure. */
+/** A failed request as the command line reports it: first the fault, then the request. Pure. */
 import type { ClientError } from '../../client/client-error.ts';
 
 /** The service's own sentence comes first; a query that is wrong at a place is named by that alone. */

@@ -37,7 +37,7 @@ async function onlyOrganisation({ client, token, orgId }: Connection): Promise<s
     const [first, ...others] = await client.orgs();
     return others.length === 0 ? first?.id : undefined;
   } catch (error) {
-    // What was asked for says more, unless it cannot be asked either.
+    // The request that was asked for explains more, unless it cannot be sent either.
     if (error instanceof ClientError && error.status >= 400 && error.status < 500) return undefined;
     throw error;
   }

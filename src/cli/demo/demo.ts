@@ -1,6 +1,6 @@
 /**
- * `tailrace demo`, which `npm start` runs: a local service, a sample application and an agent that ships its log and this
- * machine's own into the service, with live counts. Ctrl-C drains and prints what was stored.
+ * `tailrace demo`, which `npm start` runs: a local service, a sample application and an agent that ships its log and this machine's own
+ * into the service, with live counts. Ctrl-C drains and prints the stored events.
  */
 import { orElse } from '../output/or-else.ts';
 import { randomUUID } from 'node:crypto';

@@ -51,7 +51,7 @@ const megabytes = (bytes: number): string => String(Math.round(bytes / 1e6));
 
 interface EngineInstall {
   readonly packages: readonly EnginePackage[];
-  /** Where they come to stand; its parent may be missing. */
+  /** Where they are installed; its parent may be missing. */
   readonly target: string;
   /** `https://registry.npmjs.org/` or one like it. */
   readonly registry: string;

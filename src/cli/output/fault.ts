@@ -1,4 +1,4 @@
-/** Faults of the program itself: how they are said, and how they end a process that the engine would keep alive. */
+/** Faults of the program itself: how they are reported, and how they end a process that the engine would keep alive. */
 import { messageOf } from '../../core/errors.ts';
 import { say } from './say.ts';
 

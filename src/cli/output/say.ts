@@ -2,7 +2,7 @@
 import { printable } from '../../config/quote.ts';
 import { UsageError } from '../../core/errors.ts';
 
-/** Remarks for people, on stderr, where no script reads them: a line each, whatever stands in it. */
+/** Remarks for people, on stderr, where no script reads them: one line each, whatever its text. */
 export function say(...lines: readonly string[]): void {
   process.stderr.write(lines.map((line) => `${printable(line)}\n`).join(''));
 }

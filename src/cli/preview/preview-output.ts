@@ -10,7 +10,7 @@ function paint(style: Style, text: string): string {
   return styleText(style, text, { stream: process.stdout });
 }
 
-/** The events stand in it byte for byte as they would be sent. */
+/** Its events are byte for byte as they would be sent. */
 export function toJsonLine({ text, sent, datasets, before, refusals, isDropped }: PreviewedEvent, isDiff: boolean): string {
   const members = [`"input":${JSON.stringify(text)}`, `"events":[${sent.join(',')}]${datasetsMember(datasets)}`];
   if (isDiff) members.push(`"before":${before ?? 'null'}`);

@@ -4,7 +4,7 @@ import { useEffect } from 'preact/hooks';
 const ASK_EVERY_MS = 2000;
 
 export interface FirstStepsProps {
-  /** One that waits for events; undefined where there is none. */
+  /** One that waits for events; undefined where none does. */
   readonly dataset: string | undefined;
   readonly onAsk: () => void;
 }

@@ -22,10 +22,10 @@ function Page() {
   const session = useSession();
   const { api } = session;
   const zone = useZone();
-  /** What is shown, and in the address. */
+  /** The view, which the address holds. */
   const [link, setLink] = useState<LinkState>(readLink);
   const { range } = link;
-  /** As it stands in the editor. */
+  /** The editor's text. */
   const [query, setQuery] = useState(link.query);
   /** The same at once: an effect may be of a drawing before the last key. */
   const typed = useRef(query);
@@ -52,7 +52,7 @@ function Page() {
     if (api) addToHistory(next);
     open(next, { isLive });
   };
-  // Without a token nothing of what was found stays in sight.
+  // Without a token all results disappear.
   useEffect(() => {
     if (!api || !link.isLive) run(query, range);
   }, [api]);

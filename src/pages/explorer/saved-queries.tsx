@@ -12,7 +12,7 @@ import { datasetOf } from './data/query-text.ts';
 
 export interface SavedQueriesProps {
   readonly api: Api | undefined;
-  /** What can be starred. */
+  /** The query to star. */
   readonly now: KeptQuery;
   readonly onChoose: (query: KeptQuery) => void;
 }

@@ -10,7 +10,7 @@ export interface Session {
   readonly token: string;
   /** The service answered to it. */
   readonly isTaken: boolean;
-  /** Why the last token is none; empty where that is not known. */
+  /** Why the last token was refused; empty where that is not known. */
   readonly problem: string;
   readonly use: (token: string) => void;
 }

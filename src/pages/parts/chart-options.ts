@@ -37,7 +37,7 @@ export interface OptionsFor {
   readonly isSelectable: boolean;
 }
 
-/** Opacity of what is below a line. */
+/** Opacity of the area below a line. */
 const FILLS: Readonly<Record<ChartShape, string>> = { lines: '18', areas: '66', stacked: '', columns: '', points: '' };
 
 export function optionsOf({ target, series, format, height, shape, isTime, step, isSelectable }: OptionsFor): Omit<uPlot.Options, 'hooks'> {

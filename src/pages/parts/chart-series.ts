@@ -1,6 +1,6 @@
 /** What a chart shows: series of numbers, the shape that they are drawn in, and marks. Pure. */
 
-/** Columns and stacked areas of several series stand on each other; the others share the ground. */
+/** Columns and stacked areas of several series are stacked; the others share the ground. */
 export type ChartShape = 'lines' | 'areas' | 'stacked' | 'columns' | 'points';
 
 export interface ChartSeries {

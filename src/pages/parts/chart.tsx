@@ -1,4 +1,4 @@
-/** A small chart over time, or over another number: drawn by uPlot, with what is under the pointer written above it. */
+/** A small chart over time, or over another number: drawn by uPlot, with the values under the pointer above it. */
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
 import { drawMarks, optionsOf } from './chart-options.ts';
@@ -22,7 +22,7 @@ export interface ChartProps {
   /** Called with the range, in seconds, that was dragged over. */
   readonly onSelect?: (from: number, to: number) => void;
   readonly marks?: readonly ChartMark[];
-  /** The last values stand above the chart while no others are pointed at. */
+  /** The last values are above the chart while no others are pointed at. */
   readonly isLastShown?: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** Text of events as it may stand on a page: short enough to draw, and with nothing in it that is invisible or turns the text around it. */
+/** Text of events as a page may show it: short enough to draw, and without characters that are invisible or turn the text around them. */
 
 /* oxlint-disable-next-line no-control-regex */
 const HIDDEN = /[\u0000-\u001F\u007F-\u009F\u200B-\u200F\u2028-\u202E\u2060-\u2069\uFEFF]/g;

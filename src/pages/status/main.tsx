@@ -1,4 +1,4 @@
-/** The status page of an agent: what it reads, where that goes, and what is in the way. */
+/** The status page of an agent: its sources, its sinks, and its problems. */
 import { type ComponentChildren, render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { formatDuration, formatTime } from '../parts/format.ts';
@@ -88,7 +88,7 @@ function Fact({ name, children }: { readonly name: string; readonly children: Co
 
 render(<Page />, document.querySelector('#page')!);
 
-/** The configuration in force, as the agent understood it. The agent hides what is secret before it answers. */
+/** The configuration in force, as the agent understood it. The agent hides secrets before it answers. */
 function Configuration({ hash }: { readonly hash: string }) {
   const [isOpen, setOpen] = useState(false);
   const [config, setConfig] = useState('');

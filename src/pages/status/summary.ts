@@ -1,4 +1,4 @@
-/** The page's first sentence: how the agent is, and what is in the way. */
+/** The page's first sentence: the agent's state, and its problems. */
 import { formatBytes, formatDuration, formatMany, formatTime } from '../parts/format.ts';
 import type { AgentView } from './use-agent.ts';
 

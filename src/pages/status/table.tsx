@@ -5,7 +5,7 @@ import { formatBytes, formatCount } from '../parts/format.ts';
 
 interface TableProps {
   readonly label: string;
-  /** Their names, each with its class: `number` stands to the right. */
+  /** Their names, each with its class: `number` is aligned right. */
   readonly columns: Readonly<Record<string, 'number' | ''>>;
   readonly isTall?: boolean;
   readonly caption?: ComponentChildren;

@@ -46,7 +46,7 @@ export interface Caller {
   readonly user: User;
   /** True when the caller may; `dataset` where the need is about one. */
   may(need: Need, dataset?: string): boolean;
-  /** Throws an `ApiError` 403 that says what is missing. A query that names its datasets in its text calls it for each. */
+  /** Throws an `ApiError` 403 that names the missing right. A query that names its datasets in its text calls it for each. */
   require(need: Need, dataset?: string): void;
 }
 
@@ -96,7 +96,7 @@ function tokenIn(authorization: string): string | undefined {
   return /^[^:]*:(\S+)$/.exec(Buffer.from(value, 'base64').toString())?.[1];
 }
 
-/** As RFC 6750 has it: the header tells a token that is none from one that may not do this. */
+/** As RFC 6750 has it: the header distinguishes an unknown token from one without this right. */
 function unknownCaller(message: string): ApiError {
   return new ApiError(403, message, { 'WWW-Authenticate': 'Bearer error="invalid_token"' });
 }

@@ -257,7 +257,7 @@ export async function openCatalog(metadata: Metadata, engine: Engine, log: Log, 
       const running = [...(uses.get(dataset.id) ?? [])];
       void Promise.allSettled(running).then(() => void (dataset.written = columns));
     },
-    /** Says something about a field; what is undefined stays. */
+    /** Changes the description of a field; undefined keeps a part. */
     describeField(dataset: Dataset, name: string, changes: { readonly [Key in keyof FieldNote]?: FieldNote[Key] | undefined }): void {
       const { notes } = dataset;
       const before = notes.get(name) ?? NO_NOTE;

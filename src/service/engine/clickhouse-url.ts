@@ -27,7 +27,7 @@ export function parseClickhouseUrl(text: string, env: Readonly<Record<string, st
       fix: 'write it as clickhouse://user@host:8123/database, or clickhouse://user@host1:8123,host2:8123/database?cluster=name',
     });
   };
-  // A part of the password may stand where a host, a database or a parameter would: no sentence quotes what the address has there.
+  // A part of the password may be where a host, a database or a parameter belongs: no message quotes the address there.
   const bare = text.replace(/^[a-z]+:\/\//, '');
   const end = bare.search(/[@/?#]/);
   if (end >= 0 && bare.lastIndexOf('@') > end) fail('write the characters @ / ? # of a user or password as %40 %2F %3F %23');
@@ -71,7 +71,7 @@ export function hidePassword(address: string): string {
   const behind = rest.slice(at + 1);
   const [shown = ''] = SHOWN.exec(behind) ?? [];
   if (shown === behind) return `${scheme}${user}${at < 0 ? '' : '@'}${behind}`;
-  // Without an `@`, what stands behind a colon may be meant as a password.
+  // Without an `@`, the text after a colon may be meant as a password.
   return `${scheme}${user}${at < 0 ? shown.replace(/:[^]*/, '') : `@${shown}`}***`;
 }
 

@@ -16,7 +16,7 @@ export type Row = readonly Cell[];
 /** The rows of a result. Each is made when it is asked for: the values of a large result take many times the memory of its text. */
 export interface ResultRows extends Iterable<Row> {
   readonly length: number;
-  /** Undefined where there is none. A negative index counts from the end. */
+  /** Undefined beyond the rows. A negative index counts from the end. */
   at(index: number): Row | undefined;
   /** The first rows. */
   take(count: number): ResultRows;
@@ -71,7 +71,7 @@ export interface EngineOptions {
   readonly limits: QueryLimits;
   /** What an engine in this process may take, all its work together; without it, any. */
   readonly memoryBytes?: number;
-  /** Fsync what is stored before it is answered. */
+  /** Fsync events before the request is answered. */
   readonly sync: boolean;
 }
 
@@ -122,6 +122,6 @@ export interface Engine {
   memoryBytes(): Promise<number>;
   /** Throws an `ApiError` 503 while a server does not answer. */
   checkReady(): Promise<void>;
-  /** Waits for what is running, then lets go. */
+  /** Waits for running work, then lets go. */
   close(): Promise<void>;
 }

@@ -78,7 +78,7 @@ class TextRows implements ResultRows {
     return this.#starts.length;
   }
 
-  /** Undefined where there is none. A negative index counts from the end. */
+  /** Undefined beyond the rows. A negative index counts from the end. */
   at(index: number): Row | undefined {
     const start = this.#starts.at(index);
     return start === undefined ? undefined : this.#parse(start);

@@ -1,6 +1,6 @@
 /**
- * Bodies of requests: read to their end within bounds of size, memory and time. A refusal is an answer with a sentence; what is still to come is then
- * read and dropped, as a client that is sending would see a reset connection in place of the answer.
+ * Bodies of requests: read to their end within bounds of size, memory and time. A refusal is an answer with a sentence; the rest of the
+ * body is then read and dropped, as a client that is sending would see a reset connection in place of the answer.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';

@@ -64,7 +64,7 @@ export class FairBudget {
     return this.#waiters.size;
   }
 
-  /** What is held by all. */
+  /** Held by all together. */
   get used(): number {
     return this.#used;
   }

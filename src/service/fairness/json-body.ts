@@ -17,7 +17,7 @@ declare module 'fastify' {
   }
 }
 
-/** `total`: bytes of all bodies under way. */
+/** `total`: bytes of all bodies in flight. */
 export function jsonBodies(total: number, least: LeastRate) {
   const budget = new FairBudget(total);
   /** Throws an `ApiError`: 413, 408, 429, or 400 for one that is nested too deep. */

@@ -44,7 +44,7 @@ interface Staged {
 
 export interface WriterOptions {
   readonly block: RowBlock;
-  /** Counts what is written, to choose fields that get columns of their own. */
+  /** Counts values, to choose fields that get columns of their own. */
   readonly tally: FieldTally | undefined;
   /** The dataset's fields as they are now. */
   readonly fields: ReadonlyMap<string, number>;
@@ -57,7 +57,7 @@ export interface WriterOptions {
   readonly receivedAt: bigint;
   /** Fields that the dataset may have. */
   readonly maxFields: number;
-  /** True where a 0 of the event may stand for a number that no double is near; asked for each. */
+  /** True where a 0 of the event may be a number that no double is near; called for each. */
   mayBeTiny(): boolean;
 }
 
@@ -198,7 +198,7 @@ export class EventWriter {
         break;
       default:
         this.#structure(node, value, depth);
-        // A time that is no time fails its event; null is none.
+        // A malformed time fails its event; null counts as absent.
         if (value === null || value === undefined) return;
     }
     if (node.name === this.#options.timestampField) this.#fieldTime = value;

@@ -1,4 +1,4 @@
-/** Counts how often fields come with which type of value, over a number of events: what is common among them gets columns of its own. */
+/** Counts how often fields come with which type of value, over a number of events: common fields get columns of their own. */
 import { MAPS } from '../engine/tables.ts';
 import type { OwnColumn, OwnForm, OwnMap } from '../engine/own-columns.ts';
 import { KIND, type FieldValue, type Kind } from '../engine/rows/row-block.ts';

@@ -122,7 +122,7 @@ export async function ingest(parts: Parts, dataset: Dataset, body: Buffer, optio
     await engine.insert(dataset.table, block.bytes(range.firstRow), token, options.key ?? token, written, { rows: block.rows, min, max });
   } catch (error) {
     log.error({ dataset: dataset.name, error: messageOf(error) }, 'an insert failed');
-    // What cannot be taken back now is counted when the key comes again, or at the next start.
+    // Rows that cannot be taken back now are counted when the key comes again, or at the next start.
     await keys
       .undo(dataset.id, options.key, range)
       .then(() => quota.add(-processedBytes, new Date()))

@@ -55,10 +55,10 @@ export async function openKeys(metadata: Metadata, engine: Engine, log: Log) {
   unfinished.setReadBigInts(true);
 
   const size = db.prepare('select total(octet_length(reply)) as bytes from keys');
-  /** Of the kept replies; grows by what is kept, and is counted anew once it is too much. */
+  /** Of the kept replies; grows with each, and is counted anew once it is too much. */
   let keptBytes = size.get()!['bytes'] as number;
   let countedAt = performance.now();
-  /** What is kept of a reply: the whole, or the shortest that says how many events were stored. */
+  /** The part of a reply to keep: the whole, or the shortest with the number of stored events. */
   const keep = (reply: string, shorter: (failures: number) => string): string | Uint8Array => {
     if (keptBytes > SERVICE_KEPT_REPLY_BYTES && performance.now() - countedAt > COUNT_EVERY_MS) {
       keptBytes = size.get()!['bytes'] as number;
@@ -125,7 +125,7 @@ export async function openKeys(metadata: Metadata, engine: Engine, log: Log) {
   };
 
   return {
-    /** The kept reply, waiting for a request with the same key that is under way; else what `work` answers. */
+    /** The kept reply, waiting for a request in flight with the same key; else the answer of `work`. */
     async once(dataset: number, key: string, work: () => Promise<string>): Promise<string> {
       const id = `${dataset} ${key}`;
       for (;;) {

@@ -1,7 +1,7 @@
 /**
- * When an event happened: reads the `_time` (or the field that `timestamp-field` names) of an event as nanoseconds since
- * 1970, exactly, or says why it cannot. Without a format: RFC 3339, ISO 8601, and numbers as Unix s, ms, µs or ns, told apart by
- * magnitude. With one: `unix`, `unixms`, `unixus`, `unixnano`, `rfc3339` or a Go layout.
+ * When an event happened: reads the `_time` (or the field that `timestamp-field` names) of an event as nanoseconds since 1970, exactly, or
+ * gives the reason why it cannot. Without a format: RFC 3339, ISO 8601, and numbers as Unix s, ms, µs or ns, by magnitude. With
+ * one: `unix`, `unixms`, `unixus`, `unixnano`, `rfc3339` or a Go layout.
  */
 import { compileLayout, parseLayout } from '../../core/time/go-layout.ts';
 import { isUnixText, MAX_TIME_NS, MIN_TIME_NS, readIsoTime, readUnixInteger, readUnixTime } from '../../core/time/time-text.ts';
@@ -69,7 +69,7 @@ function show(value: unknown): string {
 
 const cut = (text: string): string => (text.length > 80 ? `${text.slice(0, 80)}…` : text);
 
-/** A float's shortest text keeps what was written: 1700000000.123456 has no exact double. */
+/** A float's shortest text keeps the number as sent: 1700000000.123456 has no exact double. */
 function readNumber(value: unknown, power: 9 | 6 | 3 | 0 | undefined): bigint | string {
   if (typeof value === 'number' && value >= 0 && Number.isSafeInteger(value)) return readUnixInteger(value, power);
   const isCount = typeof value === 'number' || typeof value === 'bigint' || typeof value === 'string';

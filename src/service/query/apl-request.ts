@@ -61,7 +61,7 @@ export function withText({ apl = '', ...rest }: AplBody): AplBody & { readonly a
   return { ...rest, apl };
 }
 
-/** The row id that a page begins behind, or with when `include` is set; an empty text is none. */
+/** The row id that a page begins after, or with when `include` is set; undefined for an empty text. */
 export function readCursor(cursor: string, include: boolean): Cursor | undefined {
   if (cursor === '') return undefined;
   const id = readRowId(cursor);

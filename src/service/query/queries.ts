@@ -45,7 +45,7 @@ export interface QueryParts {
   readonly arrivals: Arrivals;
   readonly countQuery: Metrics['countQuery'];
   readonly columnsOf: ColumnsOf;
-  /** Of replies under way. */
+  /** Of replies in flight. */
   readonly replyBytes: number;
   readonly replies: FairBudget;
   readonly turns: QueryTurns;
@@ -67,7 +67,7 @@ export function openQueries(parts: QueryParts) {
     return turns.run(queryHolder(request), isLongQuery(engine, datasets, range), signal, async () => {
       runs();
       const written = await work(new ReplyText(new ReplyBudget(replyBytes / 2)));
-      // Whoever ended it was told so.
+      // The client has got the reason already.
       signal.throwIfAborted();
       return written;
     });

@@ -37,7 +37,10 @@ export function openRunningQueries(headerPrefix: string) {
   const tokens = new Map<string, Map<string, Entry>>();
 
   return {
-    /** Does the work of one query, listed meanwhile. Throws an `ApiError`: 400 for an id that is none, 409 for one in use; 499 when it was ended. */
+    /**
+     * Does the work of one query, listed meanwhile. Throws an `ApiError`: 400 for a malformed id, 409 for one in use; 499 when it was
+     * ended.
+     */
     async track<T>({ request, reply, text }: Asked, work: (query: RunningQuery) => Promise<T>): Promise<T> {
       const id = readId(header, request.headers[header.toLowerCase()]) ?? randomUUID();
       const { token } = request.caller;

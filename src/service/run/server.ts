@@ -62,9 +62,9 @@ export interface HttpOptions {
   /** For a request to arrive whole; then 408. */
   readonly requestSeconds: number;
   readonly leastRate: LeastRate;
-  /** Bytes of bodies of JSON under way, but of ingest. */
+  /** Bytes of bodies of JSON in flight, except ingest. */
   readonly jsonBytes: number;
-  /** Bytes of replies under way. */
+  /** Bytes of replies in flight. */
   readonly replies: FairBudget;
   readonly log: Log;
   readonly countRequest: Metrics['countRequest'];

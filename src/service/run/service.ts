@@ -38,7 +38,7 @@ export interface ServiceOptions {
   readonly memoryBytes?: number;
   /** What differs from the defaults. */
   readonly limits?: Partial<ServiceLimits>;
-  /** Fsync what is stored before it is answered. */
+  /** Fsync events before the request is answered. */
   readonly sync?: boolean;
   /** Personal tokens of owners and admins may ingest, too. */
   readonly personalIngest?: boolean;
@@ -224,7 +224,7 @@ function checkPrefix(prefix: string): string {
   });
 }
 
-/** A name or address; a port may stand behind it. Throws a `UsageError`. */
+/** A name or address, perhaps with a port. Throws a `UsageError`. */
 function readHost(text: string): string {
   const name = isIPv6(text) ? `[${text}]` : nameIn(text);
   if (name !== undefined && /^(?:\[.*\]|[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?)$/i.test(name)) return name;

@@ -110,7 +110,7 @@ export function deriveLines<V extends LineValues>({ preset: _preset, csv, format
     formats: formats ?? [],
     multiline: multiline && multilineOf(multiline),
     time: timeOf(time),
-    /** A transform follows: text that it may hide must not stand in `time_error`. */
+    /** A transform follows: text that it may hide must not be in `time_error`. */
     isShaped: false,
     /** Regular expressions whose named groups, matched against the path, are fields. */
     pathFields: [] as readonly string[],

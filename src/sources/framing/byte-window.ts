@@ -51,7 +51,7 @@ export class ByteWindow {
   fill = 0;
   /** The stream offset of the first byte that was not handed out. */
   offset = 0;
-  /** A byte order mark that stands before `head` and was not handed out. */
+  /** A byte order mark before `head` that was not handed out. */
   bom: Buffer | undefined;
   readonly #tail = Buffer.alloc(TAIL_BYTES);
   #tailLength = 0;

@@ -1,6 +1,6 @@
 /**
- * Which texts of a source may hold fields that only the whole text shows, as JSON objects do, and whether what was made of one still holds them as text:
- * then none of them can be hidden.
+ * Which texts of a source may hold fields that only the whole text shows, as JSON objects do, and whether an event of such a text still
+ * holds them as text: then none of them can be hidden.
  */
 import type { LineConfig } from '../../config/model.ts';
 import type { EventShape } from '../../core/block.ts';
@@ -90,7 +90,7 @@ export function objectRules(
   };
 }
 
-/** Behind a line that was cut, so that nobody knows whether its message goes on, the next one does. Texts go on with what was cut alone. */
+/** After a cut line, whose message may go on, the next one counts as going on. Texts go on after a cut alone. */
 function goesOnBy({ readHead }: Pieces, parseJson: boolean): GoesOn {
   return (bytes, start, end, isUnread) => {
     const head = readHead(bytes, start, end);

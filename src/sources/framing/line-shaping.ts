@@ -29,7 +29,7 @@ export interface LineShaping {
   readonly parser: ((errors: ValueErrors) => LineParser) | undefined;
   /** Bytes of a stream's beginning that must be known to read its middle. */
   readonly headBytes: number;
-  /** A line with `#Fields` may stand anywhere, and holds from there on. */
+  /** A line with `#Fields` may come anywhere, and holds from there on. */
   readonly hasLaterHeaders: boolean;
   /** The fields that a file's path gives its events. */
   readonly fieldsOf?: (path: string) => Readonly<Record<string, string>>;

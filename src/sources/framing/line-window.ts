@@ -117,7 +117,7 @@ export class LineWindow {
     return Buffer.from(this.#window.recent);
   }
 
-  /** What `resume` needs to go on in the line over the limit that is under way; undefined outside of one. */
+  /** What `resume` needs to go on in the current line over the limit; undefined outside of one. */
   suspend(): SuspendedLine | undefined {
     return this.#long.suspend();
   }

@@ -32,7 +32,7 @@ export interface HeldReads {
   readonly to: number;
 }
 
-/** What is known of the lines behind a position, besides their bytes. */
+/** Facts about the lines after a position, besides their bytes. */
 export interface GroupsState {
   readonly behind: Behind | undefined;
   readonly held: HeldReads;
@@ -45,12 +45,12 @@ export function madeBytes(maxEventBytes: number): number {
   return READ_CHUNK_BYTES + 2 * maxEventBytes;
 }
 
-/** Bytes of the stream that a block stands for, where it is no `single`. */
+/** The block's bytes of the stream, where it is no `single`. */
 export function streamBytesOf({ made, window, start, end }: WindowBlock): Buffer {
   return made?.from ?? window.bytes.subarray(start, end);
 }
 
-/** How many bytes of the stream the last `leftBytes` of the block's window stand for; all of a `single`. */
+/** How many bytes of the stream the last `leftBytes` of the block's window came from; all of a `single`. */
 export function streamBytesIn({ single, made, ends, end }: WindowBlock, leftBytes: number): number {
   if (single) return single.length;
   if (!made || !ends) return leftBytes;
@@ -104,7 +104,7 @@ export class Lines extends LineWindow {
     return this.pendingBytes;
   }
 
-  /** After `reset`: what is known of the lines that follow, where they are joined by keys. */
+  /** After `reset`: facts about the lines that follow, where they are joined by keys. */
   goOn(_state: GroupsState): void {}
 
   /** After `reset` to the beginning of a span that is read again. */

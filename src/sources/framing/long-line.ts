@@ -1,6 +1,6 @@
 /**
- * A line, or event of joined lines, over `max_event_bytes`, whatever its length: its beginning is kept and the rest passed over,
- * or it comes in numbered parts. Memory is the window and no more. What is cut off depends on the line's bytes alone.
+ * A line, or event of joined lines, over `max_event_bytes`, whatever its length: its beginning is kept and the rest passed over, or it
+ * comes in numbered parts. Memory is the window and no more. The cut depends on the line's bytes alone.
  */
 import type { Block } from '../../core/block.ts';
 import { SERVICE_STRING_BYTES } from '../../core/limits.ts';
@@ -11,7 +11,7 @@ import { cutToText } from '../../parsers/values/cut-text.ts';
 import type { ByteWindow, WindowBlock } from './byte-window.ts';
 
 export interface LongLineRules {
-  /** Bytes of a line without its ending, as they stand in the stream and as UTF-8. */
+  /** Bytes of a line without its ending, both as in the stream and as UTF-8. */
   readonly maxEventBytes: number;
   /** What becomes of a longer one: its beginning is kept, it comes in parts, or its beginning goes to the dead letters. */
   readonly onOversize: 'truncate' | 'split' | 'dead_letter';
@@ -55,13 +55,13 @@ export function countLongLine(stats: SourceStats, { single }: WindowBlock): void
 export class LongLine {
   readonly #window: ByteWindow;
   readonly #rules: LongLineRules;
-  /** Of what is handed out, so that the service takes it. */
+  /** Of the text handed out, so that the service takes it. */
   readonly #maxTextBytes: number;
   /** The line of which only `[head, keptEnd)` is kept; `length` and `sum` are of all of it so far. */
   #skip: Skip | undefined;
   /** How many parts of the line were handed out. */
   #parts = 0;
-  /** What is handed out of the line is, or may be, a part of a JSON object. */
+  /** The part of the line handed out is, or may be, a part of a JSON object. */
   #isObject = false;
   /** Nothing of `[head, scanned)` is a newline. */
   #scanned = 0;
@@ -81,7 +81,7 @@ export class LongLine {
     return this.#skip?.length;
   }
 
-  /** In the window, behind what was passed over. */
+  /** In the window, after the bytes passed over. */
   get nextAt(): number {
     return this.#skip === undefined ? this.#window.head : this.#skip.keptEnd + this.#window.encoding.unitBytes;
   }
@@ -133,7 +133,7 @@ export class LongLine {
     return this.#skipFrom(this.#skip, window.head, isEnd);
   }
 
-  /** Goes on with the line under way. Undefined when more bytes are needed. */
+  /** Goes on with the current line. Undefined when more bytes are needed. */
   next(isEnd: boolean): WindowBlock | undefined {
     if (this.#skip === undefined) return this.#nextPart(isEnd);
     return this.#skipFrom(this.#skip, this.#skip.keptEnd + this.#window.encoding.unitBytes, isEnd);

@@ -9,7 +9,10 @@ import type { WindowBlock } from './byte-window.ts';
 
 const OPEN = 0x7b;
 
-/** Whether the line `bytes[start, end)` is a piece of a message that goes on in the next one; `isUnread`: it is cut, or goes on with what was. */
+/**
+ * Whether the line `bytes[start, end)` is a piece of a message that goes on in the next one; `isUnread`: it is cut, or continues such a
+ * line.
+ */
 export type GoesOn = (bytes: Buffer, start: number, end: number, isUnread: boolean) => boolean;
 
 /** Whether the text of the line `bytes[start, end)` begins an event of joined lines. */

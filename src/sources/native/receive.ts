@@ -56,7 +56,7 @@ export function createReceiver({ library, region, datagrams, placeBytes }: Recei
   let used = datagrams;
 
   return {
-    /** Datagrams that were received, at most as many as there are places; 0 when there are none now. Throws the system's error. */
+    /** Received datagrams, at most as many as there are places; 0 when the socket has none. Throws the system's error. */
     receive(fd: number): number {
       for (let n = 0; n < used; n += 1) {
         words[n * headerWords + nameLengthWord] = NAME_BYTES;

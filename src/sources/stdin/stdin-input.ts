@@ -32,7 +32,7 @@ export interface Pipe {
   readonly inode: string;
 }
 
-/** The pipe that standard input is; undefined where it is none. Never throws. */
+/** Standard input's pipe; undefined for other input. Never throws. */
 export function pipeOfStdin(): Pipe | undefined {
   try {
     const stat = fstatSync(0, { bigint: true });

@@ -1,7 +1,7 @@
 /**
- * The stdin source: lines that other programs pipe in. One stream a process run, because what was read cannot be read
- * again. Promises: every line that was read is handed over, the unfinished last one and those over `max_event_bytes`
- * included; nothing is read while the lane waits; `run` ends with the input, once all of it was accepted.
+ * The stdin source: lines that other programs pipe in. One stream a process run, because a pipe cannot be reread. Promises: every line that
+ * was read is handed over, the unfinished last one and those over `max_event_bytes` included; nothing is read while the lane waits; `run`
+ * ends with the input, once all of it was accepted.
  */
 import type { Readable } from 'node:stream';
 import type { LineConfig } from '../common/line-fields.ts';

@@ -55,7 +55,7 @@ export const SYSLOG_NOTICE_MS = 10_000;
 export const MAX_CLOSED_STREAMS = 10_000;
 /** Fields that `parse` makes of one message; the rest of it is left in `message`. */
 export const MAX_BODY_FIELDS = 1_000;
-/** Characters of a message that may stand before its CEF or LEEF header. */
+/** Characters of a message that may precede its CEF or LEEF header. */
 export const MAX_BODY_PREFIX = 512;
 /** Bytes of a header that is looked for in the table of forms. */
 export const MAX_HEAD_BYTES = 1024;

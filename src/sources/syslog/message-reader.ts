@@ -19,7 +19,7 @@ export class MessageReader implements PreviewReader {
   readonly #source: SyslogSourceConfig;
   readonly #intake: OpenIntake;
   #current: Buffer = Buffer.alloc(0);
-  /** Stands still while a message is on its way. */
+  /** Does not move while a message is on its way. */
   #nowMs = 0;
 
   constructor(source: SyslogSourceConfig, { kernel, lane, restart }: PreviewTools) {

@@ -82,7 +82,7 @@ export function createSyslogSource(
   const handshakes = new Handshakes({ ...reception, ...config, source: id, connections, stats });
   let sockets: DatagramSockets | undefined;
   const listeners: Listener[] = [];
-  /** Reads so far: when it stands still for a turn, everything that was sent has been taken. */
+  /** Reads so far: when a turn adds none, everything that was sent has been taken. */
   let reads = 0;
   let stopping: Promise<void> | undefined;
 

@@ -22,7 +22,7 @@ const SMALL_INDENT = 2;
 const TAB = '    ';
 
 interface Event extends EventLine<unknown> {
-  /** Shown as here; empty where there is none. */
+  /** Shown as here; empty without a time. */
   readonly clock: string;
 }
 
@@ -103,7 +103,7 @@ function cutSource(text: string, width: number): string {
   return `…${text.slice(Math.max(0, text.length - width + 1))}`;
 }
 
-/** A value with blanks stands in quotes. */
+/** A value with blanks is quoted. */
 function valueText(value: unknown): string {
   const whole = cellText(value);
   const text = whole.length > MOST_VALUE ? `${whole.slice(0, MOST_VALUE)}…` : whole;

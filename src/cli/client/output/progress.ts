@@ -1,4 +1,4 @@
-/** One line on the terminal that is written over while something long is under way; nothing where stderr is no terminal. */
+/** One line on the terminal that is overwritten during long work; nothing where stderr is no terminal. */
 
 import { printable } from '../../../config/quote.ts';
 

@@ -93,7 +93,7 @@ function tableWriter(): WriteRows {
 const isSomething = (value: unknown): boolean => value !== null && value !== undefined && value !== '';
 
 /**
- * Where no columns were chosen, the service's own stand beside the events': last, and on a terminal not at all. There those that say most come
+ * Where no columns were chosen, the service's own come after the events': last, and on a terminal not at all. There the most telling come
  * first, as in the explorer, since not all may fit.
  */
 function inReadingOrder(names: readonly string[]): readonly string[] {

@@ -86,7 +86,7 @@ export function fitWidths(
   return widths;
 }
 
-/** The lines of one row; numbers stand to the right. */
+/** The lines of one row; numbers are aligned right. */
 export function renderRow(cells: readonly Cell[], widths: readonly number[], layout: Layout = 'line'): string {
   const columns = widths.map((_, column) => linesOf(cells[column], layout));
   const height = Math.max(...columns.map((lines) => lines.length));

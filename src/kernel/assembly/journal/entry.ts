@@ -21,7 +21,7 @@ export const PID: usize = 8;
 export const PRIORITY: usize = 9;
 export const FACILITY: usize = 10;
 export const UNIT: usize = 11;
-/** Stands in entries that were cut. */
+/** A part of entries that were cut. */
 export const CUT: usize = 12;
 const SLOT_COUNT: usize = 13;
 
@@ -31,7 +31,7 @@ let names: usize = 0;
 let slots: usize = 0;
 /** It has a field twice. */
 export let isRepeated: bool = false;
-/** What stands there is no entry. */
+/** The bytes are no entry. */
 export let isGarbage: bool = false;
 let end: usize = 0;
 
@@ -40,13 +40,13 @@ export function setUpEntry(namesAt: usize, slotsAt: usize): void {
   slots = slotsAt;
 }
 
-/** Entries end before `stop`, where a newline stands. */
+/** Entries end before `stop`, which holds a newline. */
 export function setEnd(stop: usize): void {
   end = stop;
   isGarbage = false;
 }
 
-/** The newline or, with `orEquals`, the `=` at or behind `p`. A newline stands at `end`. */
+/** The newline or, with `orEquals`, the `=` at or after `p`. `end` holds a newline. */
 function find(p: usize, orEquals: bool): usize {
   const other = i8x16.splat(orEquals ? 0x3d : 0x0a);
   while (true) {
@@ -82,7 +82,7 @@ export function readEntry(p: usize): usize {
     let from = nameEnd + 1;
     let to: usize;
     if (<u32>load<u8>(nameEnd) == LF) {
-      // The value may hold anything: its length stands before it.
+      // The value may hold anything: its length comes before it.
       if (nameEnd + 9 > end) return 0;
       from = nameEnd + 9;
       const size = load<u64>(nameEnd, 1);
@@ -109,7 +109,7 @@ export function readEntry(p: usize): usize {
 
 export let entryNumber: u64 = 0;
 
-/** Puts the hexadecimal number of the entry at `p` into `entryNumber`; false where there is none that is exact in a double. */
+/** Puts the hexadecimal number of the entry at `p` into `entryNumber`; false unless it has one that is exact in a double. */
 function readNumber(p: usize): bool {
   entryNumber = 0;
   let digits = 0;

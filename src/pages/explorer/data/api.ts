@@ -5,7 +5,7 @@ import type { Annotation, Dataset, DatasetInfo, FieldMeta, StarredQuery, Tabular
 export class Refused extends Error {
   /** HTTP status; 0 where there was no answer. */
   readonly status: number;
-  /** Line and column, from 1, of what is wrong in a query. */
+  /** Line and column, from 1, of the mistake in a query. */
   readonly place: { readonly line: number; readonly column: number } | undefined;
 
   constructor(status: number, message: string, place?: Refused['place']) {
@@ -46,7 +46,7 @@ export interface KeptQuery {
 export interface QueryOptions {
   /** Waits so long for events to be stored. */
   readonly hold?: string;
-  /** Answered anew, not from what was found a while ago. */
+  /** Answered anew, not from a recent result. */
   readonly isFresh?: boolean;
   readonly limit?: number;
 }
@@ -75,7 +75,7 @@ export class Api {
   /** Of the organisation, which requests with a personal token name. */
   #orgHeader: Readonly<Record<string, string>> | undefined;
 
-  /** `onToken` is called with each answer: with what is wrong with the token, where it is unknown or has ended. */
+  /** `onToken` is called with each answer: with the problem of a token that is unknown or has ended. */
   constructor(token: string, onToken: (problem: string | undefined) => void) {
     this.#token = token;
     this.#onToken = onToken;

@@ -17,7 +17,7 @@ export type Drawing =
   | { readonly kind: 'card'; readonly title: string; readonly facts: readonly (readonly [name: string, value: Value])[] }
   | {
       readonly kind: 'none';
-      /** Why what was asked for is not drawn; empty where nothing was. */
+      /** Why the requested chart is not drawn; empty without a request. */
       readonly note: string;
     };
 
@@ -33,7 +33,7 @@ const SHAPES: Readonly<Record<string, ChartShape>> = {
 const DRAWN = [...Object.keys(SHAPES), 'piechart', 'card', 'table'].join(', ');
 const MOST_BARS = 30;
 const MOST_COLUMNS = 20;
-/** The last one stands for the rest. */
+/** The last one is the rest. */
 const MOST_SLICES = 6;
 const MOST_FACTS = 12;
 

@@ -43,7 +43,7 @@ export function addFilter(text: string, { name, value, isLeftOut = false }: Filt
   );
   const own = stages.flatMap((parts) => parts ?? []).filter((part): part is Condition => 'name' in part && part.name === name);
   const isChosen = own.some(({ isOut }) => !isOut);
-  // What was left out and is chosen now stands alone, unless others are chosen.
+  // A left-out value that is chosen now becomes the only one, unless others are chosen.
   const isReplaced = !isLeftOut && !isChosen;
   const change = (part: Condition): readonly Part[] => {
     const others = part.values.filter((each) => each !== literal);
@@ -52,7 +52,7 @@ export function addFilter(text: string, { name, value, isLeftOut = false }: Filt
       if (others.length === part.values.length) return [part];
       return others.length > 0 ? [{ ...part, values: others }] : isLeftOut ? [{ name, isOut: true, values: [literal] }] : [];
     }
-    // One list of what is left out is enough.
+    // One list of left-out values is enough.
     if (part.isOut && (isChosen || part !== own.find(({ isOut }) => isOut))) return [part];
     return [part.values.includes(literal) ? part : { ...part, values: [...part.values, literal] }];
   };

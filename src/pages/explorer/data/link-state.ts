@@ -36,7 +36,7 @@ export function readLink(): LinkState & { readonly token: string } {
   };
 }
 
-/** `isStep`: the browser's way back leads to what was shown before. */
+/** `isStep`: the browser's way back leads to the earlier view. */
 export function writeLink({ query, range, isLive, columns, event }: LinkState, isStep = false): void {
   const parts = new URLSearchParams({
     ...(query === '' ? {} : { query }),

@@ -8,7 +8,7 @@ export interface Rows {
   readonly count: number;
   /** Columns whose values are times. */
   readonly times: ReadonlySet<string>;
-  /** Events as they were stored, not what was made of them. */
+  /** Events as they were stored, not results computed from them. */
   readonly areEvents: boolean;
   /** Of each row, where rows are events. */
   readonly cursors: readonly string[] | undefined;

@@ -33,7 +33,7 @@ export function isEmpty({ datasets, infos, isLoaded }: Catalog): boolean {
   return isLoaded && datasets !== undefined && datasets.every(({ name }) => infos[name]?.numEvents === 0);
 }
 
-/** The dataset with the newest event, and when that was; undefined where there is none. */
+/** The dataset with the newest event, and when that was; undefined where all are empty. */
 export function newestOf({ infos, isLoaded }: Catalog): { readonly name: string; readonly ms: number } | undefined {
   const filled = Object.entries(infos).filter(([, { numEvents }]) => numEvents > 0);
   const dated = filled.map(([name, { maxTime }]) => ({ name, ms: Date.parse(maxTime) })).sort((a, b) => b.ms - a.ms);

@@ -1,6 +1,6 @@
 /**
- * A text field for a query. What is seen is a coloured copy behind a field whose own text is transparent: typing, undo, screen readers and
- * phones have a plain text field. Tab takes a suggestion while some are shown, Escape closes them, Ctrl+Space asks for them.
+ * A text field for a query. The visible text is a coloured copy behind a field whose own text is transparent: typing, undo, screen readers
+ * and phones have a plain text field. Tab takes a suggestion while some are shown, Escape closes them, Ctrl+Space asks for them.
  */
 import { useLayoutEffect, useMemo, useRef, useState, useEffect } from 'preact/hooks';
 import { complete, type Completion, type Known, type Suggestion } from './complete.ts';
@@ -112,7 +112,7 @@ export function CodeField({ query, problem, known, onEdit, onRun, onSuggest }: C
           onInput={(event) => {
             const { currentTarget } = event;
             onEdit(currentTarget.value);
-            // Only what is typed: a text that was pasted is whole.
+            // Only typed characters: a pasted text is whole.
             const { inputType, data } = event as unknown as InputEvent;
             if (inputType === 'insertText' && data?.length === 1) suggest(currentTarget.value, currentTarget.selectionStart, false);
             else if (open && inputType === 'deleteContentBackward') suggest(currentTarget.value, currentTarget.selectionStart, false);

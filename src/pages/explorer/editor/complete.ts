@@ -1,4 +1,4 @@
-/** What may stand at the caret, as the parser says: operators, functions, words of the language, datasets, and the fields that there are at this place. */
+/** The parser's candidates at the caret: operators, functions, words of the language, datasets, and the fields of this place. */
 import { AGGREGATE_FUNCTIONS, FUNCTION_GROUPS, OPERATORS } from '../../../language/functions/table.ts';
 import { OPERATORS_BY_NAME, QUERY_OPERATORS } from '../../../language/operators/table.ts';
 import type { Operator } from '../../../language/plan/operator.ts';
@@ -68,7 +68,7 @@ export function complete(text: string, caret: number, known: Known): Completion 
   return suggestions.length === 0 ? undefined : { from, suggestions };
 }
 
-/** What may follow the text, and matches the word. */
+/** Candidates that may follow the text, and match the word. */
 function proposed(text: string, word: string, known: Known): Suggestion[] {
   const draft = readDraft(text);
   return draft ? matching(candidates(draft, known), word) : [];

@@ -41,7 +41,7 @@ function pieceAt(text: string, from: number, followsPipe: boolean): Piece {
     return kind === 'name' ? nameAt(text, at, end, followsPipe) : { kind: 'plain', at, end };
   } catch (error) {
     if (!(error instanceof AplError)) throw error;
-    // A string that has no end yet goes on to the end of its line; any other character stands for itself.
+    // An unfinished string goes on to the end of its line; any other character is its own token.
     const isQuote = /['"`@]/.test(text[error.at] ?? '');
     const lineEnd = text.indexOf('\n', error.at);
     const end = isQuote ? (lineEnd < 0 ? text.length : lineEnd) : error.at + 1;

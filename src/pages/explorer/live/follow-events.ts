@@ -123,7 +123,7 @@ function narrowed(query: string, seconds: number, began: string): string {
   try {
     return sinceStored(storedBetween(query, began), seconds);
   } catch (error) {
-    // The service says what is wrong with it.
+    // The service names the mistake in it.
     if (error instanceof AplError) return query;
     throw error;
   }

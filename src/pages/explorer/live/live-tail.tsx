@@ -24,7 +24,7 @@ export interface LiveTailProps {
 export function LiveTail({ api, query, columns, onLink, onFilter, onStop }: LiveTailProps) {
   const [tail, setTail] = useState(NO_TAIL);
   const [opened, setOpened] = useState<TailedEvent | undefined>();
-  /** What is shown while one reads. */
+  /** The events shown while the user reads. */
   const [held, setHeld] = useState<Tail | undefined>();
   const holder = useRef<HTMLDivElement>(null);
   useEffect(() => {

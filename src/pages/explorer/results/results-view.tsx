@@ -18,11 +18,11 @@ import type { Found, Outcome } from '../data/use-query.ts';
 export interface ResultsProps {
   readonly outcome: Outcome;
   readonly api: Api | undefined;
-  /** As it stands in the editor. */
+  /** The editor's text. */
   readonly query: string;
   /** When the newest event of the dataset was; undefined where that is not known. */
   readonly newestMs: number | undefined;
-  /** Which part of the result is shown, and what is called when that changes. */
+  /** The visible part of the result, and a callback for its changes. */
   readonly link: LinkState;
   readonly onLink: (part: Partial<LinkState>) => void;
   readonly onFilter: (filter: Filter) => void;
@@ -31,7 +31,7 @@ export interface ResultsProps {
 }
 
 export function Results({ outcome, api, query, ...rest }: ResultsProps) {
-  // What was wrong with another text says nothing of this one.
+  // A mistake of another text does not concern this one.
   if (outcome.kind === 'failed' && outcome.query === query) return <Alert text={outcome.message} />;
   if (outcome.kind === 'found') return <FoundView key={outcome.number} {...outcome} {...rest} api={api} />;
   if (outcome.kind === 'running')

@@ -71,13 +71,13 @@ const CACHES = [
 /** Below this the allocator gives memory back at once, which costs ingest 40 % more CPU. */
 const SCARCE_BYTES = 2 * 1024 ** 3;
 /**
- * Its allocator gives back within a moment what is free. By default it keeps it for seconds, and for longer where the engine is idle: hostile
- * queries took the process to 2.3 GB while the engine counted less than 1.
+ * Its allocator gives back free memory within a moment. By default it keeps it for seconds, and for longer where the engine is idle:
+ * hostile queries took the process to 2.3 GB while the engine counted less than 1.
  */
 const allocatorFor = (memoryBytes: number): string => `dirty_decay_ms:${memoryBytes < SCARCE_BYTES ? 0 : 100},muzzy_decay_ms:0`;
 const INSERT_SETTINGS = 'max_threads = 1, max_insert_threads = 1, max_partitions_per_insert_block = 0';
 
-/** Where reading a table in its order stands: the last row that was read. */
+/** The last row read while reading a table in its order. */
 export interface TableMark {
   readonly timeNs: string;
   readonly rowId: string;

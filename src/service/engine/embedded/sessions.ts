@@ -101,7 +101,7 @@ const ESCAPES: Readonly<Record<string, string>> = { '\0': '\\0', '\b': '\\b', '\
 const escaped = (text: string, quote = ''): string =>
   text.replaceAll(/[\\'\0\b\t\n\f\r]/g, (each) => ESCAPES[each] ?? (each === '\\' || each === quote ? `\\${each}` : each));
 
-/** Letters and digits stand for themselves, every other byte for its number: nothing in it can end the literal. */
+/** Letters and digits are kept, every other byte becomes its number: nothing in it can end the literal. */
 export const literal = (text: string): string =>
   `'${Buffer.from(text)
     .toString('latin1')

@@ -10,5 +10,5 @@ export const literal = (value: unknown): Node => constantNode(constantOf(value))
 export const TRUE = literal(true);
 export const FALSE = literal(false);
 
-/** A condition that is true or false for every event: what is null counts as false. */
+/** A condition that is true or false for every event: null counts as false. */
 export const settled = (condition: Node): Node => apply('iff', condition, TRUE, FALSE);

@@ -34,7 +34,7 @@ import { truth } from '../../../language/plan/truth.ts';
 import { VirtualFieldError } from '../../../language/plan/virtual.ts';
 
 export interface ProgramOptions {
-  /** The datasets that a name or pattern of the query stands for. */
+  /** The datasets that a name or pattern of the query matches. */
   readonly datasetsOf: (name: DatasetName) => readonly Dataset[];
   readonly environment: Environment;
   readonly bounds: Bounds;
@@ -70,7 +70,7 @@ export interface Table {
   readonly columns: readonly OutputColumn[];
   /** Cells of `_time`, `_sysTime` (ns) and the row id, when rows are events. */
   readonly eventAt: number | undefined;
-  /** Cells of the maps s, i, f, b and j, when the fields of the events are columns, which stand before the others. */
+  /** Cells of the maps s, i, f, b and j, when the fields of the events are columns, which come before the others. */
   readonly mapsAt: number | undefined;
   /** Cells of own columns beside those maps, with their fields. */
   readonly own: readonly (readonly [field: string, kind: Kind, at: number])[];

@@ -1,4 +1,4 @@
-/** Series by time: which queries give one, and the totals that stand beside it. */
+/** Series by time: which queries give one, and its totals. */
 import { SERVICE_QUERY_MAX_EVENTS } from '../../limits.ts';
 import type { Environment } from '../values/call.ts';
 import { nodesIn, type Key, type Stage } from '../../../language/plan/tree.ts';
@@ -12,7 +12,7 @@ export interface Series {
   readonly alone: boolean;
 }
 
-/** What may follow the summarize of a series. */
+/** Stages that may follow the summarize of a series. */
 const FOLLOWS: ReadonlySet<Stage['kind']> = new Set(['sort', 'limit', 'render']);
 
 /** A query that ends in summarize by a bin of `_time`, sorted, limited and drawn at most, gives a series. */

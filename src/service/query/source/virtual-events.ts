@@ -1,4 +1,4 @@
-/** Virtual fields in queries: those that a query names stand beside the stored fields of each dataset that has them. */
+/** Virtual fields in queries: those that a query names join the stored fields of each dataset that has them. */
 import { isNamed, type Named } from '../../../language/plan/virtual.ts';
 import type { Column, DatasetName, Tree } from '../../../language/plan/tree.ts';
 import { AplError, attempt } from '../../../language/syntax/apl-error.ts';

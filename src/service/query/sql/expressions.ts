@@ -127,7 +127,7 @@ function callOf(given: Arguments, context: ExpressionContext, filtering: boolean
   };
 }
 
-/** An aggregation as SQL. `window`: ns of time that a row of the result stands for. */
+/** An aggregation as SQL. `window`: ns of time that a row of the result covers. */
 export function compileAggregation(
   aggregation: Aggregation & { readonly kind: 'value' },
   context: ExpressionContext,
@@ -143,7 +143,7 @@ export function compileAggregation(
 /** Queries inside of expressions: `toscalar(…)` and `in (…)`. */
 const firstColumn = ({ parts }: InnerRows): Value => [...parts.columns.values()][0]?.value ?? NULL_VALUE;
 
-/** The first column of the first row; null where there is none. */
+/** The first column of the first row; null without rows. */
 function scalar(relation: InnerRows): Value {
   const rows = relation.ordered();
   const facets = facetsOf(firstColumn(rows)).map(([kind, facet]) => [kind, sql`(${rows.select([sql`toNullable(${facet})`], Math.min(1, rows.parts.limit ?? 1))})`] as const);

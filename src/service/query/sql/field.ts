@@ -129,7 +129,7 @@ export function writeRowId(timeNs: bigint, rowId: bigint): string {
   );
 }
 
-/** The time and number of a row id, or undefined when the text is none. */
+/** The time and number of a row id, or undefined for other text. */
 export function readRowId(text: string): { readonly time: bigint; readonly rowId: bigint } | undefined {
   if (!/^[0-9a-f]{32}$/i.test(text)) return undefined;
   return { time: BigInt.asIntN(64, BigInt(`0x${text.slice(0, 16)}`) ^ SIGN), rowId: BigInt(`0x${text.slice(16)}`) };

@@ -6,7 +6,7 @@ import type { AggregateCall, Build } from '../values/call.ts';
 import type { Value } from '../values/value.ts';
 import { FUNCTIONS_SQL } from './topics.ts';
 
-/** Functions without SQL, with what stands behind the refusal. */
+/** Functions without SQL, with the end of the refusal. */
 const REFUSED: Readonly<Record<NameOnlyIn<'transforms'>, string>> = {
   redact: '; in a query write replace_regex or mask',
   env: '',

@@ -47,7 +47,7 @@ export interface Parts {
   readonly where: readonly Sql[];
   readonly level: number;
   readonly columns: ReadonlyMap<string, Made>;
-  /** Where rows are events: what is known of each. */
+  /** Where rows are events: the SQL of each one's own values. */
   readonly event: EventSql | undefined;
   /** Fields that no stage has named are columns, too. */
   readonly open: boolean;

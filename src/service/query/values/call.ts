@@ -44,7 +44,7 @@ export interface Call extends Environment {
 }
 
 export interface AggregateCall extends Call {
-  /** Length of the time that one row of the result stands for, ns. */
+  /** Length of the time that one row of the result covers, ns. */
   readonly window: bigint;
 }
 

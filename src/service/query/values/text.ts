@@ -20,7 +20,7 @@ export function timeText(time: Sql): Sql {
 export function durationText(span: Sql): Sql {
   return once(span, (v) => {
     const size = sql`abs(toInt128(${v}))`;
-    /** A count of units with its fraction, without what is above `modulo`. */
+    /** A count of units with its fraction, without the part above `modulo`. */
     const decimal = (unit: number, digits: number, modulo: Sql, name: Sql): Sql => {
       const fraction = sql`concat('.', leftPad(toString(${size} % ${unit}), ${digits}, '0'))`;
       return sql`concat(toString(intDiv(${modulo}, ${unit})), trimRight(trimRight(${fraction}, '0'), '.'), ${name})`;

@@ -1,7 +1,7 @@
 /**
- * Which lines of interleaved events belong together: lines that carry the same key are one event. Only the oldest event is ever closed, so that events
- * come in the order of their first lines and each owns the bytes up to the next one's first byte. What was read before is made into the same events
- * again by where each of them took no more lines (core/block), whatever closed it then.
+ * Which lines of interleaved events belong together: lines that carry the same key are one event. Only the oldest event is ever closed, so
+ * that events come in the order of their first lines and each owns the bytes up to the next one's first byte. Rereading gives the same
+ * events: it closes each where it took no more lines before (core/block), whatever closed it then.
  */
 import { hash } from 'node:crypto';
 import type { Behind, EarlierGroup } from '../../../core/block.ts';
@@ -76,7 +76,7 @@ export class GroupTable<R extends GroupRecord> {
     this.#limits = limits;
   }
 
-  /** Forgets all lines. `behind`: what is known of the lines that follow; `cuts`: no event has lines on both sides of these positions. */
+  /** Forgets all lines. `behind`: facts about the lines that follow; `cuts`: no event has lines on both sides of these positions. */
   reset(behind?: Behind, cuts: readonly number[] = []): void {
     this.#waiting.length = this.#closed.length = this.#begun = 0;
     this.#byKey.clear();
@@ -148,7 +148,7 @@ export class GroupTable<R extends GroupRecord> {
     this.#past = this.#past.filter(({ lastAt }) => lastAt >= position);
   }
 
-  /** The group that takes the line as it stands now. */
+  /** The group that takes the line at this moment. */
   #open({ key, at }: GroupedLine): Group<R> | undefined {
     const group = key === undefined ? undefined : this.#byKey.get(key);
     return group && at < group.until ? group : undefined;

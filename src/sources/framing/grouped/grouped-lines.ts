@@ -41,9 +41,9 @@ export class GroupedLines extends Lines {
   #blockReadAtMs = 0;
   /** Of a span that is read again. */
   #replayed: SpanGroups | undefined;
-  /** Where it ends: what is behind it is not handed out. */
+  /** The end of the span: bytes after it are not handed out. */
   #replayTo = Infinity;
-  /** What was read last is the beginning of a line. */
+  /** The last read ended inside a line. */
   #endsInLine = false;
 
   constructor(options: LinesOptions, rule: GroupRule) {
@@ -137,7 +137,7 @@ export class GroupedLines extends Lines {
       if (given) return given;
       const block = super.next();
       if (block) this.#add(block);
-      // A line over the limit is under way, whose place the reader must know.
+      // The reader must know the place of a line over the limit that is being read.
       else if (this.#table.isOpen && this.suspend() !== undefined) this.#table.closeAll(this.#held.to);
       else return this.#giveBlank();
     }

@@ -17,7 +17,7 @@ import { tailOf } from '../../../core/tail.ts';
 
 const NEWLINE = 10;
 
-/** Where a connection or listener stands: `offset` counts the bytes of JSON lines it wrote. */
+/** The position of a connection or listener: `offset` counts the bytes of JSON lines it wrote. */
 export interface Cursor {
   readonly stream: string;
   offset: number;

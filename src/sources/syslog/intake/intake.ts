@@ -144,7 +144,7 @@ export class Intake {
     const isRefused = onOversize === 'dead_letter' && event.isTruncated && !event.isCutOff;
     const { message } = frame.part?.message.head ?? {};
     const isPartOfObject = parseJson !== 'none' && typeof message === 'string' && hasObjectLine(message, 'cookie');
-    // The fields of what is cut are in its text.
+    // The fields of a cut message are in its text.
     const isUnread = isPartOfObject || frame.isRest === true || frame.isOutOfStep === true || (event.isUnparsed && isCut(frame));
     collector.append(cursor, event.json, isRefused ? refusalOf(frame, maxEventBytes) : undefined, isUnread);
   }

@@ -17,7 +17,7 @@ const CEF = /(?:^|\s)CEF: ?\d{1,2}\|/;
 const LEEF = /(?:^|\s)LEEF: ?(\d)(?:\.\d)?\|/;
 const CEF_NAMES = ['vendor', 'product', 'product_version', 'event_id', 'name', 'event_severity'];
 const LEEF_NAMES = CEF_NAMES.slice(0, 4);
-/** Up to a bar that no backslash stands before. */
+/** Up to a bar without a backslash before it. */
 const HEADER_FIELD = /(?:[^|\\]|\\[^])*/y;
 /** A value may have blanks: it ends where the next key begins. */
 const CEF_KEY = /(?:^|\s)([\w.[\]-]{1,255})=/g;
@@ -33,7 +33,7 @@ const WORD = /[^\s,;|]+/y;
 const COLON_PAIR = /([\w.-]{1,64}):"((?:[^"\\]|\\[^])*)"[;\s\]]*/y;
 const BEGINS_AS_PAIR = /^(?:\[[^[\]]{0,64}\] ?)?[\w.[\]@/-]{1,255}=/;
 
-/** Undefined where the message is none of these. */
+/** Undefined where the message has none of these forms. */
 export function bodyOf(message: string, which: ParseBody): Body | undefined {
   if (which === 'none') return undefined;
   const head = message.slice(0, MAX_BODY_PREFIX);
@@ -156,7 +156,7 @@ export function readPairs(text: string): EventFields {
 
 const unescape = (text: string): string => (text.includes('\\') ? text.replace(/\\(["\\])/g, '$1') : text);
 
-/** Where the sticky pattern's match at `at` ends; `at` where there is none. */
+/** Where the sticky pattern's match at `at` ends; `at` without a match. */
 function endOf(pattern: RegExp, text: string, at: number): number {
   pattern.lastIndex = at;
   return pattern.test(text) ? pattern.lastIndex : at;

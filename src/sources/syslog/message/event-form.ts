@@ -1,6 +1,6 @@
 /**
- * How a source's fields come into its events. As a rule they end each event, with the sender; then events are whole and nothing
- * looks at them again. Fields that an event may have itself must not stand there twice: they are spliced in later, by the batcher.
+ * How a source's fields come into its events. As a rule they end each event, with the sender; then events are whole and nothing looks at
+ * them again. Fields that an event may have itself must not come twice: the batcher splices them in later.
  */
 import type { EventShape, JsonValue } from '../../../core/block.ts';
 import type { ParseJson } from './message-json.ts';

@@ -6,7 +6,9 @@
 export interface HeaderForm {
   /** Who writes it. */
   readonly sender: string;
-  /** A message, received on 2026-07-10 at 08:00 UTC by a source in Europe/Athens, and of its event what is not `facility`, `severity` or `peer`. */
+  /**
+   * A message, received on 2026-07-10 at 08:00 UTC by a source in Europe/Athens, and its event without `facility`, `severity` and `peer`.
+   */
   readonly example: string;
   readonly event: Readonly<Record<string, unknown>>;
   /** The kernel reads it alone. */
@@ -18,10 +20,11 @@ export interface HeaderForm {
 export interface FormReader {
   /** How it begins where that is a word, at least: the kernel takes other words for text. */
   readonly begins?: readonly string[];
-  /** What stands behind the priority, up to the time, which its end looks at; a group `host` is one. */
+  /** The text after the priority, up to the time, which its end looks at; a group `host` is one. */
   readonly before: RegExp;
   /**
-   * What stands between the time and the rest. A group `colon` says that no host follows, a group `host` is one. Absent: there is no time, and a tag follows.
+   * The text between the time and the rest. A group `colon` says that no host follows, a group `host` is one. Absent: there is no time, and
+   * a tag follows.
    */
   readonly behind?: RegExp;
   /** The time, and perhaps the host, is in `name=value` pairs behind `before`. */

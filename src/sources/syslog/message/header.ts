@@ -43,7 +43,7 @@ const CLOCK = /^\d\d:\d\d:/;
 const ISO_DATE_AND_HOST = new RegExp(`^ *[\\d-]{10}T\\S+ (?!(?:${LEVELS})\\b)`, 'i');
 const NO_PRIORITY = 'no <PRI> from 0 to 191 at the beginning';
 
-/** `place` takes what is not in the kernel's memory, or its beginning. */
+/** `place` takes a header outside of the kernel's memory, or its beginning. */
 export function createHeaderReader(loops: SyslogLoops, place: Region, zone: Zone, clock: Clock): HeaderReader {
   return (bytes, part) => {
     const own = place.bytes;
@@ -56,7 +56,7 @@ export function createHeaderReader(loops: SyslogLoops, place: Region, zone: Zone
   };
 }
 
-/** Parses a message in UTF-8; a string says why it is none. */
+/** Parses a message in UTF-8; a string is the reason why it cannot. */
 export function parseHeader(bytes: Buffer, read: HeaderReader, receivedAtMs: number, zone: Zone): Parsed | string {
   const header = read(bytes);
   if (header.isTimeOdd && header.found !== 'slow' && DATE.test(header.time!) && CLOCK.test(header.host ?? ''))

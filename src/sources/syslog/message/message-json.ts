@@ -6,7 +6,7 @@ export type ParseJson = 'none' | 'cee' | 'all' | 'fields';
 
 const BEFORE = /^(?: *(@cee:))?[ \t\r\n]*(?=\{)/;
 
-/** The object's text as it may stand in an event's line, digits and order as they were sent; undefined when there is none. */
+/** The object's text for an event's line, digits and order as they were sent; undefined without one. */
 export function jsonOf(message: string, which: ParseJson): string | undefined {
   if (which === 'none') return undefined;
   const before = BEFORE.exec(message);

@@ -1,6 +1,7 @@
 /**
- * One message's bytes to the event's JSON, for messages that the kernel leaves to JavaScript.
- * Promises: always an event; what cannot be parsed is whole in `message` with `parse_error`; the JSON is never longer than the caller's limit and `message` never longer than `maxEventBytes`.
+ * One message's bytes to the event's JSON, for messages that the kernel leaves to JavaScript. Promises: always an event; an unparsable
+ * message is whole in `message` with `parse_error`; the JSON is never longer than the caller's limit and `message` never longer than
+ * `maxEventBytes`.
  */
 import { isUtf8 } from 'node:buffer';
 import { utf8Cut } from '../../../parsers/text/encoding.ts';

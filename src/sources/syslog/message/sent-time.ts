@@ -38,8 +38,8 @@ export interface SentTime {
 }
 
 /**
- * The time at `at`, in front of what `behind` wants; undefined where there is none. Without a zone it is in `zone`. What stands behind the clock and does not
- * fit `behind` then is other text.
+ * The time at `at`, before the text that `behind` wants; undefined without one. Without a zone it is in `zone`. Text after the
+ * clock that does not fit `behind` makes it no time.
  */
 export function readSentTime(written: string, at: number, behind: RegExp, receivedAtMs: number, zone: Zone): SentTime | undefined {
   const text = asIso(written, at, receivedAtMs);
@@ -83,11 +83,14 @@ function asIso(text: string, at: number, receivedAtMs: number): string {
   const orders = [[first, second], [second, first]].filter(([month]) => Number(month) <= 12); // prettier-ignore
   const isNear = ([month, day]: string[]): boolean => Math.abs(Date.parse(`${year}-${month}-${day}T12:00:00Z`) - receivedAtMs) < 2 * DAY_MS;
   const order = orders.find(isNear) ?? (orders.length === 1 || first === second ? orders[0] : undefined);
-  // A year that is never taken: which is the month cannot be told.
+  // A year that is never taken: which number is the month is ambiguous.
   return order ? put(year, order[0]!, order[1]!) : put('0001', '01', '01');
 }
 
-/** What `Oct 11 22:14:15` or `2026-10-11T22:14:15` stands for, in the second form in UTC; undefined when there is no such time, or it is not taken. */
+/**
+ * The time of `Oct 11 22:14:15` or `2026-10-11T22:14:15`, in the second form in UTC; undefined when there is no such time, or it is not
+ * taken.
+ */
 export function readLocalTime(text: string, receivedAtMs: number, zone: Zone): string | undefined {
   return readSentTime(text, 0, TEXT_END, receivedAtMs, zone)?.time?.slice(0, 19);
 }

@@ -1,4 +1,7 @@
-/** Structured data of RFC 5424 that the kernel leaves to JavaScript: repeated or numeric names, ones beyond ASCII, more than 4 KiB, or what is none. */
+/**
+ * Structured data of RFC 5424 that the kernel leaves to JavaScript: repeated or numeric names, ones beyond ASCII, more than 4 KiB, or
+ * malformed data.
+ */
 
 const SPACE = 32;
 const QUOTE = 34;
@@ -20,7 +23,7 @@ export interface Elements {
 /** Check Point writes `[action:"Drop"; flags:"400644"]` in their place: text. */
 const OTHER_DATA = /\[\w{1,64}:"/y;
 
-/** Reads the elements at `start`; a string says why they are none. */
+/** Reads the elements at `start`; a string is the reason why it cannot. */
 export function readStructuredData(text: string, start: number): Elements | string {
   OTHER_DATA.lastIndex = start;
   if (OTHER_DATA.test(text)) return { elements: undefined, end: start };
@@ -65,7 +68,7 @@ function nameEnd(text: string, start: number): number {
   return at;
 }
 
-/** Where the quote stands that ends the value, or -1. A backslash escapes the character after it. */
+/** The place of the quote that ends the value, or -1. A backslash escapes the character after it. */
 function quoteEnd(text: string, start: number): number {
   for (let at = start; at < text.length; at += 1) {
     const code = text.charCodeAt(at);

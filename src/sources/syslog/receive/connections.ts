@@ -1,6 +1,6 @@
 /**
- * The connections of a source that are served: what each is served with, and which of their streams can be forgotten. Promises:
- * `close` takes what was received.
+ * The connections that a source serves: their parts, and which of their streams can be forgotten. Promises: `close` takes all received
+ * bytes.
  */
 import type { Socket } from 'node:net';
 import type { Region } from '../../../core/block.ts';
@@ -129,7 +129,7 @@ export class Connections {
     await Promise.allSettled(open.map(({ done }) => done));
   }
 
-  /** Whether it was said: others may have been named just now. */
+  /** Whether it was logged: others may have been named just now. */
   #sayOutOfStep({ peer }: Origin): boolean {
     const { log, clock, source } = this.#options;
     const heldBack = this.#noticeLimit.admit(clock.monotonic());

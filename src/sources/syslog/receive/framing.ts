@@ -1,10 +1,10 @@
 /**
- * Framing: where messages begin and end in a stream of bytes (RFC 6587). Octet counting and delimiters (LF or NUL) are told
- * apart for each message. The kernel frames what has come whole and in step, by the same rules; this takes the rest: a message that is
- * not whole at the end of a read, and counts that do not agree with the bytes. Once a sender counts, a counted message after which no other
- * begins is out of step: it goes, with what follows, up to the next `NUMBER SP <PRI>`. Only bytes that are here decide; a message is
- * never held back for later ones. Promises: every byte once, in order; CR, LF and NUL at a message's end are dropped; a message over the
- * limit, or an absurd count, takes flat memory: it is cut and the rest skipped, or it comes in parts as they fill.
+ * Framing: where messages begin and end in a stream of bytes (RFC 6587). Octet counting and delimiters (LF or NUL) are detected for each
+ * message. The kernel frames complete messages in step, by the same rules; this takes the rest: a message that is not whole at the end of a
+ * read, and counts that do not agree with the bytes. Once a sender counts, a counted message after which no other begins is out of step: it
+ * goes, with what follows, up to the next `NUMBER SP <PRI>`. Only bytes that are here decide; a message is never held back for later ones.
+ * Promises: every byte once, in order; CR, LF and NUL at a message's end are dropped; a message over the limit, or an absurd count, takes
+ * flat memory: it is cut and the rest skipped, or it comes in parts as they fill.
  */
 import { utf8Cut } from '../../../parsers/text/encoding.ts';
 import { cut } from '../message/frame.ts';
@@ -26,7 +26,7 @@ import {
   trailersBehind,
 } from './octet-counts.ts';
 
-/** CR, LF and NUL that may stand behind a part before it is known whether more text follows. */
+/** CR, LF and NUL that may follow a part before it is known whether more text follows. */
 const MOST_TRAILERS = 1024;
 
 /** Where the message at hand ends, and where the next one begins; from the beginning of the held bytes. */
@@ -44,7 +44,7 @@ interface Ending {
 export class Framer {
   readonly #maxEventBytes: number;
   readonly #splits: boolean;
-  /** From the beginning of the message at hand to the last byte that came, without what was dropped. */
+  /** From the beginning of the message at hand to the last byte that came, without dropped bytes. */
   readonly #held: HeldBytes;
   #mode: 'start' | 'line' | 'count' | 'lost' = 'start';
   /** Whether the last message was counted: then a number is taken for a count even without a PRI after it. */
@@ -67,7 +67,7 @@ export class Framer {
   /** Parts of the message that were given. */
   #parts = 0;
   #message: Part['message'] = {};
-  /** No more bytes come for what is held. */
+  /** No more bytes come for the held ones. */
   #ending: 'none' | 'closed' | 'late' = 'none';
 
   /** `splits`: messages over the limit come in parts. */
@@ -87,7 +87,7 @@ export class Framer {
     return this.#mode === 'start';
   }
 
-  /** Whether what is held is in no message: no octet count agrees with it. */
+  /** Whether the held bytes are in no message: no octet count agrees with them. */
   get isOutOfStep(): boolean {
     return this.#mode === 'lost';
   }
@@ -121,7 +121,7 @@ export class Framer {
     this.#held.clear();
   }
 
-  /** What is held is given by the next calls of `next` as if nothing more came: the connection has ended, or the time is over (`late`). */
+  /** The next calls of `next` give the held bytes as if nothing more came: the connection has ended, or the time is over (`late`). */
   end(why: 'closed' | 'late' = 'closed'): void {
     this.#ending = why;
   }
@@ -146,7 +146,7 @@ export class Framer {
     return undefined;
   }
 
-  /** Skips what may stand between messages and chooses the mode; false when more bytes are needed. */
+  /** Skips bytes allowed between messages and chooses the mode; false when more bytes are needed. */
   #begin(): boolean {
     const { bytes } = this.#held;
     let at = 0;
@@ -237,7 +237,7 @@ export class Framer {
 
   #findNextCount(bytes: Buffer): Ending | undefined {
     const from = Math.max(this.#looked, this.#head);
-    // Where the digits that stand first are text, no message begins with them.
+    // Where the leading digits are text, no message begins with them.
     const at = findStart(bytes, from, Math.max(1, this.#head), this.#ending !== 'none');
     if (at !== undefined) return { end: at, next: at, isOutOfStep: true };
     this.#looked = Math.max(0, bytes.length - LONGEST_START);
@@ -266,7 +266,7 @@ export class Framer {
     return bytes;
   }
 
-  /** Drops what is over the limit; one byte more is kept, which tells where UTF-8 may be cut. */
+  /** Drops bytes over the limit; one byte more is kept, which shows where UTF-8 may be cut. */
   #drop(): void {
     const { bytes } = this.#held;
     const most = this.#head + this.#maxEventBytes + 1;

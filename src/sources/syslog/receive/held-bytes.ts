@@ -4,7 +4,7 @@
  */
 const EMPTY = Buffer.alloc(0);
 const LEAST_BYTES = 256;
-/** From here on, space is made for all that may come: what is not written to takes no memory. */
+/** From here on, space is made for all that may come: unwritten pages take no memory. */
 const LARGE_BYTES = 32 * 1024;
 
 export class HeldBytes {

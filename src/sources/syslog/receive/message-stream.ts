@@ -42,7 +42,7 @@ export class MessageStream {
     return this.#cursor?.stream;
   }
 
-  /** When the first byte of the unfinished message came; undefined: there is none. */
+  /** When the first byte of the unfinished message came; undefined without one. */
   get sinceMs(): number | undefined {
     return this.#options.framer.isInside ? this.#sinceMs : undefined;
   }
@@ -136,7 +136,7 @@ export class MessageStream {
     for (;;) {
       const frame = framer.next();
       if (frame === undefined) return 0;
-      // What is behind it came just now.
+      // The bytes after it came just now.
       if (framer.isBetween) this.#sinceMs = this.#options.clock.monotonic();
       if (frame.isOutOfStep) this.#options.outOfStep();
       intake.takeFrame(this.#cursorOf(), suffix, frame);

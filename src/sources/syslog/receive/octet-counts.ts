@@ -9,7 +9,7 @@ export const [NUL, LF, CR, SPACE, ZERO, NINE, LESS_THAN, GREATER_THAN] = [0, 10,
 const MAX_TRAILERS = 8;
 /** Digits that a text may end in, right before a count. */
 const MAX_TEXT_DIGITS = 6;
-/** Counts in a row, each in step with the next, that prove what stands before them wrong. */
+/** Counts in a row, each in step with the next, that prove the bytes before them wrong. */
 export const PROVING_COUNTS = 3;
 /** A count, its space and a PRI are not longer. */
 export const LONGEST_START = MAX_OCTET_COUNT_DIGITS + 6;
@@ -44,14 +44,14 @@ export function trailersBehind(bytes: Buffer, from: number, before: number): num
   return trailers === rest.length ? before + trailers : trailers;
 }
 
-/** Where a LF or NUL stands from `at` on, or -1. */
+/** The place of a LF or NUL from `at` on, or -1. */
 export function delimiterAt(bytes: Buffer, at: number): number {
   const newline = bytes.indexOf(LF, at);
   const nul = bytes.subarray(0, newline === -1 ? undefined : newline).indexOf(NUL, at);
   return nul === -1 ? newline : nul;
 }
 
-/** Whether a `<PRI>` stands at `at`; `open`: the bytes end before that is known. */
+/** Whether `at` holds a `<PRI>`; `open`: the bytes end before that is known. */
 export function priorityAt(bytes: Buffer, at: number): boolean | 'open' {
   if (at >= bytes.length) return 'open';
   if (bytes[at] !== LESS_THAN) return false;
@@ -61,7 +61,7 @@ export function priorityAt(bytes: Buffer, at: number): boolean | 'open' {
   return to > at + 1 && bytes[to] === GREATER_THAN;
 }
 
-/** The count at `at`; undefined: there is none; `open`: the bytes end before that is known. */
+/** The count at `at`; undefined without one; `open`: the bytes end before that is known. */
 export function countAt(bytes: Buffer, at: number): OctetCount | 'open' | undefined {
   let to = at;
   while (to <= at + MAX_OCTET_COUNT_DIGITS && isDigit(bytes[to])) to += 1;
@@ -84,7 +84,8 @@ function isUnknown(bytes: Buffer, at: number): boolean {
 }
 
 /**
- * How many counts in a row, from the one at `at` on, are followed by what may follow a message: 0 where the bytes end before that is known,
+ * How many counts in a row, from the one at `at` on, are followed by a valid beginning of the next: 0 where the bytes end before that is
+ * known,
  * -1 where they contradict one of the counts. `isEnd`: nothing more comes, so that the last message may end where the bytes do.
  */
 export function fittingCounts(bytes: Buffer, at: number, isEnd: boolean): number {
@@ -102,7 +103,7 @@ export function fittingCounts(bytes: Buffer, at: number, isEnd: boolean): number
   return PROVING_COUNTS;
 }
 
-/** The number before the `<` at `at`, not before `floor`; undefined: there is none. */
+/** The number before the `<` at `at`, not before `floor`; undefined without one. */
 function numberBefore(bytes: Buffer, at: number, floor: number): number | undefined {
   if (at - 1 < floor || bytes[at - 1] !== SPACE) return undefined;
   let from = at - 1;
@@ -116,7 +117,7 @@ export interface FoundCount {
 }
 
 /**
- * The count whose PRI stands at `at`. Text may end in digits right before its number: the longest number that fits what follows is taken,
+ * The count whose PRI is at `at`. Text may end in digits right before its number: the longest number that fits the bytes after it is taken,
  * else the longest that may still do.
  */
 function countBefore(bytes: Buffer, at: number, floor: number, isEnd: boolean): FoundCount | undefined {
@@ -131,7 +132,7 @@ function countBefore(bytes: Buffer, at: number, floor: number, isEnd: boolean): 
   return best;
 }
 
-/** How many counts in a row fit from a later digit of the number at 0 on, whose PRI stands at `at`: text may end in the digits before. */
+/** How many counts in a row fit from a later digit of the number at 0 on, whose PRI is at `at`: text may end in the digits before. */
 export function fittingInNumber(bytes: Buffer, at: number, isEnd: boolean): number {
   let best = -1;
   if (priorityAt(bytes, at) !== true) return best;
@@ -140,7 +141,7 @@ export function fittingInNumber(bytes: Buffer, at: number, isEnd: boolean): numb
   return best;
 }
 
-/** The first `NUMBER SP <PRI>` whose PRI stands at `from` or later and whose number not before `floor`. */
+/** The first `NUMBER SP <PRI>` whose PRI is at `from` or later and whose number not before `floor`. */
 function findCount(bytes: Buffer, from: number, floor: number, isEnd: boolean): FoundCount | undefined {
   for (let at = bytes.indexOf(LESS_THAN, from); at !== -1; at = bytes.indexOf(LESS_THAN, at + 1)) {
     const found = countBefore(bytes, at, floor, isEnd);
@@ -160,7 +161,7 @@ export function findStart(bytes: Buffer, from: number, floor: number, isEnd: boo
 }
 
 interface ProofQuestion {
-  /** Counts whose PRI stands here or later, and whose number not before `floor`, up to `to`. */
+  /** Counts whose PRI is here or later, and whose number not before `floor`, up to `to`. */
   readonly from: number;
   readonly floor: number;
   readonly to: number;
@@ -171,7 +172,7 @@ interface ProofQuestion {
   readonly mayWait: boolean;
 }
 
-/** The first such count, and up to where there surely is none. */
+/** The first such count, and the place before which there surely is no other. */
 export function findProof(bytes: Buffer, { from, floor, to, least, isEnd, mayWait }: ProofQuestion): { at?: number; compared: number } {
   for (let next = from; ;) {
     const found = findCount(bytes, next, floor, isEnd);
@@ -191,8 +192,8 @@ function mayFit(bytes: Buffer, at: number, { length, octets }: OctetCount): bool
 }
 
 /**
- * Whether what stands at `end` may follow a counted message of which the body began at `start`: nothing yet; a count and a PRI; a count
- * alone when its own message ends in step; a `<PRI>` whose line ends before another count that fits.
+ * Whether the bytes at `end` may follow a counted message of which the body began at `start`: nothing yet; a count and a PRI; a count alone
+ * when its own message ends in step; a `<PRI>` whose line ends before another count that fits.
  */
 export function isInStep(bytes: Buffer, start: number, end: number): boolean {
   const at = skipTrailers(bytes, end);

@@ -1,8 +1,8 @@
 /**
  * How much of unfinished messages the connections of a source hold, and for how long. Every connection has a share of its own. One whose
- * message is longer reserves room for all of it before more is read; where there is none, its sender waits. Promises: bounded memory; no
- * message is cut for another's sake while it comes at a fair pace; one that has room always comes to its end or its time; first come, first
- * served, whatever the address.
+ * message is longer reserves room for all of it before more is read; without room its sender waits. Promises: bounded memory; no message is
+ * cut for another's sake while it comes at a fair pace; one that has room always comes to its end or its time; first come, first served,
+ * whatever the address.
  */
 import type { Clock } from '../../../core/time/clock.ts';
 import {
@@ -46,7 +46,7 @@ export interface Holder {
   readonly isReading: boolean;
   /** Stops reading from the sender, or goes on. */
   setHeldBack(isHeldBack: boolean): void;
-  /** The message's time is over: gives what has come of it. */
+  /** The message's time is over: gives the bytes that came. */
   expire(): void;
 }
 

@@ -12,7 +12,7 @@ import type { Kind } from '../../values/kind.ts';
 
 type Frame = Pick<Parts, 'environment' | 'missing' | 'relationOf'>;
 
-/** Stands in where there is no dataset. */
+/** Used where there is no dataset. */
 const NO_DATASET = newDataset(0, { name: '', description: '', created: '', who: '' });
 
 const madeOf = (frame: Frame, from: Sql, columns: ReadonlyMap<string, Made>, item: Sql | undefined): Relation =>

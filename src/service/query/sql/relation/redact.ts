@@ -22,7 +22,7 @@ export function redact(relation: Relation, { names, patterns, token }: Redact): 
   return new Relation({ ...relation.parts, columns: new Map([...kept, ...wanted]) }).nest();
 } // prettier-ignore
 
-/** A token of one character stands for each that matched, a longer one for the whole match. */
+/** A token of one character replaces each character that matched, a longer one the whole match. */
 function without(text: Sql, pattern: string, token: string, params: Params): Sql {
   const wanted = regex(params.string(pattern));
   if (Array.from(token).length !== 1) return sql`replaceRegexpAll(${text}, ${wanted}, ${params.string(token.replaceAll('\\', '\\\\'))})`;

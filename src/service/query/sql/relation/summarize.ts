@@ -9,7 +9,7 @@ import { alias, list, NOTHING, sql, type Sql } from '../../values/sql.ts';
 import { refuseWindows } from './windows.ts';
 import { asNumber, facetsOf, type Value } from '../../values/value.ts';
 
-/** One row for each group. `window`: ns that a row stands for when no key is a bin of time. */
+/** One row for each group. `window`: ns that a row covers when no key is a bin of time. */
 export function summarize(relation: Relation, aggregations: readonly Aggregation[], keys: readonly Key[], window: bigint): Relation {
   if (relation.parts.limit !== undefined) return summarize(relation.nest(), aggregations, keys, window);
   const args = aggregations.flatMap((item) => (item.kind === 'value' ? item.args : []));

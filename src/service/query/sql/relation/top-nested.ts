@@ -1,4 +1,4 @@
-/** top-nested: each level is a summarize of the rows that the level before kept, and all levels stand side by side in the end. */
+/** top-nested: each level is a summarize of the rows that the level before kept, and all levels are joined in the end. */
 import type { JoinKey, Key, NestedLevel, Node } from '../../../../language/plan/tree.ts';
 import { join } from './join.ts';
 import { Names } from './names.ts';

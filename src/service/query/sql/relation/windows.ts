@@ -1,11 +1,11 @@
-/** Functions that look at other rows: where they may stand. */
+/** Functions that look at other rows: where they are allowed. */
 import { WINDOWS } from '../../../../language/functions/windows/spec.ts';
 import { callsIn, type Node } from '../../../../language/plan/tree.ts';
 import { meaningError } from '../../../../language/syntax/apl-error.ts';
 
 const windowsIn = (node: Node) => callsIn(node, (name) => Object.hasOwn(WINDOWS, name));
 
-/** Whether it uses such a function. Throws where one stands in another, which is no column yet. */
+/** Whether it uses such a function. Throws where one is inside another, which is no column yet. */
 export function usesWindow(node: Node): boolean {
   const found = windowsIn(node);
   for (const { args, spec } of found) refuseWindows(args, spec.name);
