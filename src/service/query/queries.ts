@@ -60,12 +60,12 @@ export function openQueries(parts: QueryParts) {
     request: FastifyRequest,
     datasets: readonly Dataset[],
     range: RequestRange,
-    { signal, runs }: RunningQuery,
+    { signal, is }: RunningQuery,
     work: (text: ReplyText) => Promise<Written>,
   ): Promise<Written> => {
     signal.throwIfAborted();
     return turns.run(queryHolder(request), isLongQuery(engine, datasets, range), signal, async () => {
-      runs();
+      is('running');
       const written = await work(new ReplyText(new ReplyBudget(replyBytes / 2)));
       // The client has got the reason already.
       signal.throwIfAborted();
@@ -87,14 +87,29 @@ export function openQueries(parts: QueryParts) {
     countQuery(Number(ran.status['elapsedTime']) / 1e6, Number(ran.status['rowsExamined']));
     return ran;
   };
-  /** Waits without using the dataset, so that it can be removed meanwhile. */
-  const hold = async (
-    name: string,
-    request: FastifyRequest,
-    { 'streaming-duration': holdMs }: QueryParameters,
-    { signal }: RunningQuery,
-  ): Promise<void> => {
-    if (holdMs > 0) await arrivals.wait(catalog.get(name).id, request.startedAt, holdMs, signal, queryHolder(request));
+  /**
+   * Runs a query and answers with what it found. With `streaming-duration` one that found nothing waits, without using the dataset so that
+   * it can be removed, and runs again once events were stored.
+   */
+  const answer = async (
+    { request, reply }: Pick<Request<unknown>, 'request' | 'reply'>,
+    parameters: QueryParameters,
+    under: RunningQuery,
+    name: string | undefined,
+    run: () => Promise<Written>,
+  ): Promise<FastifyReply> => {
+    const holdMs = name === undefined ? 0 : parameters['streaming-duration'];
+    const since = performance.now();
+    let room = await roomFor(request, reply, under);
+    let written = await run();
+    if (holdMs > 0 && written.rowsMatched === 0) {
+      room.release();
+      under.is('waiting');
+      const isStored = await arrivals.wait(catalog.get(name!).id, since, holdMs, under.signal, queryHolder(request));
+      room = await roomFor(request, reply, under);
+      if (isStored) written = await run();
+    }
+    return send(reply, parameters, room, written);
   };
   const send = (reply: FastifyReply, parameters: QueryParameters, room: Held, { text, bytesRead }: Written): FastifyReply => {
     const bytes = text.size();
@@ -129,16 +144,13 @@ export function openQueries(parts: QueryParts) {
       const virtual = virtualOf(query, variables, found, columnsOf);
       used = virtual.used;
       const plan = (): Tree => planOf(query, variables, virtual.eventsOf);
-      // A query that cannot be run is refused before the wait.
-      if (parameters['streaming-duration'] > 0) plan();
-      if (first) await hold(first.name, request, parameters, under);
-      const room = await roomFor(request, reply, under);
-      // Now is when it runs.
-      const full = { ...askedOf(body, parameters), datasets: found.all, datasetsOf: found.of, options };
-      const ran = await inTurn(request, found.all, full.range, under, (to) =>
-        usingAll(catalog, found.all, () => runApl(run, to, body, parameters, query, plan, full)),
-      );
-      return send(reply, parameters, room, ran);
+      return await answer({ request, reply }, parameters, under, first?.name, () => {
+        // Now is when it runs.
+        const full = { ...askedOf(body, parameters), datasets: found.all, datasetsOf: found.of, options };
+        return inTurn(request, found.all, full.range, under, (to) =>
+          usingAll(catalog, found.all, () => runApl(run, to, body, parameters, query, plan, full)),
+        );
+      });
     } catch (error) {
       throw asReply(error, body.apl, used);
     }
@@ -160,21 +172,14 @@ export function openQueries(parts: QueryParts) {
   ): Promise<FastifyReply> => {
     const options = { signal: under.signal, fresh: parameters.nocache };
     under.reads([name]);
-    // A query that cannot be run is refused before the wait.
     const named = namedIn(body);
     const columns = (dataset: Dataset): readonly Column[] => columnsOf(dataset, (field) => isNamed(field, named));
-    if (parameters['streaming-duration'] > 0) stagesOf(body, legacyFrameOf(body, parameters), 0n, columns(catalog.get(name)));
-    await hold(name, request, parameters, under);
-    const room = await roomFor(request, reply, under);
-    const when = { options, startedAt: performance.now() };
-    return send(
-      reply,
-      parameters,
-      room,
-      await inTurn(request, [catalog.get(name)], readRange(body), under, (to) =>
+    return answer({ request, reply }, parameters, under, name, () => {
+      const when = { options, startedAt: performance.now() };
+      return inTurn(request, [catalog.get(name)], readRange(body), under, (to) =>
         catalog.use(name, (dataset) => runLegacy(run, to, body, parameters, dataset, columns(dataset), when)),
-      ),
-    );
+      );
+    });
   };
 
   return { apl, legacy };
@@ -188,6 +193,7 @@ type Apl = ReturnType<typeof withText>;
 interface Written {
   readonly text: ReplyText;
   readonly bytesRead: number;
+  readonly rowsMatched: number;
 }
 
 type Asked = Omit<QueryRequest, 'datasets' | 'datasetsOf' | 'options'> & { readonly include: boolean };
@@ -227,7 +233,7 @@ async function runApl(
     text.add(`{"format":"tabular","status":${JSON.stringify(status)},"tables":`);
     writeTables(text, answer, program, { sources: names, start, end, withCursors });
     text.add(`,${meta}}`);
-    return { text, bytesRead: answer.bytesRead };
+    return { text, bytesRead: answer.bytesRead, rowsMatched: answer.rowsMatched };
   }
   const echo = echoOf(ran.stages, {
     startTime: start, endTime: end, limit, cursor: cursorText,
@@ -236,7 +242,7 @@ async function runApl(
   text.add(`{"format":"legacy","status":${JSON.stringify(status)},`);
   writeLegacy(text, answer, program);
   text.add(`,${meta},"request":${JSON.stringify(echo)}}`);
-  return { text, bytesRead: answer.bytesRead };
+  return { text, bytesRead: answer.bytesRead, rowsMatched: answer.rowsMatched };
 }
 
 /** What the body says of range and page. Throws an `ApiError` 400. */
@@ -279,7 +285,7 @@ async function runLegacy(
     text.add(`{"status":${JSON.stringify(status)},`);
     writeLegacy(text, answer, program);
     text.add(`,"fieldsMeta":${JSON.stringify(fieldsOf(dataset))}}`);
-    return { text, bytesRead: answer.bytesRead };
+    return { text, bytesRead: answer.bytesRead, rowsMatched: answer.rowsMatched };
   } catch (error) {
     throw error instanceof AplError || error instanceof VirtualFieldError ? badRequest(error.message) : error;
   }

@@ -14,8 +14,8 @@ export interface RunningQuery {
   readonly signal: AbortSignal;
   /** Call it once the datasets are known. */
   readonly reads: (datasets: readonly string[]) => void;
-  /** Call it when its turn has come. */
-  readonly runs: () => void;
+  /** Call it when its turn has come, and when it is held. */
+  readonly is: (state: ListedQuery['state']) => void;
 }
 
 interface Entry {
@@ -78,7 +78,7 @@ export function openRunningQueries(headerPrefix: string) {
         }),
       );
       try {
-        return await work({ signal, reads: (names) => void (datasets = names), runs: () => void (state = 'running') });
+        return await work({ signal, reads: (names) => void (datasets = names), is: (now) => void (state = now) });
       } finally {
         own.delete(id);
         if (own.size === 0) tokens.delete(token);

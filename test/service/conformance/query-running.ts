@@ -80,6 +80,9 @@ describe('GET /v1/queries', () => {
   test.each(FORMS)('lists the own ones: %s', async (...form) => {
     const name = await dataset();
     const { id } = await hold(name, undefined, form);
+    // It runs first, and is held once it found nothing.
+    const metrics = async () => (await fetch(`${client.url}/metrics`)).text();
+    await until('the query to be held', async () => /^tailrace_service_open_streams 1$/m.test(await metrics()));
     const found = (await find(id))!;
     expect(Object.keys(found).sort()).toEqual(['datasets', 'elapsedTime', 'id', 'startTime', 'state', 'text']);
     expect(found).toMatchObject({ datasets: [name], state: 'waiting' });

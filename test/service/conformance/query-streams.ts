@@ -6,6 +6,9 @@ import { asOwner, client, dataset, test } from './under.ts';
 
 const structured = (name: string, duration: string): Promise<Answer> =>
   client.call('POST', `/v1/datasets/${name}/query?streaming-duration=${duration}`, { body: { startTime: 'now-1h' } });
+/** Of no event that is there. */
+const nothing = (name: string, duration: string): Promise<Answer> =>
+  client.call('POST', `/v1/datasets/${name}/query?streaming-duration=${duration}`, { body: { startTime: 'now+1h', endTime: 'now+2h' } });
 const byText = (name: string, duration: string): Promise<Answer> =>
   client.call('POST', `/v1/query/_apl?format=legacy&streaming-duration=${duration}`, { body: { apl: `['${name}']`, startTime: 'now-1h' } });
 
@@ -18,19 +21,36 @@ describe('a query with streaming-duration', () => {
     const name = await dataset();
     const held = new Set([1]);
     const answer = ask(name, duration).finally(() => held.clear());
-    // Until one came after the request did.
     while (held.size > 0) await client.ingest(name, [{ a: 1 }]);
     const { status, json } = await answer;
     expect([status, (json['matches'] as object[]).length > 0]).toEqual([200, true]);
+  });
+
+  test.each([
+    ['a structured query', structured],
+    ['a query by text', byText],
+  ])('%s that has a row answers at once', async (_name, ask) => {
+    const name = await dataset();
+    await client.ingest(name, [{ a: 1 }]);
+    const began = performance.now();
+    expect((await ask(name, '1m')).json['matches']).toHaveLength(1);
+    expect(performance.now() - began).toBeLessThan(50_000);
+  });
+
+  test('answers once events are stored, though it matches none of them', async ({ made: name }) => {
+    const held = new Set([1]);
+    const answer = nothing(name, '1m').finally(() => held.clear());
+    while (held.size > 0) await client.ingest(name, [{ a: 1 }]);
+    expect((await answer).json['matches']).toEqual([]);
   });
 
   test('answers without events when its time is over', async ({ made: name }) => {
     const other = await dataset();
     await client.ingest(name, [{ a: 1 }]);
     const began = performance.now();
-    const answer = structured(name, '500ms');
+    const answer = nothing(name, '500ms');
     await client.ingest(other, [{ a: 1 }]);
-    expect((await answer).json['matches']).toHaveLength(1);
+    expect((await answer).json['matches']).toEqual([]);
     expect(performance.now() - began).toBeGreaterThanOrEqual(490);
   });
 
