@@ -8,8 +8,8 @@ export default defineConfig({
     maxWorkers: 3,
     testTimeout: 900_000,
     hookTimeout: 900_000,
-    // Its own second fails on a busy machine; this only ends a hang.
-    expect: { poll: { timeout: 120_000 } },
+    // Its own second fails on a busy machine; this only ends a hang, as `until` does.
+    expect: { poll: { timeout: 60_000 } },
     execArgv: ['--disable-warning=ExperimentalWarning'],
   },
 });

@@ -139,7 +139,10 @@ export async function stormOfReloads(reloads: number): Promise<void> {
   isAway = false;
   clearInterval(writing);
   const expected = ['file', 'tcp', 'udp'].flatMap((kind) => Array.from({ length: lines }, (_, i) => `${kind} ${i + 1}`));
-  await until('everything is stored', () => new Set(messages()).size >= expected.length, 120_000);
+  await until(
+    'everything is stored',
+    () => new Set(messages()).size >= expected.length || `${new Set(messages()).size} of ${expected.length}`,
+  );
   expect(messages().toSorted()).toEqual(expected.toSorted());
   console.log(`${reloads} reloads, ${expected.length} events`);
   expect(isClosed()).toBe(false);

@@ -164,8 +164,7 @@ describe.skipIf(!hasPty)(`a terminal${ptyHint}`, () => {
         await service.ask('POST', '/v1/ingest/logs', [{ level: 'warn', service: 'cart', message: 'slow', kind: 'live' }]);
         return /^\d\d:\d\d:\d\d\.\d{3}Z warn cart slow {2}kind=live\r$/m.test(terminal.raw());
       },
-      60_000,
-      300,
+      { everyMs: 300 },
     );
     terminal.signal(2);
     expect(await terminal.exited).toBe(0);

@@ -15,7 +15,7 @@ const send = (events: object[]) => service.ask('POST', '/v1/ingest/logs', events
 
 /** Sends such events, all with the message 0, until the condition holds. */
 const sendUntil = (kind: string, condition: () => boolean) =>
-  until(`enough events of kind ${kind}`, async () => condition() || (await send([{ kind, message: 0 }]), false), 120_000, 200);
+  until(`enough events of kind ${kind}`, async () => condition() || (await send([{ kind, message: 0 }]), false), { everyMs: 200 });
 
 function follow(query: string, ...more: string[]): { program: Program; messages: () => unknown[] } {
   const program = startProgram(['query', query, '--follow', ...more], env());

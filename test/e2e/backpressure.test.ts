@@ -180,8 +180,7 @@ test.for(CASES)('a service that %s slows %s down, within a bounded memory', asyn
       }
       return waiters.every(isSlowed) && (!senders || droppedDatagrams() > 0);
     },
-    180_000 + 2000 * PRESSURE_SECONDS,
-    200,
+    { withinMs: 180_000 + 2000 * PRESSURE_SECONDS, everyMs: 200 },
   ).catch((error: unknown) => {
     throw new Error(`${JSON.stringify([...longest])} ${agent.stderr().slice(-2000)}`, { cause: error });
   });

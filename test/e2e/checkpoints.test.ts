@@ -63,9 +63,9 @@ test.skipIf(faketime === undefined)(
         database.close();
       }
     };
-    await until('their entries are saved', () => entries() === 20, 300_000, 50);
+    await until('their entries are saved', () => entries() === 20, { everyMs: 50 });
     for (const file of files.slice(5)) unlinkSync(file);
-    await until('the others are left', () => entries() === 5, 300_000, 50);
+    await until('the others are left', () => entries() === 5, { everyMs: 50 });
     appendFileSync(files[0]!, '{"seq":20}\n');
     await until('the last line is stored', () => site.service.stored.length > 20);
     process.kill(Number(/\d+/.exec(readFileSync(join(site.folder, 'agent', 'lock.pid'), 'utf8'))![0]), 'SIGTERM');

@@ -84,14 +84,14 @@ test('sample lines and old logs have their own times', async () => {
 
   const [run] = readdirSync(folder);
   writeFileSync(join(folder, run!, 'sample-app', 'old.log'), '2020-05-01T10:00:00.250Z INFO an old line\n');
-  await until('the old line', async () => (await query('where message contains "an old line"')).length > 0, 300_000);
+  await until('the old line', async () => (await query('where message contains "an old line"')).length > 0, { withinMs: 300_000 });
   expect(Date.parse((await query('where message contains "an old line"'))[0]!._time)).toBe(Date.parse('2020-05-01T10:00:00.250Z'));
   if (!existsSync(MACHINE_LOG)) return;
   // The machine's zone is that of this process.
   const first = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d) .*/m.exec(readFileSync(MACHINE_LOG, 'utf8'));
   if (!first) return;
   const [line, day, time] = first;
-  await until('its line', async () => (await query(`where message == ${JSON.stringify(line)}`)).length > 0, 300_000);
+  await until('its line', async () => (await query(`where message == ${JSON.stringify(line)}`)).length > 0, { withinMs: 300_000 });
   for (const { _time } of await query(`where message == ${JSON.stringify(line)}`))
     expect(Date.parse(_time)).toBe(Date.parse(`${day}T${time}`));
 });

@@ -64,7 +64,7 @@ test('explain beside an agent shows position, saved and delivered offsets, ident
   service.respond = () => ({ status: 500 });
   writeFileSync(log, 'three\nfour\nunfi');
   const isRead = async (): Promise<boolean> => (await ask(config, log)).json['savedOffset'] === 11;
-  await until('the new file is read', isRead, 120_000, 200);
+  await until('the new file is read', isRead, { everyMs: 200 });
   const { code, json } = await ask(config, log);
   expect(code).toBe(0);
   expect(json).toMatchObject({
@@ -174,7 +174,7 @@ test('explain gives the reason that delivery waits: a service that is away, or a
     appendFileSync(log, 'one more line\n');
     return (await ask(config, log)).json['waiting'] !== undefined;
   };
-  await until('reading waits', isWaiting, 300_000, 100);
+  await until('reading waits', isWaiting, { everyMs: 100 });
   expect((await ask(config, log)).json['waiting']).toMatchObject({
     sink: 'store',
     dataset: 'logs',
@@ -184,7 +184,7 @@ test('explain gives the reason that delivery waits: a service that is away, or a
   expect((await read(config, log)).text).toMatch(/saved +\d+, where .*; what is not delivered before it is sent again/);
   service.respond = () => ({ status: 403 });
   const isPaused = async (): Promise<boolean> => (await ask(config, log)).json['paused'] !== undefined;
-  await until('the dataset is paused', isPaused, 300_000, 100);
+  await until('the dataset is paused', isPaused, { everyMs: 100 });
   expect((await read(config, log)).text).toMatch(/paused +sink "store", dataset "logs": HTTP 403.*; check that the token/);
 });
 
@@ -269,7 +269,7 @@ test('explain follows a link, and tells of a vanished file, compressed ones and 
   expect((await ask(config, target)).json).toMatchObject({ isRead: true, reason: expect.stringContaining('another name') });
   rmSync(join(logs, 'gone.log'));
   const isGone = async (): Promise<boolean> => (await ask(config, join(logs, 'gone.log'))).json['state'] === 'deleted';
-  await until('the deletion is seen', isGone, 120_000, 200);
+  await until('the deletion is seen', isGone, { everyMs: 200 });
   const old = await ask(config, join(logs, 'old.log'));
   expect(old).toMatchObject({ code: 1, json: { reason: expect.stringContaining('ignore_older'), fix: expect.any(String) } });
 });
@@ -309,7 +309,7 @@ test.skipIf(!canDropPrivileges)('explain names the error of a file that cannot b
   const agent = startUnprivileged(['run', '--config', config]);
   await agent.says('tailrace runs');
   const isFailed = async (): Promise<boolean> => (await ask(config, log)).json['state'] === 'failed';
-  await until('the agent tried to open it', isFailed, 120_000, 200);
+  await until('the agent tried to open it', isFailed, { everyMs: 200 });
   const { code, json } = await ask(config, log);
   expect(code).toBe(1);
   expect(json).toMatchObject({ isRead: false, lastError: expect.stringContaining('EACCES'), fix: expect.any(String) });

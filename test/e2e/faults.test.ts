@@ -320,8 +320,7 @@ test.for(FAULT_SEEDS)(
           if (random() < 0.3) writer.step();
           return service.requests.length >= enough;
         },
-        120_000,
-        10,
+        { withinMs: 120_000, everyMs: 10 },
       );
       if (kill < 3) shipping = await restart(shipping, sink);
     }
@@ -332,16 +331,18 @@ test.for(FAULT_SEEDS)(
     const isRefused = (line: string): boolean => isBad(line) || isNamed(line);
     const wanted = () => writer.lines.filter((line) => !isRefused(line)).map(seqOf);
     const refused = writer.lines.filter(isRefused).map(seqOf);
-    await until('all is stored', () => service.stored.length >= wanted().length, 120_000, 50).catch(async (error: unknown) => {
-      const stored = new Set(storedSeqs(site));
-      const missing = wanted().filter((seq) => !stored.has(seq));
-      const letters = (await listDeadLetters(site)).filter(({ seq }) => missing.includes(seq));
-      const letter = letters.length > 0 ? `${letters.length} of them dead letters: ${letters[0]!.reason}` : 'no dead letters';
-      throw new Error(
-        `${missing.length} lines are not stored, from ${missing[0]} on (${letter}); the agent said:\n${shipping.agent.stderr().slice(-3000)}`,
-        { cause: error },
-      );
-    });
+    await until('all is stored', () => service.stored.length >= wanted().length, { withinMs: 120_000, everyMs: 50 }).catch(
+      async (error: unknown) => {
+        const stored = new Set(storedSeqs(site));
+        const missing = wanted().filter((seq) => !stored.has(seq));
+        const letters = (await listDeadLetters(site)).filter(({ seq }) => missing.includes(seq));
+        const letter = letters.length > 0 ? `${letters.length} of them dead letters: ${letters[0]!.reason}` : 'no dead letters';
+        throw new Error(
+          `${missing.length} lines are not stored, from ${missing[0]} on (${letter}); the agent said:\n${shipping.agent.stderr().slice(-3000)}`,
+          { cause: error },
+        );
+      },
+    );
     await until('all dead letters', async () => (await listDeadLetters(site)).length >= refused.length);
     appendFileSync(join(site.folder, 'logs', 'fresh.log'), `${(writer.lines.push('{"seq":999999}'), '{"seq":999999}')}\n`);
     await until('a fresh line is stored', () => service.stored.some((event) => seqOf(event) === 999_999));

@@ -169,7 +169,7 @@ test('a loud file does not starve a quiet one; with oldest_first, files come one
     sources: { fair: source('fair'), oldest: source('oldest', ', order: oldest_first') },
     sink: `${QUICK}, concurrency: 1`,
   });
-  await until('all is stored', () => site.service.stored.length === 380_001, 100_000, 50);
+  await until('all is stored', () => site.service.stored.length === 380_001, { withinMs: 100_000, everyMs: 50 });
   expect(await agent.end()).toBe(0);
   const files = site.service.stored.map((event) => /"file":"[^"]*\/([^/"]+)\.log"/.exec(event)![1]!);
   const [loud, quiet] = [files.lastIndexOf('a-loud'), files.indexOf('b-quiet')];

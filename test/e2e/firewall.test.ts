@@ -38,7 +38,7 @@ test(
     writeLines(site, 200, lineOf(poison));
     site.service.respond = firewall;
     const first = startShipping(site, { sink: SINK });
-    await until('all others are stored', () => storedSeqs(site).length === 196, 30_000);
+    await until('all others are stored', () => storedSeqs(site).length === 196, { withinMs: 30_000 });
     expect(first.stderr()).toContain('HTTP 403 Attack detected');
     // Nothing is judged yet.
     expect(await listed(site)).toEqual([]);
@@ -53,7 +53,7 @@ test(
     // Others are stored meanwhile.
     writeLines(site, 100, (seq) => lineOf(new Set())(200 + seq));
     await until('the new lines are stored', () => storedSeqs(site).length === 296);
-    await until('the dead letters', async () => (await listed(site)).length === poison.size, 3 * MINUTE);
+    await until('the dead letters', async () => (await listed(site)).length === poison.size, { withinMs: 3 * MINUTE });
     await accounting.stop();
     expect(accounting.problems).toEqual([]);
     expect(await listed(site)).toEqual([...poison]);
@@ -91,8 +91,8 @@ test(
     await until('a minute of refusals', () => site.service.requests.at(-1)!.at - refusedSinceMs > MINUTE + 5000);
     expect(await listed(site)).toEqual([]);
     isRefused = false;
-    await until('all is stored', () => storedSeqs(site).length >= 299, MINUTE);
-    await until('the dead letter', async () => (await listed(site)).length === 1, 2 * MINUTE);
+    await until('all is stored', () => storedSeqs(site).length >= 299, { withinMs: MINUTE });
+    await until('the dead letter', async () => (await listed(site)).length === 1, { withinMs: 2 * MINUTE });
     expect(await listed(site)).toEqual([30]);
     expect(storedSeqs(site)).toEqual(range(300).filter((seq) => seq !== 30));
     expect(await agent.end('SIGTERM')).toBe(0);

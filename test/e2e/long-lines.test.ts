@@ -106,7 +106,7 @@ test('a line of 1 GiB in a file, most of it a hole, is cut, its neighbours arriv
   closeSync(fd);
   const program = startProgram(['run', '--config', config]);
   const peak = await watchMemory(program, folder);
-  await until('all three are stored', () => seen.length === 3, 120_000);
+  await until('all three are stored', () => seen.length === 3, { withinMs: 120_000 });
   const file = join(folder, 'logs', 'app.log');
   expect(seen.toSorted((a, b) => b.bytes - a.bytes)).toEqual([
     { message: `long${'\0'.repeat(16)}`, bytes: MEBIBYTE, rest: { file, truncated: true, original_bytes: LINE_BYTES - 7 } },

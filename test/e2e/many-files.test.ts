@@ -33,12 +33,9 @@ async function arrives({ service }: Shipping, files: readonly number[], line: nu
   const wanted = new Set(files.map((file) => `${file} ${line}`));
   const found = (): string[] =>
     service.stored.map((text) => JSON.parse(text) as { file: number; line: number }).map((event) => `${event.file} ${event.line}`);
-  await until(
-    `line ${line} of ${files.length} files`,
-    () => found().filter((each) => wanted.has(each)).length >= files.length,
-    120_000,
-    100,
-  );
+  await until(`line ${line} of ${files.length} files`, () => found().filter((each) => wanted.has(each)).length >= files.length, {
+    everyMs: 100,
+  });
   expect(found().filter((each) => wanted.has(each))).toHaveLength(files.length);
 }
 

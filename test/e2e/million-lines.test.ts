@@ -42,12 +42,14 @@ function startAgent(folder: string, service: LocalService): Program {
 /** Waits for that many stored events; on failure reports their count and the agent's log. */
 async function untilStored(service: LocalService, agent: Program, events: number): Promise<void> {
   let stored = 0;
-  await until(`${events} stored`, async () => (stored = await countStored(service)) >= events, 240_000, 250).catch((error: unknown) => {
-    throw new Error(
-      `${stored} of ${events} events are stored; the agent said:\n${agent.stderr()}\nthe service said:\n${service.program.stderr()}`,
-      { cause: error },
-    );
-  });
+  await until(`${events} stored`, async () => (stored = await countStored(service)) >= events, { withinMs: 240_000, everyMs: 250 }).catch(
+    (error: unknown) => {
+      throw new Error(
+        `${stored} of ${events} events are stored; the agent said:\n${agent.stderr()}\nthe service said:\n${service.program.stderr()}`,
+        { cause: error },
+      );
+    },
+  );
 }
 
 async function countStored(service: LocalService): Promise<number> {

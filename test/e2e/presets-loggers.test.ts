@@ -122,24 +122,20 @@ if $protocol-version == "1" then {
 if $syslogfacility-text == "authpriv" then ${to('auth.log', 'RSYSLOG_TraditionalFileFormat')}`,
   );
   onTestFinished(() => void rsyslog.kill('SIGKILL'));
-  await until(
-    'rsyslog to take the messages',
-    async () => {
-      const socket = connect(port, '127.0.0.1');
-      try {
-        await once(socket, 'connect');
-      } catch {
-        return rsyslog.exitCode !== null;
-      }
-      socket.end(MESSAGES.map((message) => `${message}\n`).join(''));
-      await once(socket, 'close');
-      return true;
-    },
-    60_000,
-  );
+  await until('rsyslog to take the messages', async () => {
+    const socket = connect(port, '127.0.0.1');
+    try {
+      await once(socket, 'connect');
+    } catch {
+      return rsyslog.exitCode !== null;
+    }
+    socket.end(MESSAGES.map((message) => `${message}\n`).join(''));
+    await once(socket, 'close');
+    return true;
+  });
   const files = ['traditional.log', 'syslog.log', 'rfc5424.log', 'auth.log'];
   const linesOf = (name: string) => (existsSync(join(logs, name)) ? readFileSync(join(logs, name), 'utf8').split('\n').length - 1 : 0);
-  await until('the files', () => files.every((name) => linesOf(name) === 2), 300_000);
+  await until('the files', () => files.every((name) => linesOf(name) === 2), { withinMs: 300_000 });
   const closed = once(rsyslog, 'close');
   rsyslog.kill('SIGTERM');
   await closed;

@@ -42,7 +42,7 @@ async function writeApacheLogs(folder: string, logs: string): Promise<void> {
   ];
   writeFileSync(config, [...load, ...lines, ...access, ''].join('\n'));
   const child = spawn(apache!, ['-f', config, '-D', 'FOREGROUND']);
-  await until('apache answers', () => fetch(`http://127.0.0.1:${port}/nothing`).then(() => true, () => child.exitCode !== null), 30_000); // prettier-ignore
+  await until('apache answers', () => fetch(`http://127.0.0.1:${port}/nothing`).then(() => true, () => child.exitCode !== null), { withinMs: 30_000 }); // prettier-ignore
   const closed = once(child, 'close');
   child.kill('SIGTERM');
   await closed;
@@ -75,11 +75,7 @@ async function writePostgresLog(folder: string, log: string): Promise<void> {
   ];
   const [program, ...args] = [...as, `${postgres}/postgres`, ...options];
   const child = spawn(program!, args, { stdio: ['ignore', 'ignore', openSync(log, 'a')], cwd: '/' });
-  await until(
-    'postgres is ready',
-    () => readFileSync(log, 'utf8').includes('ready to accept connections') || child.exitCode !== null,
-    60_000,
-  );
+  await until('postgres is ready', () => readFileSync(log, 'utf8').includes('ready to accept connections') || child.exitCode !== null);
   expect(() => run(`${postgres}/psql`, '-h', sockets, '-U', 'shop', '-d', 'postgres', '-c', 'select\n  nothing')).toThrow();
   const closed = once(child, 'close');
   execFileSync('kill', ['-INT', readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')[0]!]);

@@ -35,7 +35,7 @@ function startAgent(config: string, ...args: string[]): Program {
 async function untilStored(dataset: string, events: number, agent: Program): Promise<void> {
   let stored = 0;
   const count = async () => (stored = Number((await service.aggregate(dataset, [{ op: 'count' }]))[0] ?? 0)) >= events;
-  await until('all to be stored', count, 300_000, 100).catch((error: unknown) => {
+  await until('all to be stored', count, { withinMs: 300_000, everyMs: 100 }).catch((error: unknown) => {
     throw new Error(`${stored} of ${events} events are stored; the agent said:\n${agent.stderr()}`, { cause: error });
   });
 }

@@ -187,13 +187,13 @@ test('three datasets of the real service have every event once, through kills an
       write(site, written, 3000);
       written += 3000;
       const agent = startShipping(real, options);
-      await until('some is stored', async () => (await total()) > before, 120_000, 20);
+      await until('some is stored', async () => (await total()) > before, { withinMs: 120_000, everyMs: 20 });
       write(site, written, 300);
       written += 300;
       expect(await agent.end('SIGKILL')).toBe('SIGKILL');
     }
     const agent = startShipping(real, options);
-    await until('all is settled', async () => (await total()) >= written && (await isSettled(agent)), 120_000);
+    await until('all is settled', async () => (await total()) >= written && (await isSettled(agent)), { withinMs: 120_000 });
     expect(await agent.end()).toBe(0);
     for (const [rest, name] of ['red', 'green', 'blue'].entries()) {
       const found = (await service.events(name)).map(({ seq }) => Number(seq)).sort((a, b) => a - b);

@@ -120,26 +120,32 @@ const acts: Acts<AgentRig> = {
   sends: (rig, step, words) =>
     until(step, () => rig.site.service.requests.some(({ events }) => events.some((event) => event.includes(textOf(words))))),
   says: (rig, _, words) => rig.agent.says(textOf(words)),
-  until: (rig, step, _, names, relation, value) => until(step, async () => holds(await metric(rig, names), relation, value)),
-  spooled: (rig, step, _, relation, count) => until(step, () => holds(spooledEvents(rig.site), relation, count)),
-  closed: (rig, step) => until(step, () => rig.open.length === 0, 300_000, 50),
+  until: (rig, step, _, names, relation, value) =>
+    until(step, async () => {
+      const seen = await metric(rig, names);
+      return holds(seen, relation, value) || `${names} = ${seen}`;
+    }),
+  spooled: (rig, step, _, relation, count) =>
+    until(step, () => holds(spooledEvents(rig.site), relation, count) || `${spooledEvents(rig.site)} spooled`),
+  closed: (rig, step) => until(step, () => rig.open.length === 0 || `open: ${rig.open.join(' ')}`, { everyMs: 50 }),
   'let-go': (rig, step) => until(step, () => rig.open.every((path) => !path.endsWith(' (deleted)'))),
   // All that was delivered is noted.
   saved: async (rig, step, _, name) => {
     const before = await metric(rig, 'checkpoint_saves_total');
     writeFileSync(rig.path(name), 'mark\n');
-    await until(step, async () => (await metric(rig, 'checkpoint_saves_total')) > before + 1, 300_000, 50);
+    await until(step, async () => (await metric(rig, 'checkpoint_saves_total')) > before + 1, { everyMs: 50 });
   },
-  has: (rig, step, words) => until(step, () => messagesOf(rig.site).includes(textOf(words))),
+  has: (rig, step, words) => until(step, () => messagesOf(rig.site).includes(textOf(words)) || messagesOf(rig.site).slice(-5).join('\n')),
   // Assertions: all lines stored since the beginning, in any order or in this one; a metric.
   stores: async (rig, step, words) => {
     const lines = linesOf(words);
-    await until(step, () => rig.site.service.stored.length >= lines.length);
+    await until(step, () => rig.site.service.stored.length >= lines.length || `${rig.site.service.stored.length} stored`);
     expect(messagesOf(rig.site).toSorted(), step).toEqual(lines.toSorted());
   },
   'in-order': (rig, step, words) => expect(messagesOf(rig.site), step).toEqual(linesOf(words)),
   of: (rig, step, words, name) => expect(rig.byFile[name]?.toSorted(), step).toEqual(linesOf(words.slice(1)).toSorted()),
-  count: (rig, step, _, count) => until(step, () => rig.site.service.stored.length === Number(count)),
+  count: (rig, step, _, count) =>
+    until(step, () => rig.site.service.stored.length === Number(count) || `${rig.site.service.stored.length} stored`),
   is: async (rig, step, _, names, relation, value) => expect(holds(await metric(rig, names), relation, value), step).toBe(true),
   balanced: async (rig, step) => expect(findImbalances(await metricsOf(rig.agent)), step).toEqual([]),
   said: (rig, step, _, count, ...pattern) =>

@@ -75,18 +75,14 @@ test('whatever lines hold, their events are kept and counted, and no source hold
   const agent = startShipping(site, { sources, sink: `${QUICK}, concurrency: 1, batch: {max_age: 50ms}` });
   const address = await addressOf(agent);
   const metrics = async () => await metricsOf(address);
-  await until(
-    'all is settled',
-    async () => {
-      const now = await metrics();
-      return Object.entries(CASES).every(
-        ([source, { lines }]) =>
-          valueOf(now, 'tailrace_events_total', { source, outcome: 'accepted' }) === lines.length &&
-          valueOf(now, 'tailrace_events_held', { source }) === 0,
-      );
-    },
-    120_000,
-  );
+  await until('all is settled', async () => {
+    const now = await metrics();
+    return Object.entries(CASES).every(
+      ([source, { lines }]) =>
+        valueOf(now, 'tailrace_events_total', { source, outcome: 'accepted' }) === lines.length &&
+        valueOf(now, 'tailrace_events_held', { source }) === 0,
+    );
+  });
 
   const last = await metrics();
   for (const [source, { lines, outcomes = {}, transformErrors = 0, timeErrors = 0 }] of Object.entries(CASES)) {

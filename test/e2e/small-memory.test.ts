@@ -50,7 +50,7 @@ test('the agent ships under load within 128 MiB and is not killed', async () => 
   const group = makeMemoryCgroup(128 * MIB);
   const [command, ...args] = [...(group?.launcher ?? []), ...launcher(), program, 'run', '--config', config] as [string, ...string[]];
   const agent = startCommand(command, args);
-  await until('every line is stored', () => events >= FILES * LINES || agent.process.exitCode !== null, 240_000, 50);
+  await until('every line is stored', () => events >= FILES * LINES || agent.process.exitCode !== null, { withinMs: 240_000, everyMs: 50 });
   // The shell became the agent, so this is its own.
   const peakKib = Number(/^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${agent.process.pid}/status`, 'utf8'))![1]);
   expect(await agent.end('SIGTERM'), agent.stderr()).toBe(0);

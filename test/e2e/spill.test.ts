@@ -32,7 +32,7 @@ test('files are read on into the disk buffer while the service is away, outlive 
   const agent = startShipping(site, { sink: sink(true) });
   const address = await addressOf(agent);
   accounting.watch(address);
-  await until('all is read', async () => (await scrape(address))('events_total', accepted) === LINES, 300_000, 100);
+  await until('all is read', async () => (await scrape(address))('events_total', accepted) === LINES, { withinMs: 300_000, everyMs: 100 });
   // The last ones may still be in memory, as before.
   await until('it is on disk', () => spooled().length >= 35);
   const value = await scrape(address);
@@ -44,7 +44,7 @@ test('files are read on into the disk buffer while the service is away, outlive 
   site.service.respond = () => undefined;
   const next = startShipping(site, { sink: sink(true) });
   accounting.watch(await addressOf(next));
-  await until('all is stored', () => site.service.stored.length >= LINES, 300_000, 50);
+  await until('all is stored', () => site.service.stored.length >= LINES, { withinMs: 300_000, everyMs: 50 });
   await until('the disk buffer is empty', () => spooled().length === 0);
   accounting.watch(undefined);
   expect(await next.end('SIGTERM')).toBe(0);
@@ -58,7 +58,7 @@ test('files whose batches are on disk may be deleted while no agent runs', async
   const { site, spooled, scrape } = await makeBacklog();
   const agent = startShipping(site, { sink: sink(true) });
   const address = await addressOf(agent);
-  await until('all is read', async () => (await scrape(address))('events_total', accepted) === LINES, 300_000, 100);
+  await until('all is read', async () => (await scrape(address))('events_total', accepted) === LINES, { withinMs: 300_000, everyMs: 100 });
   await until('it is on disk', () => spooled().length >= 35);
   const kept = spooled().length;
   expect(await agent.end('SIGKILL')).toBe('SIGKILL');
@@ -66,7 +66,7 @@ test('files whose batches are on disk may be deleted while no agent runs', async
 
   site.service.respond = () => undefined;
   const next = startShipping(site, { sink: sink(true) });
-  await until('the disk buffer is empty', () => spooled().length === 0, 300_000, 50);
+  await until('the disk buffer is empty', () => spooled().length === 0, { withinMs: 300_000, everyMs: 50 });
   expect(await next.end('SIGTERM')).toBe(0);
   expect(
     site.service.requests.filter(({ key }, index, all) => all.findIndex((each) => each.key === key) === index).length,
@@ -82,13 +82,16 @@ test('files wait where they are when the disk buffer is full, and when it is not
     const { site, spooled, scrape } = await makeBacklog();
     const agent = startShipping(site, { sink: sink(files, disk) });
     const address = await addressOf(agent);
-    await until('it waits', async () => (await scrape(address))('backpressure_seconds_total', { source: 'app' }) > 2, 300_000, 100);
+    await until('it waits', async () => (await scrape(address))('backpressure_seconds_total', { source: 'app' }) > 2, {
+      withinMs: 300_000,
+      everyMs: 100,
+    });
     const value = await scrape(address);
     expect(value('events_total', accepted)).toBeLessThan(LINES);
     expect(value('buffer_bytes', { sink: 'store', kind: 'disk' })).toBeLessThanOrEqual(files ? 1024 * 1024 : 0);
     expect(spooled().length > 0).toBe(files);
     site.service.respond = () => undefined;
-    await until('all is stored', () => site.service.stored.length >= LINES, 300_000, 50);
+    await until('all is stored', () => site.service.stored.length >= LINES, { withinMs: 300_000, everyMs: 50 });
     expect(await agent.end('SIGTERM')).toBe(0);
     expect(site.service.stored.map(seqOf)).toEqual(range(LINES));
     expect(spooled()).toEqual([]);

@@ -62,7 +62,7 @@ export class Agents {
       for (const path of [log, ...ROTATED.map((suffix) => log + suffix)]) if (!(await this.knows(path))) return false;
       return (await this.#read('tailrace_source_unsaved_bytes')) === 0;
     };
-    await until('what was removed is saved', isSaved, 120_000, 20);
+    await until('what was removed is saved', isSaved, { withinMs: 120_000, everyMs: 20 });
     await this.#scrape();
     this.watches.at(-1)!.safeTo = atMs;
   }
@@ -79,7 +79,7 @@ export class Agents {
       (await this.#hasReadAll()) &&
       (await this.#read('tailrace_source_lag_bytes')) === 0 &&
       (await this.#read('tailrace_events_held')) === 0;
-    await until('nothing is left to read or to send', isIdle, 300_000, 50);
+    await until('nothing is left to read or to send', isIdle, { withinMs: 300_000, everyMs: 50 });
     await this.#scrape();
     this.watches.at(-1)!.safeTo = Infinity;
     expect(await this.#program.end('SIGTERM'), this.#program.stderr().slice(-2000)).toBe(0);

@@ -32,15 +32,14 @@ test.for([
       const accepted = valueOf(metrics, 'tailrace_events_total', { source: 'net', outcome: 'accepted' });
       return accepted === MESSAGES && spooledEvents(site) === kept;
     },
-    120_000,
-    50,
+    { everyMs: 50 },
   );
   await first.end('SIGKILL');
 
   service.respond = () => undefined;
   const second = startShipping(site, options);
   await addressOf(second);
-  if (kept > 0) await until('what was kept is delivered', () => service.stored.length === kept, 300_000, 50);
+  if (kept > 0) await until('what was kept is delivered', () => service.stored.length === kept, { everyMs: 50 });
   expect(await second.end()).toBe(0);
   expect(messagesOf(site).toSorted()).toEqual(
     range(kept)

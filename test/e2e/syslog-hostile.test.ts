@@ -74,7 +74,7 @@ describe.skipIf(!hasOpenssl)('hostile syslog peers (apt-get install openssl)', (
     const first = sent;
     sent += count;
     await write(good, Array.from({ length: count }, (_, n) => `<13>1 - good app - - - good ${first + n}\n`).join(''));
-    await until('the good peer is served', () => heard() === sent, patience, 20);
+    await until('the good peer is served', () => heard() === sent, { withinMs: patience, everyMs: 20 });
   }
 
   const heard = (): number => service.stored.filter((event) => event.includes('"host":"good"')).length;
@@ -102,12 +102,10 @@ describe.skipIf(!hasOpenssl)('hostile syslog peers (apt-get install openssl)', (
     }
     await isUnharmed();
     for (const socket of dripping) socket.end();
-    await until(
-      'what dripped is kept, as cut',
-      () => service.stored.filter((event) => event.includes('"host":"slow"')).length === 200,
-      patience,
-      50,
-    );
+    await until('what dripped is kept, as cut', () => service.stored.filter((event) => event.includes('"host":"slow"')).length === 200, {
+      withinMs: patience,
+      everyMs: 50,
+    });
     expect(service.stored.filter((event) => event.includes('"host":"slow"')).every((event) => event.includes('"truncated":true'))).toBe(
       true,
     );
@@ -128,23 +126,28 @@ describe.skipIf(!hasOpenssl)('hostile syslog peers (apt-get install openssl)', (
     await until(
       'the beginning is kept, and its length said',
       () => service.stored.some((event) => event.includes(`"original_bytes":${GIB + 24}`)),
-      patience,
-      50,
+      { withinMs: patience, everyMs: 50 },
     );
     absurd.end();
-    await until('the absurd one, too', () => service.stored.some((event) => event.includes('"original_bytes":9999999999')), patience, 50);
+    await until('the absurd one, too', () => service.stored.some((event) => event.includes('"original_bytes":9999999999')), {
+      withinMs: patience,
+      everyMs: 50,
+    });
   });
 
   test('40 long unfinished messages: a long message of another waits and arrives whole', { timeout: patience }, async () => {
     const hogs = await Promise.all(Array.from({ length: 40 }, () => open(ports.tcp)));
     for (const hog of hogs) hog.write(`<13>1 - hog app - - - ${'x'.repeat(300_000)}`);
-    await until('the hogs fill the room', () => service.stored.some((event) => event.includes('"host":"hog"')), patience, 50);
+    await until('the hogs fill the room', () => service.stored.some((event) => event.includes('"host":"hog"')), {
+      withinMs: patience,
+      everyMs: 50,
+    });
     const long = await open(ports.tcp);
     const text = `<13>1 - long app - - - ${'y'.repeat(900_000)}`;
     for (let at = 0; at < text.length; at += 30_000) await write(long, text.slice(at, at + 30_000));
     long.write('\n');
     const own = (): string[] => service.stored.filter((event) => event.includes('"host":"long"'));
-    await until('the long message arrives', () => own().length > 0, patience, 50);
+    await until('the long message arrives', () => own().length > 0, { withinMs: patience, everyMs: 50 });
     expect(own()).toHaveLength(1);
     expect(JSON.parse(own()[0]!)).toMatchObject({ message: 'y'.repeat(900_000) });
     expect(own()[0]).not.toContain('"truncated"');
@@ -167,7 +170,7 @@ describe.skipIf(!hasOpenssl)('hostile syslog peers (apt-get install openssl)', (
       );
       await write(socket, `${bad.length} ${bad}${counted.join('')}`);
       const own = (): string[] => service.stored.filter((event) => event.includes(name));
-      await until(`all of ${name} arrives`, () => own().length === 20_001, patience, 50);
+      await until(`all of ${name} arrives`, () => own().length === 20_001, { withinMs: patience, everyMs: 50 });
       const all = own().map((event) => JSON.parse(event) as Record<string, unknown>);
       expect(all.filter((event) => event['parse_error'] !== undefined).map((event) => event['message'])).toEqual([bad]);
       expect(all.filter((event) => event['time_error'] === '0001-01-01T00:00:00Z')).toHaveLength(20_000);
@@ -189,7 +192,10 @@ describe.skipIf(!hasOpenssl)('hostile syslog peers (apt-get install openssl)', (
     const secured = connectTls({ port: ports.tls, host: '127.0.0.1', ca: authority, servername: 'localhost' });
     await once(secured, 'secureConnect');
     secured.end('<13>1 - secured app - - - x\n');
-    await until('a good TLS peer is served', () => service.stored.some((event) => event.includes('"host":"secured"')), patience, 20);
+    await until('a good TLS peer is served', () => service.stored.some((event) => event.includes('"host":"secured"')), {
+      withinMs: patience,
+      everyMs: 20,
+    });
     for (const socket of silent) socket.destroy();
   });
 

@@ -104,7 +104,7 @@ export default defineTransform((event) => {
   const acts = ['loop', 'objects', 'heap', 'buffer', 'filled', 'exit', 'promise', 'text', 'nothing'];
   writeLines(site, 90, (seq) => `{"seq":${seq},"do":"${seq % 10 === 5 ? acts[(seq - 5) / 10] : ''}"}`);
   const agent = startShipping(site, { sources: { app: sourceOf(site, '{script: ./shape.ts}') }, sink: SINK });
-  await until('all is stored', () => site.service.stored.length === 90, 120_000);
+  await until('all is stored', () => site.service.stored.length === 90);
   const events = storedOf(site);
   expect(events.map(({ seq }) => seq)).toEqual(range(90));
   expect(events.filter(({ do: act, ok }) => act === '' && ok !== true)).toEqual([]);

@@ -118,7 +118,7 @@ test(
     await Promise.all(running);
     const { exitCode, signalCode } = service.program.process;
     expect(exitCode ?? signalCode, service.program.stderr().slice(0, 3000)).toBeNull();
-    await until('all lines are stored', async () => Number((await service.aggregate('honest', [{ op: 'count' }]))[0]) >= written, 300_000);
+    await until('all lines are stored', async () => Number((await service.aggregate('honest', [{ op: 'count' }]))[0]) >= written, { withinMs: 300_000 });
     const peak = peakOf(service);
     const children = readFileSync(`/proc/${service.program.process.pid}/task/${service.program.process.pid}/children`, 'utf8');
     process.stdout.write(`${written} lines, peak ${Math.round(peak / MIB)} MiB\n${counts.beside([], /./).join('\n')}\n`);

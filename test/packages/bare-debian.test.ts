@@ -80,9 +80,12 @@ test.skipIf(!canMake)(
     expect(machine.must('grep -n "url:" /etc/tailrace/tailrace.yaml')).toMatch(/^\d+: +url: http:\/\/127\.0\.0\.1:4100 +# your service$/m);
     machine.must(`${token} <<'END'\n${API_TOKEN}\nEND`);
     machine.must(restart!);
-    await until('the machine’s own log is in the service', () => stored() > 0, DEADLINE_MS, 100);
+    await until('the machine’s own log is in the service', () => stored() > 0, { withinMs: DEADLINE_MS, everyMs: 100 });
     console.log(`from the package to the first events: ${((performance.now() - startedMs) / 1000).toFixed(1)} s`);
-    await until('the status line', () => /store delivers/.test(machine.must(`${status} --no-pager`)), DEADLINE_MS, 250);
+    await until('the status line', () => /store delivers/.test(machine.must(`${status} --no-pager`)), {
+      withinMs: DEADLINE_MS,
+      everyMs: 250,
+    });
   },
   3 * DEADLINE_MS,
 );

@@ -94,12 +94,10 @@ sinks: {store: {type: ingest, url: "${service.url}", token: t, dataset: logs}}
     let log = '';
     child.stderr.on('data', (text) => (log += String(text)));
     const exited = new Promise((resolve) => child.once('exit', resolve));
-    await until(
-      'the line arrives',
-      () => [...service.stored.values()].flat().some((event) => event.includes('from a container')),
-      60_000,
-      50,
-    ).catch((error: unknown) => {
+    await until('the line arrives', () => [...service.stored.values()].flat().some((event) => event.includes('from a container')), {
+      withinMs: 60_000,
+      everyMs: 50,
+    }).catch((error: unknown) => {
       throw new Error(`${String(error)}\n${log}`);
     });
     process.kill(-child.pid!, 'SIGTERM');

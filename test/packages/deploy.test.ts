@@ -80,7 +80,7 @@ test('pod logs arrive with their metadata and JSON fields, also over a rotation 
   const agent = startProgram(['run', '--config', join(folder, 'tailrace.yaml')], { TAILRACE_URL: service.url, NODE_NAME: 'node-1' });
   const events = (): Record<string, unknown>[] =>
     [...service.stored.values()].flat().map((event) => JSON.parse(event) as Record<string, unknown>);
-  const has = (seq: number) => until(`line ${seq}`, () => events().some((event) => event['seq'] === seq), 300_000);
+  const has = (seq: number) => until(`line ${seq}`, () => events().some((event) => event['seq'] === seq), { withinMs: 300_000 });
   try {
     await has(0);
     appendFileSync(log, line(1));

@@ -28,7 +28,8 @@ describe.skipIf(!canBoot)(`the Debian package on systemd${neededToBoot}`, { time
     const { status, out } = machine.runBeside(tailrace, ['query', `hosts | where message contains '${text}' | count`, '-o', 'csv'], CLIENT);
     return status === 0 ? Number(/^\d+$/m.exec(out)?.[0] ?? 0) : 0;
   };
-  const arrives = (text: string): Promise<void> => until(`"${text}" in the service`, () => stored(text) > 0, DEADLINE_MS, 250);
+  const arrives = (text: string): Promise<void> =>
+    until(`"${text}" in the service`, () => stored(text) > 0, { withinMs: DEADLINE_MS, everyMs: 250 });
 
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'tailrace-install-'));
@@ -66,7 +67,7 @@ describe.skipIf(!canBoot)(`the Debian package on systemd${neededToBoot}`, { time
   test('installs, starts, ships nothing without a token, and says so', async () => {
     machine.copyIn(deb, '/srv/tailrace.deb');
     machine.must('dpkg -i /srv/tailrace.deb');
-    await until('the unit runs', () => state() === 'active', DEADLINE_MS, 100);
+    await until('the unit runs', () => state() === 'active', { withinMs: DEADLINE_MS, everyMs: 100 });
     expect(statusText()).toMatch(/store ships nothing: the token .* is empty/);
     expect(machine.must('id -nG tailrace').trim()).toBe('tailrace');
     expect(machine.must('systemctl is-enabled tailrace').trim()).toBe('enabled');
@@ -76,7 +77,7 @@ describe.skipIf(!canBoot)(`the Debian package on systemd${neededToBoot}`, { time
   test('ships the machine’s own logs once a token is there', async () => {
     machine.must(`install -m 600 /dev/null /etc/tailrace/token; echo ${API_TOKEN} >/etc/tailrace/token; systemctl restart tailrace`);
     await arrives('status installed base');
-    await until('the status line', () => statusText().includes('store delivers'), DEADLINE_MS, 250);
+    await until('the status line', () => statusText().includes('store delivers'), { withinMs: DEADLINE_MS, everyMs: 250 });
   });
 
   test('a reload keeps the process and takes the changed file into force', async () => {
@@ -151,10 +152,10 @@ chmod 644 /etc/tailrace/shape.ts; printf 'transform: {script: /etc/tailrace/shap
     machine.must(
       `sed -i 's#127.0.0.1:4100#127.0.0.1:4199#' /etc/tailrace/tailrace.yaml; systemctl reload tailrace; echo 'line while away' >>/var/log/added/a.txt`,
     );
-    await until('the status names the failure', () => /store retries/.test(statusText()), DEADLINE_MS, 250);
+    await until('the status names the failure', () => /store retries/.test(statusText()), { withinMs: DEADLINE_MS, everyMs: 250 });
     const beats = (): number => Number(machine.must('systemctl show -p WatchdogTimestampMonotonic --value tailrace'));
     const first = beats();
-    await until('more than a watchdog period went by', () => beats() > first + 4_000_000, DEADLINE_MS, 250);
+    await until('more than a watchdog period went by', () => beats() > first + 4_000_000, { withinMs: DEADLINE_MS, everyMs: 250 });
     expect(mainPid()).toBe(before);
     machine.must('cp /srv/good.yaml /etc/tailrace/tailrace.yaml; systemctl reload tailrace');
     await arrives('line while away');
@@ -178,7 +179,7 @@ chmod 644 /etc/tailrace/shape.ts; printf 'transform: {script: /etc/tailrace/shap
       `for i in $(seq 1 40); do logger --${way} --server 127.0.0.1 --port 514 "${way} over a restart $i"; sleep 0.05; done`;
     machine.must(`(${send('udp')}) & (${send('tcp')}) & systemctl restart tailrace; wait`);
     expect(mainPid()).not.toBe(before);
-    await until('all of it in the service', () => stored('over a restart') >= 80, DEADLINE_MS, 250);
+    await until('all of it in the service', () => stored('over a restart') >= 80, { withinMs: DEADLINE_MS, everyMs: 250 });
     expect(stored('over a restart')).toBe(80);
   });
 
@@ -234,12 +235,10 @@ install -m 600 /etc/tailrace/token /etc/tailrace/other.token; mkdir -p /var/log/
     machine.must('systemctl stop tailrace; cp -a /var/lib/tailrace/state.db /srv/state.db');
     machine.must(`${write('\\000\\000\\000\\143')}; cp /var/lib/tailrace/state.db /srv/newer.db; dpkg -i /srv/tailrace.deb`);
     machine.run('systemctl start tailrace');
-    await until(
-      'the log names the remedy',
-      () => /install that version again/.test(machine.must('journalctl -u tailrace -o cat')),
-      DEADLINE_MS,
-      250,
-    );
+    await until('the log names the remedy', () => /install that version again/.test(machine.must('journalctl -u tailrace -o cat')), {
+      withinMs: DEADLINE_MS,
+      everyMs: 250,
+    });
     machine.must('systemctl stop tailrace; cmp /srv/newer.db /var/lib/tailrace/state.db');
     machine.must('cp -a /srv/state.db /var/lib/tailrace/state.db; systemctl reset-failed tailrace; systemctl start tailrace');
     machine.must(`echo 'line after the remedy' >>/var/log/added/a.txt`);
@@ -254,12 +253,10 @@ install -m 600 /etc/tailrace/token /etc/tailrace/other.token; mkdir -p /var/log/
     machine.must('dd if=/dev/zero of=/var/lib/tailrace/filler bs=4k 2>/dev/null || true');
     machine.must(`echo 'line on a full disk' >>/var/log/added/a.txt; dpkg -i /srv/next.deb`);
     expect(stored('line on a full disk')).toBe(0);
-    await until(
-      'the status says so',
-      () => /positions cannot be saved: .*full; free space in data_dir/.test(statusText()),
-      DEADLINE_MS,
-      250,
-    );
+    await until('the status says so', () => /positions cannot be saved: .*full; free space in data_dir/.test(statusText()), {
+      withinMs: DEADLINE_MS,
+      everyMs: 250,
+    });
     expect(machine.must('journalctl -u tailrace -o cat')).toContain(
       'cannot save the positions of a batch, so it is not sent yet; free space',
     );

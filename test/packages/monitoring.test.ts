@@ -164,14 +164,17 @@ test.skipIf(!prometheus)(
     for (const { name, expr } of queries) {
       const query = expr.replaceAll('$__rate_interval', '5m').replaceAll('$instance', '.*');
       const hasData = async () => ((await ask('query', { query })) as { result: unknown[] }).result.length > 0;
-      await until(`${name} has data: ${query}`, hasData, 300_000, 100);
+      await until(`${name} has data: ${query}`, hasData, { withinMs: 300_000, everyMs: 100 });
     }
     expect(await ask('label/instance/values', { 'match[]': 'tailrace_build_info' })).toHaveLength(1);
     const healths = async (): Promise<string[]> => {
       const { groups } = (await ask('rules', {})) as { groups: { rules: { name: string; health: string; lastError?: string }[] }[] };
       return groups.flatMap((group) => group.rules.map(({ name, health, lastError }) => `${name} ${health}${lastError ?? ''}`));
     };
-    await until('every rule was evaluated', async () => !(await healths()).some((health) => health.endsWith('unknown')), 300_000, 100);
+    await until('every rule was evaluated', async () => !(await healths()).some((health) => health.endsWith('unknown')), {
+      withinMs: 300_000,
+      everyMs: 100,
+    });
     expect(await healths()).toEqual(rules.map(({ alert }) => `${alert} ok`));
     // A metric that nobody gives is a rule that never fires: each name must have been scraped.
     const names = new Set((await ask('label/__name__/values', {})) as string[]);

@@ -104,7 +104,7 @@ describe.skipIf(!hasChromium)(`status page’s words${chromiumHint}`, () => {
   test('“read to” and size of a file have the same unit', async () => {
     writeLines(site, 200_000);
     const { page } = await open();
-    await until('all is stored', () => storedSeqs(site).length === 200_000, 120_000);
+    await until('all is stored', () => storedSeqs(site).length === 200_000, { withinMs: 120_000 });
     await page.locator('summary', { hasText: 'Files' }).click();
     const row = `[aria-label="Files of source app"] tbody tr`;
     await page.locator(row).waitFor();

@@ -92,7 +92,7 @@ describe.skipIf(!hasChromium)(`status page${chromiumHint}`, () => {
       writeLines(site, 10, () => `{"note":"<b>live</b>\\u202e","secret":"do-not-show"}`);
       written += 10;
       return (await newest.getByRole('listitem').count()) > 0;
-    }, 60_000, 200); // prettier-ignore
+    }, { everyMs: 200 }); // prettier-ignore
     expect(await newest.getByRole('listitem').first().textContent()).toContain(String.raw`{"note":"<b>live</b>\u202e"`);
     expect(await page.content()).not.toContain('do-not-show');
     await page.getByText('events looked at').waitFor();

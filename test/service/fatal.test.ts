@@ -44,7 +44,9 @@ async function busyService(fault: string): Promise<Program> {
 
 async function ended(program: Program, signal: NodeJS.Signals): Promise<number | NodeJS.Signals> {
   program.process.kill(signal);
-  await until(`${signal} ends it`, () => program.process.exitCode !== null || program.process.signalCode !== null, DEADLINE_MS);
+  await until(`${signal} ends it`, () => program.process.exitCode !== null || program.process.signalCode !== null, {
+    withinMs: DEADLINE_MS,
+  });
   return program.exited;
 }
 

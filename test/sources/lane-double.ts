@@ -133,7 +133,7 @@ export class LaneDouble implements Lane {
   }
 
   /** Resolves once `condition` holds; it is tried at every change. Rejects after `deadlineMs`. */
-  async until(condition: (lane: LaneDouble) => boolean, deadlineMs = 300_000): Promise<void> {
+  async until(condition: (lane: LaneDouble) => boolean, deadlineMs = 60_000): Promise<void> {
     const deadline = performance.now() + deadlineMs;
     while (!condition(this)) {
       const left = deadline - performance.now();

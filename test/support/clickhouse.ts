@@ -106,7 +106,7 @@ async function startServer(folder: string, httpPort: number, tcpPort: number, co
           () => false,
         );
       },
-      60_000,
+      { withinMs: 60_000 },
     );
   };
   const kill = (): Promise<void> =>

@@ -17,7 +17,7 @@ export async function injectFault(pid: number, call: string, code: string, nth: 
   let traced = '';
   strace.stderr.setEncoding('utf8').on('data', (text: string) => (traced += text));
   const closed = once(strace, 'close');
-  await until('strace is attached', () => traced.includes('attached') || strace.exitCode !== null, 120_000, 1);
+  await until('strace is attached', () => traced.includes('attached') || strace.exitCode !== null, { everyMs: 1 });
   if (strace.exitCode !== null) throw new Error(`strace cannot attach: ${traced}`);
   return async () => {
     strace.kill('SIGINT');

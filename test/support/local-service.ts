@@ -53,7 +53,7 @@ async function serve(folder: string, listen: string, more: readonly string[]): P
     TAILRACE_PERSONAL_TOKEN: PERSONAL_TOKEN,
     TAILRACE_ORG_ID: 'test-org',
   });
-  await until('the service’s address', () => program.stdout().includes('\n') || program.process.exitCode !== null);
+  await until('the service’s address', () => program.stdout().includes('\n') || program.process.exitCode !== null || program.stderr());
   if (program.process.exitCode !== null) throw new Error(`the service did not start:\n${program.stderr()}`);
   return program;
 }

@@ -33,7 +33,7 @@ export async function startNginx(folder: string): Promise<Nginx> {
   const child = spawn(findProgram('nginx')!, ['-p', folder, '-c', join(folder, 'nginx.conf')], { stdio: ['ignore', 'ignore', 'pipe'] });
   let said = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text));
-  await until('nginx to listen', async () => (await isOpen(port)) || child.exitCode !== null, 120_000, 20);
+  await until('nginx to listen', async () => (await isOpen(port)) || child.exitCode !== null, { everyMs: 20 });
   if (child.exitCode !== null) throw new Error(`nginx did not start: ${said}`);
   return {
     logs,

@@ -56,7 +56,7 @@ export function startCommand(
     stderr: () => stderr,
     exited,
     says: async (text) => {
-      await until(`"${text}" on stderr`, () => stderr.includes(text) || child.exitCode !== null);
+      await until(`"${text}" on stderr`, () => stderr.includes(text) || child.exitCode !== null || stderr.slice(-2000));
       const line = stderr.split('\n').find((each) => each.includes(text));
       if (line === undefined) throw new Error(`it never said "${text}"; it said:\n${stderr}`);
       return line;

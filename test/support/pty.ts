@@ -53,7 +53,7 @@ export function startOnTerminal(command: readonly string[], env: Readonly<Record
       until(`${String(text)} on the terminal`, () => {
         const seen = screen().join('\n');
         if (child.exitCode !== null) throw new Error(`it ended with ${child.exitCode} before it showed ${String(text)}:\n${raw}`);
-        return typeof text === 'string' ? seen.includes(text) : text.test(seen);
+        return (typeof text === 'string' ? seen.includes(text) : text.test(seen)) || seen;
       }),
     exited: new Promise((resolve) => child.on('close', resolve)),
   };

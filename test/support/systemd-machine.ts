@@ -47,7 +47,10 @@ export async function bootMachine(base = '/'): Promise<Machine> {
     return { status: status ?? -1, out: stdout + stderr };
   };
   await until('the container’s init', () => (leader = childOf(child.pid!)) !== '');
-  await until('systemd in the container', () => run('systemctl is-active basic.target').out.trim() === 'active', 300_000, 100);
+  await until('systemd in the container', () => run('systemctl is-active basic.target').out.trim() === 'active', {
+    withinMs: 300_000,
+    everyMs: 100,
+  });
   return {
     run,
     must(command) {
