@@ -5,6 +5,7 @@
 import type { Region } from '../core/block.ts';
 import { FACILITIES, SEVERITIES } from '../core/syslog-priority.ts';
 import { checkRange } from './range.ts';
+import { putEntry } from './syslog.ts';
 
 /** What kernel.wasm exports for it. */
 export interface JournalExports {
@@ -14,47 +15,45 @@ export interface JournalExports {
 
 /** Which entries become events, and how. */
 export interface JournalWish {
-  /** 32 hex digits: entries of one sequence. */
+  /** 32 hex digits: the loop stops before an entry of another sequence. */
   readonly sequence: string;
   /** Numbers of entries in it: from this one on, and before that one. */
   readonly from: number;
   readonly before: number;
-  /** Entries of other sequences are passed over; else the loop stops before them. */
-  readonly passesOthers: boolean;
   /** Wall clock of the read, milliseconds: a time more than a day ahead of it is not taken. */
   readonly readAtMs: number;
 }
 
-/** The result of one call. The object is reused by the next call. */
+/** The result of one call. */
 export interface JournalResult {
   /** Where it stopped in the input: before the first entry that is not used up. */
-  at: number;
-  /** Output bytes written, and their events; `ends` and `positions` tell of each where it ends in the output, and the number behind its entry. */
-  written: number;
-  events: number;
+  readonly at: number;
+  /** Output bytes written. */
+  readonly written: number;
   /**
    * `input`: every whole entry is used up. `slow`: the last one is used up without an event, and is the caller's to read. `output`: the next
    * event may not fit. `sequence`: the next entry is of another one. `garbage`: what comes next is no entry. `end`: it is behind the wish.
    */
-  stop: 'input' | 'slow' | 'output' | 'sequence' | 'garbage' | 'end';
-  /** The last entry that was used up, in the input; both 0 where none was. */
-  lastFrom: number;
-  lastTo: number;
+  readonly stop: (typeof STOPS)[number];
+  /** The last entry that was used up, in the input; below 0 without one. */
+  readonly lastFrom: number;
+  readonly lastTo: number;
 }
 
 /** How one source reads its journal. */
 export interface JournalOptions {
   /** Bytes of the longest message that the loop reads. */
   readonly longest: number;
-  /** The unit whose entries are left out, or (`slow`) the caller's to read. */
-  readonly own: { readonly unit: string; readonly as: 'left_out' | 'slow' } | undefined;
+  /** The unit whose entries are slow. */
+  readonly unit?: string | undefined;
   /** All entries are slow, or those whose message may be a JSON object. */
-  readonly slow: 'all' | 'objects' | 'none';
+  readonly slow: 'none' | 'objects' | 'all';
 }
 
 export interface JournalLoop {
-  /** The byte after the input must be writable. Appends to `ends` and `positions`. */
+  /** The byte after the input must be writable. */
   read(wish: JournalWish, input: Region, start: number, end: number, output: Region, at: number): JournalResult;
+  /** Of each event, where it ends in the output, and the number behind its entry. `read` appends; the caller empties them. */
   readonly ends: number[];
   readonly positions: number[];
 }
@@ -62,50 +61,43 @@ export interface JournalLoop {
 /** Makes the loop of one source. Reserves its memory. */
 export type JournalFactory = (options: JournalOptions) => JournalLoop;
 
-/** A field that a source puts into an entry of which it left something out: how many bytes its message had, if that was cut. No journal has one of this name. */
-export const CUT_FIELD = '__TAILRACE_CUT';
-
 const STOPS = ['input', 'slow', 'output', 'sequence', 'garbage', 'end'] as const;
-/** In the order of assembly/journal/entry.ts; no two have the same length. */
-const NAMES = [
+const SLOWS = ['none', 'objects', 'all'];
+/** The members of an event that are text: the field that each is made of, and the one in its place where an entry lacks that. */
+export const MEMBERS: readonly (readonly [key: string, ...fields: string[]])[] = [
+  ['message', 'MESSAGE'],
+  ['host', '_HOSTNAME'],
+  ['appname', 'SYSLOG_IDENTIFIER', '_COMM'],
+  ['procid', 'SYSLOG_PID', '_PID'],
+  ['unit', '_SYSTEMD_UNIT'],
+];
+/** In the order of the slots in assembly/journal/journal.ts; no two have the same length. */
+export const FIELDS = [
   '__REALTIME_TIMESTAMP',
   '_SOURCE_REALTIME_TIMESTAMP',
-  'MESSAGE',
-  '_HOSTNAME',
-  'SYSLOG_IDENTIFIER',
-  '_COMM',
-  'SYSLOG_PID',
-  '_PID',
   'PRIORITY',
   'SYSLOG_FACILITY',
-  '_SYSTEMD_UNIT',
-  CUT_FIELD,
+  ...MEMBERS.flatMap(([, ...names]) => names),
 ];
 const WORDS = [
   '{"_time":"',
-  '","message":"',
-  '{"message":"',
-  '","host":"',
-  '","appname":"',
-  '","procid":"',
-  '","unit":"',
+  ...MEMBERS.map(([key]) => `,"${key}":"`),
   ...SEVERITIES.map((name, code) => `,"severity":"${name}","severity_code":${code}`),
   ...FACILITIES.map((name, code) => `,"facility":"${name}","facility_code":${code}`),
 ];
 const NAME_BYTES = 32;
-const NAMES_BYTES = 31 * NAME_BYTES;
-const WORD_BYTES = 48;
-const WORDS_BYTES = WORDS.length * WORD_BYTES;
-const SLOTS_BYTES = 8 * (NAMES.length + 1);
+const WORDS_AT = 31 * NAME_BYTES;
+const WORD_BYTES = 64;
+const SLOTS_AT = WORDS_AT + WORDS.length * WORD_BYTES;
+const TABLES_BYTES = SLOTS_AT + 8 * (FIELDS.length + 1);
 const ENTRY_BYTES = 16;
 /** Events of one call. */
 const MAX_EVENTS = 2048;
-const CONTEXT_BYTES = 128;
+const UNIT_AT = 128;
 const MAX_UNIT_BYTES = 256;
 const DAY_MS = 86_400_000;
 /** Kernel memory that a loop takes, with what all loops share. */
-export const JOURNAL_KERNEL_BYTES =
-  NAMES_BYTES + WORDS_BYTES + SLOTS_BYTES + CONTEXT_BYTES + MAX_UNIT_BYTES + MAX_EVENTS * ENTRY_BYTES + 1024;
+export const JOURNAL_KERNEL_BYTES = TABLES_BYTES + UNIT_AT + MAX_UNIT_BYTES + MAX_EVENTS * ENTRY_BYTES + 1024;
 
 /** `memory` is the whole of the kernel's, `resultsAt` six u32 of it. */
 export function createJournalFactory(
@@ -119,62 +111,40 @@ export function createJournalFactory(
 
   function setUp(): void {
     isSetUp = true;
-    const { at, bytes } = reserve(NAMES_BYTES + WORDS_BYTES + SLOTS_BYTES);
-    NAMES.forEach((name, index) => {
+    const { at, bytes } = reserve(TABLES_BYTES);
+    FIELDS.forEach((name, n) => {
       bytes.write(name, name.length * NAME_BYTES, 'latin1');
-      bytes[name.length * NAME_BYTES + NAME_BYTES - 1] = index + 1;
+      bytes[name.length * NAME_BYTES + NAME_BYTES - 1] = n + 1;
     });
-    WORDS.forEach((word, index) => {
-      bytes.write(word, NAMES_BYTES + index * WORD_BYTES, 'latin1');
-      bytes[NAMES_BYTES + index * WORD_BYTES + WORD_BYTES - 1] = word.length;
-    });
-    exports.setUpJournal(resultsAt, at, at + NAMES_BYTES, at + NAMES_BYTES + WORDS_BYTES);
+    WORDS.forEach((word, n) => putEntry(bytes, WORDS_AT + n * WORD_BYTES, 48, word));
+    const slots = MEMBERS.map(([, ...names]) => names.map((name) => FIELDS.indexOf(name) + 1));
+    slots.forEach((each, n) => bytes.set(each, WORDS_AT + (n + 1) * WORD_BYTES + 48));
+    exports.setUpJournal(resultsAt, at, at + WORDS_AT, at + SLOTS_AT);
   }
 
-  return ({ longest, own, slow }) => {
+  return ({ longest, unit = '', slow }) => {
     if (!isSetUp) setUp();
-    const context = reserve(CONTEXT_BYTES + MAX_UNIT_BYTES);
+    const { at: contextAt, bytes: context } = reserve(UNIT_AT + MAX_UNIT_BYTES);
     const table = reserve(MAX_EVENTS * ENTRY_BYTES);
-    const positionsThere = new Float64Array(memory.buffer, table.bytes.byteOffset, 2 * MAX_EVENTS);
-    const endsThere = new Uint32Array(memory.buffer, table.bytes.byteOffset, 4 * MAX_EVENTS);
-    const { bytes } = context;
-    const unitBytes = own ? bytes.write(own.unit, CONTEXT_BYTES) : 0;
-    const words = [longest, own ? ['left_out', 'slow'].indexOf(own.as) + 1 : 0, context.at + CONTEXT_BYTES, unitBytes];
-    [...words, slow === 'all' ? 1 : 0, slow === 'objects' ? 1 : 0].forEach((value, n) => bytes.writeUInt32LE(value, 56 + 4 * n));
+    const unitBytes = context.write(unit, UNIT_AT);
+    [longest, contextAt + UNIT_AT, unitBytes, SLOWS.indexOf(slow)].forEach((value, n) => context.writeUInt32LE(value, 56 + 4 * n));
     const ends: number[] = [];
     const positions: number[] = [];
-    const result: JournalResult = { at: 0, written: 0, events: 0, stop: 'input', lastFrom: 0, lastTo: 0 };
     return {
       ends,
       positions,
-      read({ sequence, from, before, passesOthers, readAtMs }, input, start, end, output, at) {
+      read({ sequence, from, before, readAtMs }, input, start, end, output, at) {
         checkRange(input, start, end);
-        bytes.write(sequence, 0, 'latin1');
-        bytes.writeDoubleLE(from, 32);
-        bytes.writeDoubleLE(before, 40);
-        bytes.writeDoubleLE(Math.floor((readAtMs + DAY_MS) / 1000), 48);
-        bytes.writeUInt32LE(passesOthers ? 1 : 0, 80);
-        const to = output.at + at;
-        exports.journalEntries(
-          input.at + start,
-          input.at + end,
-          to,
-          output.at + output.bytes.length,
-          table.at,
-          table.at + MAX_EVENTS * ENTRY_BYTES,
-          context.at,
-        );
-        result.at = results[0]! - input.at;
-        result.written = results[1]! - to;
-        result.events = results[2]!;
-        result.stop = STOPS[results[3]!]!;
-        result.lastFrom = results[4]! && results[4] - input.at;
-        result.lastTo = results[5]! && results[5] - input.at;
-        for (let n = 0; n < result.events; n += 1) {
-          positions.push(positionsThere[2 * n]!);
-          ends.push(endsThere[4 * n + 2]! - output.at);
+        context.write(sequence, 'latin1');
+        [from, before, Math.floor((readAtMs + DAY_MS) / 1000)].forEach((value, n) => context.writeDoubleLE(value, 32 + 8 * n));
+        const [to, limit, tableEnd] = [output.at + at, output.at + output.bytes.length, table.at + table.bytes.length];
+        exports.journalEntries(input.at + start, input.at + end, to, limit, table.at, tableEnd, contextAt);
+        for (let n = 0; n < results[2]! * ENTRY_BYTES; n += ENTRY_BYTES) {
+          positions.push(table.bytes.readDoubleLE(n));
+          ends.push(table.bytes.readUInt32LE(n + 8) - output.at);
         }
-        return result;
+        const [lastFrom, lastTo] = [results[4]! - input.at, results[5]! - input.at];
+        return { at: results[0]! - input.at, written: results[1]! - to, stop: STOPS[results[3]!]!, lastFrom, lastTo };
       },
     };
   };

@@ -266,7 +266,7 @@ function putHeads(table: Buffer, heads: readonly string[]): void {
 }
 
 /** Writes an entry of the fixed words: the text, and its length in the last byte. */
-function putEntry(table: Buffer, at: number, size: number, text: string): void {
+export function putEntry(table: Buffer, at: number, size: number, text: string): void {
   table.write(text, at, 'latin1');
   table[at + size - 1] = text.length;
 }

@@ -1,25 +1,12 @@
 /** The program that reads the journal: its arguments, and one run of it, whose output is read as bytes. */
 import { spawn } from 'node:child_process';
-import { accessSync, constants } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import type { JournaldSourceConfig } from '../../config/model.ts';
+import { FIELDS } from '../../kernel/journal.ts';
 import { messageOf } from '../../core/errors.ts';
 import { type ByteInput, fromReadable } from '../stdin/stdin-input.ts';
 import { JOURNAL_STDERR_BYTES } from './limits.ts';
-
-/** What an event is made of where not all fields are wanted; journalctl adds those with the entry's place. */
-const COMMON_FIELDS = [
-  'MESSAGE',
-  'PRIORITY',
-  'SYSLOG_FACILITY',
-  'SYSLOG_IDENTIFIER',
-  'SYSLOG_PID',
-  '_PID',
-  '_COMM',
-  '_HOSTNAME',
-  '_SYSTEMD_UNIT',
-  '_SOURCE_REALTIME_TIMESTAMP',
-];
 
 /** Which entries are wanted: with the same arguments the same are read again. */
 export function filterArguments({ units, identifiers, priority, namespaces, directory }: JournaldSourceConfig): string[] {
@@ -34,7 +21,7 @@ export function filterArguments({ units, identifiers, priority, namespaces, dire
 }
 
 export function outputArguments({ allFields }: JournaldSourceConfig): string[] {
-  return ['--output=export', '--quiet', '--no-pager', ...(allFields ? [] : [`--output-fields=${COMMON_FIELDS.join(',')}`])];
+  return ['--output=export', '--quiet', '--no-pager', ...(allFields ? [] : [`--output-fields=${FIELDS.join(',')}`])];
 }
 
 /** Where the first start begins. A journal of other machines has none of this boot: there it is what came since. */
@@ -49,14 +36,7 @@ export function findJournalctl(path = process.env['PATH'] ?? ''): string | undef
   return path
     .split(delimiter)
     .map((folder) => join(folder, 'journalctl'))
-    .find((file) => {
-      try {
-        accessSync(file, constants.X_OK);
-        return true;
-      } catch {
-        return false;
-      }
-    });
+    .find((file) => existsSync(file));
 }
 
 export const MISSING = {
@@ -67,6 +47,8 @@ export const MISSING = {
 export interface JournalRun extends ByteInput {
   /** How it ended, once `read` gave 0: undefined where that was as it should. */
   problem(): Promise<string | undefined>;
+  /** The end of its messages so far. */
+  said(): string;
 }
 
 export function runJournalctl(args: readonly string[]): JournalRun {
@@ -92,5 +74,6 @@ export function runJournalctl(args: readonly string[]): JournalRun {
       input.close();
     },
     problem: () => ended,
+    said: () => said.trim(),
   };
 }

@@ -19,3 +19,7 @@ export const JOURNAL_FIELDS_BYTES = 256 * 1024;
 export const MAX_JOURNAL_CURSORS = 32;
 /** Sequences of a source that are remembered: each machine has one, and a new one when its journal is made anew. */
 export const MAX_JOURNAL_SEQUENCES = 1_000;
+/** A value beside the message is cut there; one of an entry that does not fit is left out. assembly/journal/journal.ts has the same bound for all values together. */
+export const JOURNAL_VALUE_BYTES = 4096;
+/** Bytes of a value that journald takes (DATA_SIZE_MAX): what claims more is no entry. */
+export const JOURNAL_MAX_VALUE_BYTES = 768 * 1024 * 1024;

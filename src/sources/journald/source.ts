@@ -12,9 +12,8 @@ import { newStats, type Source, type SourceContext } from '../../core/source.ts'
 import { nextBackoffMs } from '../../core/time/backoff.ts';
 import { StepDeadline } from '../../core/time/step-deadline.ts';
 import type { Kernel } from '../../kernel/kernel.ts';
-import type { Cursor } from './entry.ts';
-import { EntryFeed, type FeedRun, type FeedTarget } from './entry-feed.ts';
-import { EntryWindow } from './entry-window.ts';
+import type { Cursor, Entry } from './entry.ts';
+import { EntryFeed } from './entry-feed.ts';
 import { beginArguments, filterArguments, findJournalctl, type JournalRun, MISSING, outputArguments, runJournalctl } from './journalctl.ts';
 import {
   JOURNAL_BACKOFF_MS,
@@ -64,16 +63,17 @@ export function createJournaldSource(
 
   function makeFeed(): EntryFeed {
     const bytes = maxEventBytes + JOURNAL_ENTRY_BYTES;
-    const own = unit === undefined ? undefined : { unit, as: isOwnNamed ? ('slow' as const) : ('left_out' as const) };
     return new EntryFeed({
-      window: new EntryWindow(context.reserve(bytes), maxEventBytes),
+      window: context.reserve(bytes),
       output: context.reserve(bytes),
-      loop: kernel.journal({ longest: maxEventBytes, own, slow: allFields ? 'all' : parseJson ? 'objects' : 'none' }),
+      loop: kernel.journal({ longest: maxEventBytes, unit, slow: allFields ? 'all' : parseJson ? 'objects' : 'none' }),
       shape,
       form: { allFields, parseJson, maxEventBytes, fieldNames: new Set(Object.keys(fields)) },
       stats,
       clock,
-      leavesOut: (entry) => isOwnNamed && entry.includes(`\n_SYSTEMD_UNIT=${unit}\n`) && entry.includes(CODE),
+      leavesOut: ({ fields: own }: Entry) =>
+        own.get('_SYSTEMD_UNIT')?.some((each) => String(each) === unit) === true &&
+        (!isOwnNamed || own.get('MESSAGE')?.some((each) => each.includes(CODE)) === true),
     });
   }
 
@@ -90,7 +90,7 @@ export function createJournaldSource(
 
   /** What the child printed first in place of the entry that was read last. */
   function noteGone(held: Cursor, first: Cursor): void {
-    // Batches that were under way are counted by their restoring.
+    // Restoring counts the entries of held batches.
     if (stats.lostBytes === 0) past.lostRanges += 1;
     const [from, to] = [held, first].map(({ atMs }) => new Date(atMs).toISOString());
     log.error(
@@ -102,62 +102,46 @@ export function createJournaldSource(
   /** One child, from its start to its end; undefined where that needs no notice. */
   async function follow(): Promise<string | undefined> {
     const { args, held } = begin();
-    let hasRead = false;
-    let isRead: Cursor | undefined;
-    let sequence: Sequence | undefined;
     const current = runChild(args);
     child = current;
     let isSilent = false;
-    let isReading = false;
-    let reads = 0;
-    const ended = new AbortController();
-    async function watch(): Promise<void> {
-      for (let seen = -1; !isSilent && !ended.signal.aborted; seen = isReading ? reads : -1) {
-        await clock.sleep(silenceMs, ended.signal);
-        isSilent = isReading && reads === seen;
-      }
-      current.close();
-    }
-    void watch();
+    let sequence: Sequence | undefined;
     const input = {
       close: () => current.close(),
       async read(into: Buffer): Promise<number> {
-        isReading = true;
-        reads += 1;
         lane.rest?.();
         progress.expect(clock.monotonic() + 3 * silenceMs);
-        const count = await current.read(into).finally(() => (isReading = false));
-        progress.end();
-        return count;
-      },
-    };
-    const run: FeedRun = {
-      lane,
-      first(cursor) {
-        hasRead = true;
-        if (!held) return;
-        if (cursor.text === held.text || cursor.content === held.content) isRead = cursor;
-        else noteGone(held, cursor);
-      },
-      turn(next): FeedTarget {
-        sequence = sequences.of(next, next.text === isRead?.text);
-        return { stream: sequence.stream, sequence: sequence.name, from: sequence.behind, before: Infinity };
-      },
-      offers: (_, cursor) => sequences.note(sequence!, cursor),
-      took(_, cursor) {
-        last = cursor;
-        sequence!.behind = Math.max(sequence!.behind, cursor.number + 1);
-        past.lagSeconds = Math.max(0, (clock.now() - cursor.atMs) / 1000);
+        const hasRead = new AbortController();
+        void clock.sleep(silenceMs, hasRead.signal).then(() => {
+          isSilent = !hasRead.signal.aborted;
+          if (isSilent) current.close();
+        });
+        return current.read(into).finally(() => {
+          hasRead.abort();
+          progress.end();
+        });
       },
     };
     try {
-      const end = await feed.read(input, run);
+      const end = await feed.read(input, {
+        turn(next) {
+          const isRead = held !== undefined && (next.text === held.text || next.content === held.content);
+          if (held && !sequence && !isRead) noteGone(held, next);
+          sequence = sequences.of(next, !sequence && isRead);
+          return { stream: sequence.stream, sequence: sequence.name, from: sequence.behind, before: Infinity };
+        },
+        async take(block, cursor) {
+          if (block) sequences.note(sequence!, cursor);
+          if (block) await lane.accept(block);
+          last = cursor;
+          sequence!.behind = Math.max(sequence!.behind, cursor.number + 1);
+          past.lagSeconds = Math.max(0, (clock.now() - cursor.atMs) / 1000);
+        },
+      });
       if (end === 'garbage') return 'journalctl printed what is no entry of a journal';
-      if (isSilent) return held && !hasRead ? `journalctl printed nothing for ${silenceMs / 1000} s` : undefined;
+      if (isSilent) return held && !sequence ? `journalctl printed nothing for ${silenceMs / 1000} s` : undefined;
       return (await current.problem()) ?? (context.once ? undefined : 'journalctl ended');
     } finally {
-      progress.end();
-      ended.abort();
       current.close();
     }
   }
@@ -181,26 +165,30 @@ export function createJournaldSource(
   async function reread(span: Span, to: Lane): Promise<number> {
     const known = sequences.byStream(span.stream);
     let at = span.from;
-    for (const [n, { from, atMs }] of (span.reads ?? [{ from: span.from, atMs: clock.now() }]).entries()) {
-      const cursor = known && sequences.cursorAt(span.stream, from);
-      if (!cursor) return at;
-      const before = span.reads?.[n + 1]?.from ?? span.to;
-      const target = { stream: span.stream, sequence: known.name, from, before };
-      const input = runChild(argumentsFrom(cursor));
-      const accept: Lane['accept'] = (block) => {
-        at = block.positions!.at(-1)!;
-        return to.accept(block);
-      };
-      try {
-        const end = await again.read(input, { lane: { accept }, readAtMs: atMs, turn: undefined, target });
-        const problem = end === 'ended' ? await input.problem() : end === 'garbage' ? 'it printed what is no entry' : undefined;
-        if (problem !== undefined) throw new TailraceError('E_UNREADABLE', `cannot read the journal of source "${id}" again: ${problem}`);
-      } finally {
-        input.close();
-      }
-      if (at < before) return at;
+    if (!known) return at;
+    const { stream, name } = known;
+    const input = runChild(argumentsFrom(sequences.cursorAt(known, at)));
+    try {
+      const end = await again.read(input, {
+        turn({ sequence, number }) {
+          if (sequence !== name) return { stream, sequence, from: Infinity, before: Infinity };
+          const reads = span.reads ?? [];
+          const n = reads.findLastIndex(({ from }) => from <= Math.max(number, span.from));
+          const before = reads[n + 1]?.from ?? span.to;
+          return number < span.to ? { stream, sequence, from: at, before, readAtMs: reads[n]?.atMs } : undefined;
+        },
+        async take(block) {
+          if (!block) return;
+          at = block.positions!.at(-1)!;
+          await to.accept(block);
+        },
+      });
+      const problem = end === 'ended' ? await input.problem() : end === 'garbage' ? 'it printed what is no entry' : undefined;
+      if (problem !== undefined) throw new TailraceError('E_UNREADABLE', `cannot read the journal of source "${id}" again: ${problem}`);
+      return at;
+    } finally {
+      input.close();
     }
-    return at;
   }
 
   return {

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { createKernel, type Kernel } from '../../../src/kernel/kernel.ts';
 import type { JournalOptions, JournalWish } from '../../../src/kernel/journal.ts';
-import { eventOf } from '../../../src/sources/journald/entry.ts';
+import { eventOf, readEntry } from '../../../src/sources/journald/entry.ts';
 import { type EntryFields, exportEntry, FIRST_US } from '../../support/journal.ts';
 import { randomFrom } from '../../support/random.ts';
 
@@ -35,13 +35,13 @@ function readAll(
   const input = kernel.reserve(bytes.length + 64);
   const output = kernel.reserve(outputBytes);
   bytes.copy(input.bytes);
-  const loop = kernel.journal({ longest: FORM.maxEventBytes, own: undefined, slow: 'none', ...options });
+  const loop = kernel.journal({ longest: FORM.maxEventBytes, slow: 'none', ...options });
   const events: string[] = [];
   const slow: Buffer[] = [];
   const positions: number[] = [];
   for (let at = 0; ;) {
     loop.ends.length = loop.positions.length = 0;
-    const all = { sequence: SEQUENCE, from: 0, before: Infinity, passesOthers: false, readAtMs: NOW_MS, ...wish };
+    const all = { sequence: SEQUENCE, from: 0, before: Infinity, readAtMs: NOW_MS, ...wish };
     const result = loop.read(all, input, at, bytes.length, output, 0);
     expect(loop.ends.at(-1) ?? 0).toBe(result.written);
     loop.ends.forEach((end, n) => events.push(output.bytes.toString('utf8', loop.ends[n - 1] ?? 0, end)));
@@ -52,7 +52,7 @@ function readAll(
   }
 }
 
-const inJavaScript = (entry: Buffer): string => `${eventOf(entry, FORM, NOW_MS, 60_000).json}\n`;
+const inJavaScript = (entry: Buffer): string => `${eventOf(readEntry(entry), FORM, NOW_MS, 60_000).json}\n`;
 
 const rare: Readonly<Record<string, EntryFields>> = {
   'of every common field': {
@@ -144,7 +144,7 @@ describe('loop over entries leaves to JavaScript', () => {
     ['a host of many bytes', { MESSAGE: 'x', _HOSTNAME: 'x'.repeat(4097) }, {}],
     ['a message that may be an object', { MESSAGE: ' {"a":1}' }, { slow: 'objects' }],
     ['any entry where all fields are wanted', { MESSAGE: 'x' }, { slow: 'all' }],
-    ['an entry of the own unit', { MESSAGE: 'x', _SYSTEMD_UNIT: 'a.service' }, { own: { unit: 'a.service', as: 'slow' } }],
+    ['an entry of the own unit', { MESSAGE: 'x', _SYSTEMD_UNIT: 'a.service' }, { unit: 'a.service' }],
   ])('%s', (_, fields, options) => {
     const [before, entry, after] = [entryOf(1, { MESSAGE: 'before' }), entryOf(2, fields), entryOf(3, { MESSAGE: 'after' })];
     const { slow, positions } = readAll(createKernel(4 * 1024 * 1024), Buffer.concat([before, entry, after]), options);
@@ -153,19 +153,18 @@ describe('loop over entries leaves to JavaScript', () => {
   });
 });
 
-test('loop over entries passes over those of the own unit, and of other numbers', () => {
-  const entries = [1, 2, 3, 4, 5].map((n) => entryOf(n, { MESSAGE: 'x', _SYSTEMD_UNIT: n === 3 ? 'a.service' : 'a.service2' }));
-  const own = { unit: 'a.service', as: 'left_out' as const };
-  const { positions, stop, left } = readAll(createKernel(4 * 1024 * 1024), Buffer.concat(entries), { own }, { from: 2, before: 5 });
-  expect([positions, stop, left]).toEqual([[3, 5], 'end', entries[4]!.length]);
+test('loop over entries passes over those of other numbers', () => {
+  const entries = [1, 2, 3, 4, 5].map((n) => entryOf(n, { MESSAGE: 'x', _SYSTEMD_UNIT: 'a.service2' }));
+  const kernel = createKernel(4 * 1024 * 1024);
+  const { positions, stop, left } = readAll(kernel, Buffer.concat(entries), { unit: 'a.service' }, { from: 2, before: 5 });
+  expect([positions, stop, left]).toEqual([[3, 4, 5], 'end', entries[4]!.length]);
+  expect(readAll(kernel, Buffer.concat(entries), {}, { from: Infinity })).toMatchObject({ positions: [], stop: 'input', left: 0 });
 });
 
-test('loop over entries stops before another sequence, or passes it over', () => {
+test('loop over entries stops before another sequence', () => {
   const other = entryOf(9, { MESSAGE: 'x' }, 'c'.repeat(32));
   const bytes = Buffer.concat([entryOf(1, { MESSAGE: 'x' }), other, entryOf(2, { MESSAGE: 'x' })]);
-  const kernel = createKernel(4 * 1024 * 1024);
-  expect(readAll(kernel, bytes)).toMatchObject({ positions: [2], stop: 'sequence' });
-  expect(readAll(kernel, bytes, {}, { passesOthers: true })).toMatchObject({ positions: [2, 3], stop: 'input' });
+  expect(readAll(createKernel(4 * 1024 * 1024), bytes)).toMatchObject({ positions: [2], stop: 'sequence' });
 });
 
 test('loop over entries names what is no entry', () => {

@@ -195,6 +195,7 @@ function fakeRun(output: Buffer, end: string): JournalRun {
     },
     close: () => closed.resolve(0),
     problem: () => Promise.resolve(end),
+    said: () => '',
   };
 }
 

@@ -8,45 +8,24 @@ const NUMBER_IS: u32 = 0x3d693b;
 /** From an entry's beginning: its sequence, and its number in it. */
 export const SEQUENCE_AT: usize = 11;
 const NUMBER_AT: usize = 46;
-
-/** In the order of the names in ../../journal.ts. */
-export const RECEIVED: usize = 1;
-export const SENT: usize = 2;
-export const MESSAGE: usize = 3;
-export const HOST: usize = 4;
-export const IDENTIFIER: usize = 5;
-export const COMMAND: usize = 6;
-export const SYSLOG_PID: usize = 7;
-export const PID: usize = 8;
-export const PRIORITY: usize = 9;
-export const FACILITY: usize = 10;
-export const UNIT: usize = 11;
-/** A part of entries that were cut. */
-export const CUT: usize = 12;
-const SLOT_COUNT: usize = 13;
+const SLOTS_BYTES: usize = 96;
 
 /** An entry of 32 bytes for each length of a name: the name of that length, and its slot in the last byte. */
 let names: usize = 0;
-/** Where each field of the entry begins and ends; 0 where it has none. */
+/** Where each field of the entry begins and ends; 0 where it has none, and in the first. */
 let slots: usize = 0;
 /** It has a field twice. */
 export let isRepeated: bool = false;
 /** The bytes are no entry. */
 export let isGarbage: bool = false;
-let end: usize = 0;
+export let entryNumber: u64 = 0;
 
 export function setUpEntry(namesAt: usize, slotsAt: usize): void {
   names = namesAt;
   slots = slotsAt;
 }
 
-/** Entries end before `stop`, which holds a newline. */
-export function setEnd(stop: usize): void {
-  end = stop;
-  isGarbage = false;
-}
-
-/** The newline or, with `orEquals`, the `=` at or after `p`. `end` holds a newline. */
+/** The newline or, with `orEquals`, the `=` at or after `p`; one must follow. */
 function find(p: usize, orEquals: bool): usize {
   const other = i8x16.splat(orEquals ? 0x3d : 0x0a);
   while (true) {
@@ -59,55 +38,44 @@ function find(p: usize, orEquals: bool): usize {
 
 /** The slot of the name; 0 for any other. */
 function slotOf(p: usize, length: usize): usize {
-  if (length > 30) return 0;
   const entry = names + (length << 5);
-  for (let i: usize = 0; i < length; i++) if (load<u8>(p + i) != load<u8>(entry + i)) return 0;
-  return load<u8>(entry, 31);
+  return length < 31 && isEqual(p, length, entry, length) ? load<u8>(entry, 31) : 0;
 }
 
-/** Finds number and fields of the entry at `p`. Returns the address behind it, or 0 where it is not whole. */
-export function readEntry(p: usize): usize {
+/** Finds number and fields of the entry at `p`. Returns the address behind it, or 0 where it is not whole. `end` holds a newline. */
+export function readEntry(p: usize, end: usize): usize {
   const begin = p;
-  isGarbage = end - p > 8 && load<u64>(p) != CURSOR_NAME;
-  if (isGarbage) return 0;
-  memory.fill(slots, 0, SLOT_COUNT << 3);
   isRepeated = false;
-  while (p < end) {
+  isGarbage = end - p > 8 && load<u64>(p) != CURSOR_NAME;
+  memory.fill(slots, 0, SLOTS_BYTES);
+  while (p < end && !isGarbage) {
     if (<u32>load<u8>(p) == LF) {
       isGarbage = (load<u32>(begin, 8) & 0xffffff) != SEQUENCE_IS || (load<u32>(begin, 43) & 0xffffff) != NUMBER_IS || !readNumber(begin);
       return isGarbage ? 0 : p + 1;
     }
     const nameEnd = find(p, true);
-    if (nameEnd >= end) return 0;
     let from = nameEnd + 1;
-    let to: usize;
+    if (from > end) return 0;
+    let size: u64 = 0;
     if (<u32>load<u8>(nameEnd) == LF) {
       // The value may hold anything: its length comes before it.
-      if (nameEnd + 9 > end) return 0;
-      from = nameEnd + 9;
-      const size = load<u64>(nameEnd, 1);
-      if (size >= <u64>(end - from)) return 0;
-      to = from + <usize>size;
-      if (<u32>load<u8>(to) != LF) {
-        isGarbage = true;
-        return 0;
-      }
-    } else {
-      to = find(from, false);
-      if (to >= end) return 0;
-    }
-    const slot = slotOf(p, nameEnd - p) << 3;
+      from += 8;
+      if (from > end) return 0;
+      size = load<u64>(nameEnd, 1);
+    } else size = <u64>(find(from, false) - from);
+    if (size >= <u64>(end - from)) return 0;
+    const to = from + <usize>size;
+    isGarbage = <u32>load<u8>(to) != LF;
+    const slot = slotOf(p, nameEnd - p);
     if (slot) {
-      if (load<u32>(slots + slot)) isRepeated = true;
-      store<u32>(slots + slot, <u32>from);
-      store<u32>(slots + slot, <u32>to, 4);
+      if (at(slot)) isRepeated = true;
+      store<u32>(slots + (slot << 3), <u32>from);
+      store<u32>(slots + (slot << 3), <u32>to, 4);
     }
     p = to + 1;
   }
   return 0;
 }
-
-export let entryNumber: u64 = 0;
 
 /** Puts the hexadecimal number of the entry at `p` into `entryNumber`; false unless it has one that is exact in a double. */
 function readNumber(p: usize): bool {
@@ -126,35 +94,22 @@ export function at(slot: usize): usize {
   return load<u32>(slots + (slot << 3));
 }
 
-export function lengthOf(slot: usize): usize {
-  return <usize>load<u32>(slots + (slot << 3), 4) - at(slot);
+export function endOf(slot: usize): usize {
+  return load<u32>(slots + (slot << 3), 4);
 }
 
 /** The number of one or two digits in the slot, or 255. */
 export function smallNumber(slot: usize): u32 {
-  const length = lengthOf(slot);
-  if (at(slot) == 0 || length - 1 > 1) return 255;
-  let value: u32 = 0;
-  for (let i: usize = 0; i < length; i++) {
-    const digit = <u32>load<u8>(at(slot) + i) - 0x30;
-    if (digit > 9) return 255;
-    value = value * 10 + digit;
-  }
-  return value;
+  const p = at(slot);
+  const tens = <u32>load<u8>(p) - 0x30;
+  const ones = <u32>load<u8>(p + 1) - 0x30;
+  const length = endOf(slot) - p;
+  if (p == 0 || length - 1 > 1 || tens > 9 || (length == 2 && ones > 9)) return 255;
+  return length == 1 ? tens : tens * 10 + ones;
 }
 
 export function isEqual(p: usize, length: usize, other: usize, otherLength: usize): bool {
   if (length != otherLength) return false;
   for (let i: usize = 0; i < length; i++) if (load<u8>(p + i) != load<u8>(other + i)) return false;
   return true;
-}
-
-/** Bytes of the values beside the message. */
-export function otherBytes(): usize {
-  return lengthOf(HOST) + lengthOf(IDENTIFIER) + lengthOf(COMMAND) + lengthOf(SYSLOG_PID) + lengthOf(PID) + lengthOf(UNIT);
-}
-
-export function mayBeObject(p: usize, to: usize): bool {
-  while (p < to && <u32>load<u8>(p) <= 0x20) p++;
-  return p < to && <u32>load<u8>(p) == 0x7b;
 }
