@@ -75,7 +75,7 @@ test('each count of the running agent has its digits in groups', () => {
   const totals = { ...NO_TOTALS, dead_letters: count };
   const counts = { accepted: count, delivered: count, dead_lettered: count, dropped: count, filtered: count, held: count, lost_bytes: 0 };
   const agent = { pid: 1, balanced: true, problems: [], sources: [{ id: 'app', ...counts }] };
-  const shown = renderAudit({ ok: true, totals, agent, streams: [], problems: [] });
+  const shown = renderAudit({ ok: true, totals, agent, streams: [], held: [], problems: [] });
   expect(shown).not.toContain('1234567');
   expect(shown.match(/1,234,567/g)).toHaveLength(7);
 });

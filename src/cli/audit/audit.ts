@@ -68,6 +68,7 @@ function judge(report: Report, agent: AuditedAgent | undefined): Audit {
   const ok =
     totals.lost - totals.acknowledged + totals.gap + totals.missing_letters === 0 &&
     report.problems.length === 0 &&
+    report.held.every(({ fault_count: faults }) => faults === 0) &&
     (agent?.balanced ?? true);
   return { ok, totals, ...(agent ? { agent } : {}), ...report };
 }

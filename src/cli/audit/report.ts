@@ -5,6 +5,8 @@ import type { Config, SinkConfig, SourceConfig } from '../../config/model.ts';
 import { baseOf, datasetOf, sinkOf } from '../../core/owner.ts';
 import { inodeKey } from '../../sources/file/scan/file-system.ts';
 import { type AuditedStream, readAuditRows } from '../../state/database/audit-rows.ts';
+import type { Proof } from '../../sinks/common/proof.ts';
+import { sinkTypeOf } from '../../sinks/registry.ts';
 import { sourceTypeOf } from '../../sources/registry.ts';
 import { readSpoolHeaders } from '../../state/spool/read-headers.ts';
 import { type AuditedLetters, collectLetters, NO_LETTERS } from './letters.ts';
@@ -38,6 +40,8 @@ export interface StreamAudit {
 
 export interface Report {
   readonly streams: readonly StreamAudit[];
+  /** Of sinks whose own records prove what they hold. */
+  readonly held: readonly ({ readonly sink: string } & Proof)[];
   /** Files that the proof needs and that cannot be read. */
   readonly problems: readonly string[];
 }
@@ -89,7 +93,7 @@ interface Found {
 export async function makeReport(config: Config, isRunning: boolean): Promise<Report> {
   const { dataDir } = config;
   // Read the state first: everything read later can only be further on.
-  const { streams: rows, losses: lost, letters: kept } = readAuditRows(dataDir);
+  const { streams: rows, losses: lost, letters: kept, batches } = readAuditRows(dataDir);
   const losses = collectLosses(lost);
   const spool = readSpoolHeaders(join(dataDir, 'spool'));
   const letters = collectLetters(join(dataDir, 'dead-letters'), kept, () => readAuditRows(dataDir).letters);
@@ -108,7 +112,15 @@ export async function makeReport(config: Config, isRunning: boolean): Promise<Re
   const live = spool.headers.flatMap(({ sink, dataset, spans }) => spans.map((span) => ({ ...span, sink: sinkOf(sink), dataset })));
   const others = auditOthers(live, new Set(rows.filter(({ identity }) => identity).map(({ id }) => id)), found);
   const streams = [...files.filter(({ sinks }) => sinks.length > 0), ...unread, ...others, ...auditLost(found)];
-  return { streams, problems: [...spool.problems, ...letters.problems] };
+  const held: Report['held'][number][] = [];
+  for (const sink of config.sinks) {
+    const proof = await sinkTypeOf(sink).prove?.(
+      sink,
+      batches.filter(({ owner }) => sinkOf(owner) === sink.id),
+    );
+    if (proof) held.push({ sink: sink.id, ...proof });
+  }
+  return { streams, held, problems: [...spool.problems, ...letters.problems] };
 }
 
 function auditFile(row: AuditedStream, { config, letters, losses, spooled, locator, isRunning }: Found): StreamAudit {

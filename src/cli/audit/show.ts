@@ -5,12 +5,12 @@ import { groupDigits, plural } from '../output/say.ts';
 import type { LossReason } from '../../core/stream.ts';
 import { REASONS } from './losses.ts';
 import type { Range } from './ranges.ts';
-import type { Audit, AuditedAgent, AuditedSink, StreamAudit } from './report.ts';
+import type { Audit, AuditedAgent, AuditedSink, Report, StreamAudit } from './report.ts';
 
 /** The most dead letters that are named of one stream, sink and dataset. */
 const MAX_SHOWN_LETTERS = 3;
 
-export function renderAudit({ ok, totals, agent, streams, problems }: Audit): string {
+export function renderAudit({ ok, totals, agent, streams, held, problems }: Audit): string {
   const {
     settled,
     in_hand: inHand,
@@ -32,6 +32,7 @@ export function renderAudit({ ok, totals, agent, streams, problems }: Audit): st
   const bytes = Object.entries(sums).map(([name, count]) => `${formatBytes(count)} ${name}`);
   return [
     ...streams.flatMap(streamLines),
+    ...held.flatMap(heldLines),
     ...(agent ? agentLines(agent) : ['no agent runs: this is what one that starts finds']),
     ...problems.map((problem) => `cannot be read: ${printable(problem)}`),
     `${plural(streams.length, 'stream')}: ${bytes.join(', ')}; ${ofLetters.join(', ')}`,
@@ -71,6 +72,23 @@ function sinkLines({ sink, dataset, settled_as: settledAs, ranges, unplaced, dea
       ([end, events]) => `    ${plural(events, 'dead letter')} dropped, ${DROPPED_BY[end as keyof typeof DROPPED_BY]}`,
     ),
     ...(left > 0 ? [`    and ${plural(left, 'dead letter')} more: tailrace dead-letters list`] : []),
+  ];
+}
+
+function heldLines({ sink, path, held, unlisted, unfinished, removed, faults, fault_count: count }: Report['held'][number]): string[] {
+  const countsOf = ({ batches, events, bytes }: typeof held): string =>
+    `${plural(batches, 'file')}, ${plural(events, 'event')}, ${formatBytes(bytes)}`;
+  const waiting = unlisted + unfinished;
+  return [
+    `sink ${sink} in ${printable(path)}: ${countsOf(held)} as the manifests say`,
+    ...Object.entries(removed).map(
+      ([key, { hours, until, ...counts }]) =>
+        `    removed by ${printable(key)}: ${plural(hours, 'hour')} up to ${printable(until)}, ${countsOf(counts)}`,
+    ),
+    ...(waiting > 0 ? [`    ${plural(waiting, 'file')} without a line in a manifest: the agent ends that as it goes on`] : []),
+    ...faults.map(({ path: file, key, why }) => `    ${key === undefined ? '' : `batch ${key}: `}${printable(file)}: ${printable(why)}`),
+    ...(count > faults.length ? [`    and ${plural(count - faults.length, 'more file')} that are missing or damaged`] : []),
+    ...(count > 0 ? ['    put back what is missing; where the loss is known, remove its line from the manifest'] : []),
   ];
 }
 

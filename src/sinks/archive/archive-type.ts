@@ -6,6 +6,7 @@ import { field, group, type Table, type Values } from '../../config/fields/field
 import { anyText, choice, duration, size } from '../../config/fields/kinds.ts';
 import { datasetName } from '../../config/fields/kinds-special.ts';
 import { commonSinkFields, type SinkType, sinkType } from '../common/sink-type.ts';
+import { proveArchive } from './prove.ts';
 import { createArchiveSink } from './sink.ts';
 
 const max_age = field(duration('10ms', '1h'), { default: '5s', doc: 'a file is written this long after its first event' });
@@ -42,6 +43,7 @@ export const archiveSink: SinkType = sinkType({
     };
   },
   create: createArchiveSink,
+  prove: ({ path }, batches) => proveArchive(path, batches),
   facts: {
     archive_files_total: ['Files that were written', 'files'],
     archive_written_bytes_total: ['Bytes of these files', 'written'],

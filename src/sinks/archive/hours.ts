@@ -1,9 +1,11 @@
 /** The hours of an archive: a folder `<dataset>/<YYYY-MM-DD>/<HH>` each. What else lies in the archive's folder is left alone. */
 import { rename, rm, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { healManifest } from './manifest.ts';
+import { codeOf } from '../../core/errors.ts';
+import { healManifest, readManifest } from './manifest.ts';
 import { entriesOf, foldersIn } from './reading/folders.ts';
-import { LEVELS } from './reading/names.ts';
+import { LEVELS, timeOf } from './reading/names.ts';
+import { noteRemoved } from './removed.ts';
 
 /** An hour that is being removed: its manifest is not complete any more. */
 const GONE = /^\.\d\d\.gone$/;
@@ -22,16 +24,27 @@ export async function findHours(root: string): Promise<Map<string, number>> {
   return hours;
 }
 
-/** Removes it at once for whoever looks, and the folders above it that it leaves empty. */
-export async function removeHour(root: string, folder: string): Promise<void> {
-  const [day, gone] = [dirname(folder), `.${folder.slice(-2)}.gone`];
-  await rename(join(root, folder), join(root, day, gone));
-  await rm(join(root, day, gone), { recursive: true, force: true });
+/** Removes it at once for whoever looks, and the folders above it that it leaves empty. False where others have removed it. */
+export async function removeHour(root: string, folder: string, because: string): Promise<boolean> {
+  const day = dirname(folder);
+  const gone = join(root, day, `.${folder.slice(-2)}.gone`);
+  const { entries } = await readManifest(join(root, folder));
+  await rm(gone, { recursive: true, force: true });
+  try {
+    await rename(join(root, folder), gone);
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return false;
+    throw error;
+  }
+  await rm(gone, { recursive: true, force: true });
+  // Behind that: the disk may be full.
+  await noteRemoved(root, because, timeOf(folder), entries);
   for (const above of [day, dirname(day)]) {
     try {
       await rmdir(join(root, above));
     } catch {
-      return;
+      break;
     }
   }
+  return true;
 }

@@ -29,6 +29,8 @@ export function createArchiveSink(config: ArchiveConfig, clock: Clock, log: Log)
   const { id, path } = config;
   /** Bytes by folder; undefined before the first batch. */
   let hours: Map<string, number> | undefined;
+  /** Hours that were removed since the last batch was stored. */
+  let removed = 0;
 
   async function store(parcel: Parcel, signal: AbortSignal): Promise<Outcome> {
     const { dataset, key, events, readAtMs } = parcel;
@@ -38,38 +40,33 @@ export function createArchiveSink(config: ArchiveConfig, clock: Clock, log: Log)
       hours ??= await findHours(path);
       const folder = hourPath(dataset, readAtMs ?? clock.now());
       const { body, encoding } = await compressed(config, parcel);
+      await makeRoom(hours, folder, body.length);
       const bytes = await storeFile(path, folder, { name: key + SUFFIX[encoding], key, events, body });
       hours.set(folder, (hours.get(folder) ?? 0) + bytes);
-      const removed = await expire(hours, folder);
-      return {
-        kind: 'delivered',
-        stored: events,
-        facts: { archive_files_total: 1, archive_written_bytes_total: bytes, archive_removed_hours_total: removed },
-      };
+      const facts = { archive_files_total: 1, archive_written_bytes_total: bytes, archive_removed_hours_total: removed };
+      removed = 0;
+      return { kind: 'delivered', stored: events, facts };
     } catch (error) {
       const fix = codeOf(error) === 'ENOSPC' ? 'make room on its disk, or lower max_bytes' : 'let the user that runs the agent write there';
       return { kind: 'pause', reason: 'unwritable', detail: `cannot write to ${path}: ${messageOf(error)}`, fix };
     }
   }
 
-  /** Removes the oldest hours, but never the one of this batch. */
-  async function expire(known: Map<string, number>, current: string): Promise<number> {
+  /** Removes the oldest hours, but never those of this batch's time, nor later ones. Before it is written: the disk may be full. */
+  async function makeRoom(known: Map<string, number>, current: string, bytes: number): Promise<void> {
     const { maxBytes = Infinity, keepMs = Infinity } = config;
-    // Without their dataset folders sort by time.
-    const oldestFirst = [...known].toSorted(([a], [b]) => (timeOf(a) < timeOf(b) ? -1 : 1));
     const since = Number.isFinite(keepMs) ? timeOf(hourPath('', clock.now() - keepMs)) : '';
-    let total = oldestFirst.reduce((sum, [, bytes]) => sum + bytes, 0);
-    let removed = 0;
-    for (const [folder, bytes] of oldestFirst) {
-      const why = timeOf(folder) < since ? 'keep' : total > maxBytes ? 'max_bytes' : undefined;
-      if (why === undefined || timeOf(folder) >= timeOf(current)) continue;
-      await removeHour(path, folder);
+    let total = [...known.values()].reduce((sum, each) => sum + each, bytes);
+    // Without their dataset folders sort by time.
+    for (const folder of [...known.keys()].sort((a, b) => (timeOf(a) < timeOf(b) ? -1 : 1))) {
+      const because = timeOf(folder) < since ? 'keep' : total > maxBytes ? 'max_bytes' : undefined;
+      if (because === undefined || timeOf(folder) >= timeOf(current)) continue;
+      const isRemoved = await removeHour(path, folder, because);
+      total -= known.get(folder) ?? 0;
+      if (isRemoved) log.warn({ sink: id, hour: folder, bytes: known.get(folder), because }, 'the archive removed an old hour');
+      removed += isRemoved ? 1 : 0;
       known.delete(folder);
-      total -= bytes;
-      removed += 1;
-      log.warn({ sink: id, hour: folder, bytes, because: why }, 'the archive removed an old hour');
     }
-    return removed;
   }
 
   return {

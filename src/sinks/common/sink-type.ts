@@ -11,6 +11,7 @@ import type { Environment } from '../../config/yaml/expand.ts';
 import type { Log } from '../../core/log.ts';
 import type { BodyForms, FactTable, Sink } from '../../core/sink.ts';
 import type { Clock } from '../../core/time/clock.ts';
+import type { LedgerBatch, Proof } from './proof.ts';
 
 /** Every sink has these keys. */
 export const commonSinkFields = {
@@ -47,6 +48,8 @@ export interface SinkType<Fields extends CommonFields = typeof commonSinkFields,
   check?(config: Own & SinkConfig): Finding[];
   /** What `tailrace check --online` finds. `datasets`: those that it gets events for, with the path where each is named. */
   checkOnline?(config: Own & SinkConfig, datasets: ReadonlyMap<string, string>): Promise<Finding[]>;
+  /** What `tailrace audit` finds of the batches that it was given; absent where only a service could tell. Reads only. */
+  prove?(config: Own & SinkConfig, batches: readonly LedgerBatch[]): Promise<Proof>;
 }
 
 /** Infers a type's own settings. */

@@ -11,7 +11,7 @@ import { STATE_VERSION } from './database.ts';
 import { AS_INDEXED, type IndexedLetters } from './letter-index.ts';
 import { AS_LOSS, type StoredLoss } from './losses.ts';
 import { heldBy, isHeld } from './refusal.ts';
-import { toStreamFacts } from './rows.ts';
+import { toReads, toStreamFacts } from './rows.ts';
 import type { Stream } from './stream-row.ts';
 
 /** A span of a batch that its mark has not passed yet. */
@@ -35,18 +35,31 @@ export interface AuditedStream extends Readonly<Omit<Stream, 'marks' | 'createdM
   readonly marks: readonly AuditedMark[];
 }
 
+/** A batch that was sent whole, but for one of which a part was lost or dropped. `owner` as in a mark. */
+export interface AuditedBatch {
+  readonly key: string;
+  readonly owner: string;
+  readonly dataset: string;
+  readonly events: number;
+  readonly isSettled: boolean;
+  /** When its first event was read, where that is known. */
+  readonly readAtMs: number | undefined;
+}
+
 export interface AuditedState {
   /** By path. */
   readonly streams: readonly AuditedStream[];
   /** Lost or dropped events, also of streams that are forgotten. */
   readonly losses: readonly StoredLoss[];
   readonly letters: readonly IndexedLetters[];
+  /** The ledger. */
+  readonly batches: readonly AuditedBatch[];
 }
 
 /** Everything; nothing where no agent used the folder yet. Throws `E_STATE` where the database cannot be read. */
 export function readAuditRows(folder: string): AuditedState {
   const file = join(folder, 'state.db');
-  if (!existsSync(file)) return { streams: [], losses: [], letters: [] };
+  if (!existsSync(file)) return { streams: [], losses: [], letters: [], batches: [] };
   try {
     const database = new DatabaseSync(file, { readOnly: true });
     try {
@@ -55,7 +68,7 @@ export function readAuditRows(folder: string): AuditedState {
       if (version !== STATE_VERSION) throw new Error(`it has format ${version}, and this version of Tailrace reads ${STATE_VERSION}`);
       const losses = database.prepare(`select ${AS_LOSS} from losses order by stream, from_byte`).all() as unknown as StoredLoss[];
       const letters = database.prepare(`select ${AS_INDEXED} from letters order by at_ms, rowid`).all() as unknown as IndexedLetters[];
-      return { streams: readStreams(database), losses, letters };
+      return { streams: readStreams(database), losses, letters, batches: readBatches(database) };
     } finally {
       database.close();
     }
@@ -82,6 +95,25 @@ function readStreams(database: DatabaseSync): AuditedStream[] {
       settledTo: Number(mark['settled_to']),
       pending: (pending.get(placeOf(mark)) ?? []).map(toPending),
     })),
+  }));
+}
+
+function readBatches(database: DatabaseSync): AuditedBatch[] {
+  const rows = database
+    .prepare(
+      `select key, batches.sink, dataset, batches.events, settled, (select reads from spans where batch = id order by seq limit 1) as reads from batches
+      where batches.events > 0 and not exists (select 1 from parts where batch = id)
+      and not exists (select 1 from spans join losses on losses.stream = spans.stream and losses.sink = batches.sink
+        where batch = id and losses.from_byte < to_byte and losses.from_byte + losses.bytes > spans.from_byte)`,
+    )
+    .all();
+  return rows.map((row) => ({
+    key: String(row['key']),
+    owner: String(row['sink']),
+    dataset: String(row['dataset']),
+    events: Number(row['events']),
+    isSettled: row['settled'] === 1,
+    readAtMs: row['reads'] === null ? undefined : toReads(row['reads'])[0]?.atMs,
   }));
 }
 

@@ -104,7 +104,7 @@ export function textOfReads(reads: readonly ReadTime[] | undefined): string | nu
   return reads ? reads.map(({ from, atMs }) => `${from} ${atMs}`).join(' ') : null;
 }
 
-function toReads(text: SQLOutputValue | undefined): ReadTime[] {
+export function toReads(text: SQLOutputValue | undefined): ReadTime[] {
   return toPoints(text).map(({ at, sum }) => ({ from: at, atMs: sum }));
 }
 

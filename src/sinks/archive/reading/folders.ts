@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { codeOf, messageOf } from '../../../core/errors.ts';
 import { LEVELS, timeOf } from './names.ts';
 
-/** Is told of what is left out: a path, and why. */
+/** Called for each path that is left out, with the reason. */
 export type LeftOut = (path: string, why: string) => void;
 
 export const LINK = 'it is a symbolic link, which is not followed';
