@@ -1,5 +1,5 @@
 /** When the agent ends by itself because a sink delivers nothing more. Pure. */
-import type { Pause } from '../batcher/send/pauses.ts';
+import type { Pause } from '../batcher/queue.ts';
 
 interface PausedSink {
   readonly sink: { readonly id: string };

@@ -23,8 +23,8 @@ export type BatchEvent =
   | 'settle'
   | 'drop';
 
-/** Who is to work now: a worker that sends, or none; `leave`: it is in the queue no more. */
-export type BatchAction = 'send' | 'leave' | 'none';
+/** Who is to work now: one that sends, one that writes, or none; `leave`: it is in the queue no more. */
+export type BatchAction = 'send' | 'write' | 'leave' | 'none';
 
 interface Next {
   readonly state: BatchState;
@@ -36,7 +36,7 @@ const queue = to('waiting', 'send');
 const drop = to('dropped', 'leave');
 
 const LIFE: Readonly<Record<BatchState, Readonly<Partial<Record<BatchEvent, Next>>>>> = {
-  open: { recover: to('recovered'), write: to('writing'), queue },
+  open: { recover: to('recovered'), write: to('writing', 'write'), queue },
   recovered: { queue, drop },
   writing: { queue, drop },
   waiting: { take: to('in_flight'), drop },

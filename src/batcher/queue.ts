@@ -1,12 +1,87 @@
-/** The closed batches of one sink until they are settled, oldest first: marks need them committed in that order. Promises: each is there once. */
-import type { Batch } from './batch.ts';
+/**
+ * The closed batches of one sink until they are settled, oldest first: marks need them committed in that order. What fills batches, keeps
+ * them on disk and sends them meets here alone. Promises: each batch is there once.
+ */
+import type { BodyForm } from '../core/sink.ts';
+import { type Batch, keyOf } from './batch.ts';
 import { type BatchEvent, type BatchState, next } from './batch-state.ts';
 
+/** Why a dataset is paused. */
+export interface Pause {
+  readonly reason: string;
+  readonly detail: string;
+  readonly fix: string;
+  /** It does not end in this process: nothing is asked again. */
+  readonly isFinal?: boolean;
+}
+
+/** The configuration of the disk buffer. */
+export interface BufferPolicy {
+  readonly maxBytes: number;
+  readonly whenFull: 'block' | 'drop_newest' | 'drop_oldest';
+  /** Batches of files go to disk while the service is slow. */
+  readonly spillFiles: boolean;
+  /** Events that cannot be read again are written at once, not when their batch is old enough. */
+  readonly writesAtOnce: boolean;
+}
+
+/** In force now; a reload replaces them. */
+export interface QueueSettings {
+  /** The most workers that send. */
+  readonly concurrency: number;
+  /** The form of batches that have none yet. */
+  readonly form?: BodyForm | undefined;
+  readonly policy: BufferPolicy;
+}
+
+/** Who acts on what happens to batches; each sets its own. */
+interface Workers {
+  /** The batch may be sent. */
+  send(batch: Batch): void;
+  /** A batch waits for the disk buffer. */
+  write(): void;
+  /** No batch waits for the disk buffer any more. */
+  written(): void;
+  /** More batches of files are closed than are sent: this one may leave memory. */
+  spill(batch: Batch): void;
+}
+
+export interface QueueOptions {
+  /** Numbers batches. */
+  readonly ledger: { nextId(): number };
+  readonly budget: { readonly budgetBytes: number; hasSlot(): boolean };
+  readonly settings: QueueSettings;
+  /** Of this process alone; part of the keys of its batches. */
+  readonly run: string;
+}
+
 export class BatchQueue {
+  readonly #options: QueueOptions;
+  settings: QueueSettings;
+  /** Datasets that get nothing but probes. */
+  readonly paused = new Map<string, Pause>();
+  readonly workers: Workers = { send() {}, write() {}, written() {}, spill() {} };
   readonly #batches: Batch[] = [];
   readonly #counts = new Map<BatchState, number>();
-  /** Told when a batch may be sent; delivery sets it. */
-  whenWaiting: (batch: Batch) => void = () => {};
+
+  constructor(options: QueueOptions) {
+    this.#options = options;
+    this.settings = options.settings;
+  }
+
+  /** The id of a batch that opens. */
+  nextId(): number {
+    return this.#options.ledger.nextId();
+  }
+
+  /** Takes a batch that takes no more events: it may be sent at once if it can be read again, else once it is on disk. */
+  close(batch: Batch): void {
+    // A batch that sends nothing has nothing to keep.
+    if (!batch.canBeRebuilt && (batch.events > 0 || batch.withheld.isAny)) return this.note(batch, 'write');
+    this.note(batch, 'queue');
+    if (this.settings.policy.spillFiles && !(this.wantsMore(batch.dataset, true) && this.#options.budget.hasSlot()))
+      this.workers.spill(batch);
+  }
 
   /** What happened to the batch. Throws where it cannot happen in its state. */
   note(batch: Batch, event: BatchEvent): void {
@@ -18,7 +93,9 @@ export class BatchQueue {
     batch.state = after.state;
     if (after.action === 'leave') this.#batches.splice(this.#batches.indexOf(batch), 1);
     else this.#count(after.state, 1);
-    if (after.action === 'send') this.whenWaiting(batch);
+    if (after.action === 'send') this.workers.send(batch);
+    if (after.action === 'write') this.workers.write();
+    if (state === 'writing' && this.count('writing') === 0) this.workers.written();
   }
 
   in(...states: readonly BatchState[]): Batch[] {
@@ -39,8 +116,51 @@ export class BatchQueue {
     return this.#batches;
   }
 
-  /** One that was opened before others may be closed after them. */
+  /** True while nothing is being sent. */
+  get isIdle(): boolean {
+    return this.count('writing', 'waiting', 'in_flight') === 0;
+  }
+
+  /** True when events that cannot be read again must not wait in an open batch for more. */
+  get wantsLive(): boolean {
+    return this.settings.policy.writesAtOnce && this.count('writing') === 0;
+  }
+
+  /** True while a worker will take this closed batch soon, so that its body may as well stay in memory. */
+  isNext(batch: Batch): boolean {
+    if (batch.state === 'in_flight') return true;
+    return this.in('waiting').slice(0, this.settings.concurrency).includes(batch) && !this.paused.has(batch.dataset);
+  }
+
+  /**
+   * False while enough closed batches wait: sources then wait, too, instead of filling memory. Batches of files: half as many as there are
+   * workers, those of a paused dataset counted on their own; all paused datasets, and those with parked batches, have half of the memory
+   * together, so that they do not starve others. Others: what waits for the disk buffer has half of the memory, and leaves files the other.
+   */
+  wantsMore(dataset: string, canBeRebuilt: boolean): boolean {
+    const { budgetBytes } = this.#options.budget;
+    const isPaused = this.paused.has(dataset);
+    let waiting = 0;
+    let writingBytes = 0;
+    let setBackBytes = 0;
+    let isSetBack = isPaused;
+    for (const { state, payload, dataset: other, isTracked, spoolName } of this.#batches) {
+      const waitsForPause = state === 'waiting' && this.paused.has(other);
+      if (state === 'writing') writingBytes += payload.memory;
+      if (state === 'parked' || waitsForPause) setBackBytes += payload.memory;
+      isSetBack ||= state === 'parked' && other === dataset;
+      // What is on disk need not be waited for.
+      const isCounted = state === 'waiting' && isTracked && spoolName === undefined;
+      if (isCounted && (isPaused ? other === dataset : !waitsForPause)) waiting += 1;
+    }
+    if (!canBeRebuilt) return writingBytes < budgetBytes / 2;
+    return waiting < Math.ceil(this.settings.concurrency / 2) && (!isSetBack || setBackBytes < budgetBytes / 2);
+  }
+
+  /** Gives the batch the key and the form that it has to its end. One that was opened before others may be closed after them. */
   #insert(batch: Batch): void {
+    batch.key ||= keyOf(batch.owner, batch.dataset, batch.spans, this.#options.run);
+    batch.payload.form ??= this.settings.form;
     let at = this.#batches.length;
     while (at > 0 && this.#batches[at - 1]!.id > batch.id) at -= 1;
     this.#batches.splice(at, 0, batch);

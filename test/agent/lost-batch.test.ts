@@ -1,6 +1,6 @@
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { startAgent } from '../../src/agent/start-agent.ts';
-import { Delivery } from '../../src/batcher/send/delivery.ts';
+import { BatchQueue } from '../../src/batcher/queue.ts';
 import { loadConfig } from '../../src/config/load/load.ts';
 import { FakeIngest } from '../support/fake-ingest.ts';
 import { MemoryLog } from '../support/memory-log.ts';
@@ -35,7 +35,7 @@ test('agent is healthy while every batch is accounted for', async () => {
 });
 
 test('agent that loses one batch on its way turns unhealthy and says how many events are missing', async () => {
-  vi.spyOn(Delivery.prototype, 'enqueue').mockImplementationOnce(() => {});
+  vi.spyOn(BatchQueue.prototype, 'close').mockImplementationOnce(() => {});
   const { service, health } = await start();
   await until('the other lines are there', () => service.lines.length === 90);
   await until('it is unhealthy', async () => (await health()).status === 503);

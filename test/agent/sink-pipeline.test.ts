@@ -75,7 +75,7 @@ test('spool file of a deleted file stays until the disk takes that its batch is 
 
 test('spool file of a batch that is dropped goes although the disk does not take that, and makes room for it', async () => {
   const { pipeline, state, accounting, file, free } = await pipelineOnFullDisk();
-  pipeline.delivery.drop(pipeline.buffer.held()[0]!);
+  pipeline.delivery.drop(pipeline.queue.in('recovered')[0]!);
   expect([accounting.settled.dropped, state.refused.failedSaves]).toEqual([2, 1]);
   await pipeline.buffer.finish();
   expect(existsSync(file)).toBe(false);

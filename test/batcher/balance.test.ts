@@ -11,7 +11,7 @@ import { newStats } from '../../src/core/source.ts';
 import { findImbalance, type Observed } from '../../src/telemetry/observed.ts';
 import { settleTurns } from '../support/until.ts';
 import { kernel, READ_AT_MS, shape } from './blocks.ts';
-import { delivered, pause, retry, SinkRig } from './sink-rig.ts';
+import { delivered, makeQueue, pause, retry, SinkRig } from './sink-rig.ts';
 
 const MAX_BYTES = 600;
 const SLOT_BYTES = MAX_BYTES + KERNEL_SLACK_BYTES;
@@ -30,7 +30,6 @@ class Pipeline extends SinkRig {
 
   constructor(lose: (batch: Batch) => boolean = () => false) {
     super();
-    let id = 0;
     this.sinks = [0, 1].map((index) => {
       const budget = new MemoryBudget(SLOTS * SLOT_BYTES, SLOT_BYTES, [...regions[index]!]);
       const keeper = {
@@ -42,19 +41,22 @@ class Pipeline extends SinkRig {
       };
       const retrying = { initialBackoffMs: 10, maxBackoffMs: 100, maxElapsedMs: 400 };
       const compression = index === 0 ? 'none' : 'gzip';
-      const delivery = this.deliveryOf({ budget, keeper, concurrency: 2, compression, retry: retrying }, `sink${index}`);
+      const queue = makeQueue(budget, 2);
+      // There is no disk buffer here.
+      queue.workers.write = () => queue.in('writing').forEach((batch) => queue.note(batch, 'queue'));
+      const close = queue.close.bind(queue);
+      queue.close = (batch) => {
+        if (!lose(batch)) close(batch);
+      };
+      const delivery = this.deliveryOf({ budget, keeper, queue, compression, retry: retrying }, `sink${index}`);
       const batcher = new Batcher({
         sink: `sink${index}`,
         kernel,
+        queue,
         budget,
         clock: this.clock,
         limits: { maxBytes: MAX_BYTES, maxEvents: index === 0 ? 4 : 7, maxAgeMs: 3_600_000 },
         timestampField: undefined,
-        nextBatchId: () => ++id,
-        wantsMore: (dataset) => delivery.wantsMore(dataset),
-        seal: (batch) => {
-          if (!lose(batch)) delivery.enqueue(batch);
-        },
       });
       return { budget, delivery, batcher };
     });

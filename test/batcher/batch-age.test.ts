@@ -26,7 +26,7 @@ async function closings(
 }
 
 test('batch age closes the first batch for an idle sink at once, and no more than five a second for each dataset', async ({ clock }) => {
-  const age = new BatchAge({ clock, maxAgeMs: 1000, isIdle: () => true });
+  const age = new BatchAge({ clock, maxAgeMs: 1000, closesEarly: true, queue: { isIdle: true } });
   const closed = await closings(clock, age, 2, ['logs', 'audit']);
   for (const dataset of ['logs', 'audit']) {
     const times = closed.flatMap(([of, atMs]) => (of === dataset ? [atMs] : []));
@@ -35,8 +35,8 @@ test('batch age closes the first batch for an idle sink at once, and no more tha
 });
 
 test('batch age leaves a batch open for max_age while its sink is busy, and closes it soon after that', async ({ clock }) => {
-  let isIdle = false;
-  const age = new BatchAge({ clock, maxAgeMs: 1000, isIdle: () => isIdle });
+  const queue = { isIdle: false };
+  const age = new BatchAge({ clock, maxAgeMs: 1000, closesEarly: true, queue });
   expect(await closings(clock, age, 2)).toEqual([
     ['logs', 1000],
     ['logs', 2000],
@@ -44,13 +44,13 @@ test('batch age leaves a batch open for max_age while its sink is busy, and clos
   const openedMs = clock.monotonic();
   await clock.advance(300);
   expect(age.isDue('logs', openedMs)).toBe(false);
-  isIdle = true;
+  queue.isIdle = true;
   expect(age.nextMs('logs', openedMs) - clock.monotonic()).toBeLessThanOrEqual(50);
   expect(age.isDue('logs', openedMs)).toBe(true);
 });
 
 test('batch age that was written is the waiting time, however idle the sink is', async ({ clock }) => {
-  expect(await closings(clock, new BatchAge({ clock, maxAgeMs: 1000, isIdle: undefined }), 3)).toEqual([
+  expect(await closings(clock, new BatchAge({ clock, maxAgeMs: 1000, closesEarly: false, queue: { isIdle: true } }), 3)).toEqual([
     ['logs', 1000],
     ['logs', 2000],
     ['logs', 3000],
@@ -58,7 +58,7 @@ test('batch age that was written is the waiting time, however idle the sink is',
 });
 
 test('batch age closes nothing early while batches fill by themselves', async ({ clock }) => {
-  const age = new BatchAge({ clock, maxAgeMs: 1000, isIdle: () => true });
+  const age = new BatchAge({ clock, maxAgeMs: 1000, closesEarly: true, queue: { isIdle: true } });
   age.noteFull('logs');
   const openedMs = clock.monotonic();
   await clock.advance(999);

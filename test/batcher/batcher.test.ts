@@ -75,8 +75,7 @@ test('batcher closes a batch max_age after its first event, however many follow'
 test('batcher sets no timer for a batch that is closed for an idle sink once it was read, and one for any other', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
   const setTimer = vi.spyOn(globalThis, 'setTimeout');
-  const rig = makeRig();
-  rig.batcher.reconfigure({ isIdle: () => true });
+  const rig = makeRig({ closesEarly: true });
   await rig.take(blockOf(lines(1)));
   rig.batcher.closeEarly();
   await settleTurns();

@@ -3,6 +3,7 @@ import { crc32 } from 'node:zlib';
 import { test as base } from 'vitest';
 import { type Batch, keyOf } from '../../src/batcher/batch.ts';
 import { Batcher } from '../../src/batcher/fill/batcher.ts';
+import { BatchQueue } from '../../src/batcher/queue.ts';
 import { Accounting } from '../../src/batcher/accounting.ts';
 import { MemoryBudget } from '../../src/batcher/fill/memory-budget.ts';
 import type { Block, EventShape } from '../../src/core/block.ts';
@@ -12,6 +13,7 @@ import type { Shaper } from '../../src/core/shaping.ts';
 import { createKernel } from '../../src/kernel/kernel.ts';
 import { eventOf } from '../../src/kernel/reference.ts';
 import { contentSum } from '../../src/kernel/content-sum.ts';
+import { diskPolicy, roomy } from './sink-rig.ts';
 
 export const READ_AT_MS = 1_795_256_100_000;
 export const shape: EventShape = { format: 'auto', wrapFields: { host: 'h' }, fields: { service: 'app' } };
@@ -59,8 +61,37 @@ export interface Rig {
   ): Promise<void>;
 }
 
+/** Lists what is closed, and wants more as the test says. */
+class RigQueue extends BatchQueue {
+  readonly #closed: Batch[];
+  readonly #wanted: () => Rig['wantsMore'];
+
+  constructor(closed: Batch[], wanted: () => Rig['wantsMore']) {
+    let id = 0;
+    super({ ledger: { nextId: () => ++id }, budget: roomy, settings: { concurrency: 1, policy: diskPolicy() }, run: '' });
+    this.#closed = closed;
+    this.#wanted = wanted;
+  }
+
+  override close(batch: Batch): void {
+    this.#closed.push(batch);
+  }
+
+  override wantsMore(_dataset: string, canBeRebuilt: boolean): boolean {
+    return canBeRebuilt ? this.#wanted().files : this.#wanted().live;
+  }
+}
+
 export function makeRig(
-  limits: { maxBytes?: number; maxEvents?: number; maxAgeMs?: number; slots?: number; budget?: number; hasReserve?: boolean } = {},
+  limits: {
+    maxBytes?: number;
+    maxEvents?: number;
+    maxAgeMs?: number;
+    slots?: number;
+    budget?: number;
+    hasReserve?: boolean;
+    closesEarly?: boolean;
+  } = {},
 ): Rig {
   const { maxBytes = 64 * 1024, maxEvents = 10_000, maxAgeMs = 3_600_000, slots = 8 } = limits;
   const slotBytes = maxBytes + KERNEL_SLACK_BYTES;
@@ -70,7 +101,6 @@ export function makeRig(
     Array.from({ length: slots }, () => kernel.reserve(slotBytes)),
     limits.hasReserve === true ? kernel.reserve(slotBytes) : undefined,
   );
-  let id = 0;
   const scratch = kernel.reserve(4096);
   const sealed: Batch[] = [];
   const accounting = new Accounting('app');
@@ -80,13 +110,11 @@ export function makeRig(
     kernel,
     budget,
     clock: systemClock,
-    limits: { maxBytes, maxEvents, maxAgeMs },
+    queue: new RigQueue(sealed, () => rig.wantsMore),
+    limits: { maxBytes, maxEvents, maxAgeMs, closesEarly: limits.closesEarly ?? false },
     timestampField: undefined,
-    nextBatchId: () => ++id,
     scratch,
     sumsLive: true,
-    wantsMore: (_, rereadable) => (rereadable ? rig.wantsMore.files : rig.wantsMore.live),
-    seal: (batch) => void sealed.push(batch),
   });
   const rig: Rig = {
     batcher,

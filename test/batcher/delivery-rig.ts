@@ -6,7 +6,8 @@ import type { Delivery } from '../../src/batcher/send/delivery.ts';
 import { MemoryBudget } from '../../src/batcher/fill/memory-budget.ts';
 import { TailraceError } from '../../src/core/errors.ts';
 import type { DeadLetter, Parcel, SendResult } from '../../src/core/sink.ts';
-import { SinkRig } from './sink-rig.ts';
+import type { BatchQueue } from '../../src/batcher/queue.ts';
+import { makeQueue, SinkRig } from './sink-rig.ts';
 
 export interface RigOptions {
   readonly concurrency?: number;
@@ -24,6 +25,7 @@ export class DeliveryRig extends SinkRig {
   readonly letters = new Map<string, readonly DeadLetter[]>();
   readonly paused: string[] = [];
   readonly delivery: Delivery;
+  readonly queue: BatchQueue;
   /** Thrown by the next writes. */
   diskFails = false;
   /** The next batch's body cannot be read back. */
@@ -38,11 +40,13 @@ export class DeliveryRig extends SinkRig {
 
   constructor(options: RigOptions = {}) {
     super();
-    const { maxElapsedMs = Infinity, ...given } = options;
+    const { maxElapsedMs = Infinity, concurrency, ...given } = options;
+    this.queue = makeQueue(this.budget, concurrency);
     this.delivery = this.deliveryOf({
       ...given,
       retry: { initialBackoffMs: 100, maxBackoffMs: 1000, maxElapsedMs },
       budget: this.budget,
+      queue: this.queue,
       keeper: {
         commit: (batches: readonly Batch[]) => {
           this.#refuse();

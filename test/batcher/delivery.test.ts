@@ -77,7 +77,7 @@ test('delivery compresses a batch once, whoever else asks for it meanwhile', asy
   // In every turn until it is done, so that some would begin just before.
   const asked: Promise<void>[] = [];
   while (batch.payload.encoding === 'identity') {
-    asked.push(rig.delivery.prepare(batch));
+    asked.push(rig.delivery.compress(batch));
     await settleTurns(1);
   }
   await Promise.all(asked);
@@ -229,12 +229,16 @@ test('delivery gives paused datasets half of the memory, together, and others al
   const events = ['x'.repeat(third)];
   rig.respond = ({ parcel }) => (parcel.dataset === 'fine' ? undefined : { outcome: pause(), status: 403 });
   for (const dataset of ['one', 'two', 'two']) {
-    expect(rig.delivery.wantsMore(dataset)).toBe(true);
+    expect(rig.queue.wantsMore(dataset, true)).toBe(true);
     rig.seal(dataset, 1, { dataset, events });
     await until('it is paused', () => rig.delivery.pauses.has(dataset) && rig.open.length === 0);
     await settleTurns();
   }
-  expect([rig.delivery.wantsMore('one'), rig.delivery.wantsMore('two'), rig.delivery.wantsMore('fine')]).toEqual([false, false, true]);
+  expect([rig.queue.wantsMore('one', true), rig.queue.wantsMore('two', true), rig.queue.wantsMore('fine', true)]).toEqual([
+    false,
+    false,
+    true,
+  ]);
 });
 
 test('delivery has the parts that are left on disk before each request for one of them', async ({ rig }) => {
@@ -736,9 +740,9 @@ test('delivery wants more from files while fewer batches wait than half of its w
   const rig = new DeliveryRig({ concurrency: 4 });
   for (const name of ['a', 'b', 'c', 'd', 'e']) rig.seal(name);
   await until('four requests', () => rig.open.length === 4);
-  expect(rig.delivery.wantsMore('logs')).toBe(true);
+  expect(rig.queue.wantsMore('logs', true)).toBe(true);
   rig.seal('f');
-  expect(rig.delivery.wantsMore('logs')).toBe(false);
+  expect(rig.queue.wantsMore('logs', true)).toBe(false);
 });
 
 test('delivery settles a batch without events without sending it', async ({ rig }) => {

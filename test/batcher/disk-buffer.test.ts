@@ -5,8 +5,8 @@ import type { DeadLetter, Outcome } from '../../src/core/sink.ts';
 import { makeTree, test } from '../support/temp-tree.ts';
 import { fillDisk, mountTmpfs } from '../support/tmpfs.ts';
 import { settleTurns, until } from '../support/until.ts';
-import { DiskRig, type DiskRigOptions, diskPolicy } from './disk-rig.ts';
-import { delivered, pause, retry, stores } from './sink-rig.ts';
+import { DiskRig, type DiskRigOptions } from './disk-rig.ts';
+import { delivered, diskPolicy, pause, retry, stores } from './sink-rig.ts';
 
 const LETTERS = ['a', 'b', 'c', 'd', 'e', 'f'];
 
@@ -115,14 +115,14 @@ test('disk buffer takes at most half of the memory for what waits to be written,
   for (const name of ['sent', 'next']) rig.take(name);
   rig.take('waits', 1, { padding: 1050 });
   await until('the first waits for its answer, the second for the worker', () => rig.delivery.held().length === 2);
-  expect(rig.buffer.wantsMore('logs', false)).toBe(true);
+  expect(rig.queue.wantsMore('logs', false)).toBe(true);
   rig.take('waits, too', 1, { padding: 1050 });
-  expect(rig.buffer.wantsMore('logs', false)).toBe(false);
+  expect(rig.queue.wantsMore('logs', false)).toBe(false);
   let isWoken = false;
   void rig.budget
     .wait(
       () => false,
-      () => rig.buffer.wantsMore('logs', false),
+      () => rig.queue.wantsMore('logs', false),
     )
     .then(() => (isWoken = true));
   rig.respond = () => ({ outcome: delivered(1) });
@@ -192,7 +192,7 @@ test.for(['block', 'drop_newest', 'drop_oldest'] as const)(
       drop_newest: { dropped: 3, kept: [0, 1, 2], waiting: 0 },
       drop_oldest: { dropped: 3, kept: [0, 4, 5], waiting: 0 },
     }[whenFull];
-    expect({ dropped: settled.dropped, kept, waiting: rig.buffer.held().length }).toEqual(expected);
+    expect({ dropped: settled.dropped, kept, waiting: rig.queue.in('recovered', 'writing').length }).toEqual(expected);
     // The service is back: everything that was not dropped arrives, in order.
     rig.respond = stores;
     await rig.open.shift()!.answer(delivered(1));
@@ -215,7 +215,7 @@ test('disk buffer takes what waits once a reload raises its limit, and drops onc
   for (const name of ['a', 'b', 'c']) rig.take(name, 1, { padding: 500 });
   await until('it is full', () => rig.buffer.isFull);
   await until('it waits', () => rig.clock.sleeping > 0);
-  rig.buffer.use(diskPolicy(3 * each + 10, 'drop_newest'));
+  rig.queue.settings = { concurrency: 1, policy: diskPolicy(3 * each + 10, 'drop_newest') };
   await until('they are on disk', async () => {
     await rig.clock.advance(1000);
     return rig.spool.bytes > 2 * each;
@@ -328,7 +328,7 @@ test('disk buffer that stops writes over its limit what still waits', async () =
   const folder = makeTree({});
   const rig = new DiskRig(folder, { maxBytes: 2 * each + 10 });
   for (const name of LETTERS) rig.take(name, 1, { padding: 500 });
-  await until('it is full', () => rig.buffer.held().length === 4 && rig.buffer.isFull);
+  await until('it is full', () => rig.queue.in('recovered', 'writing').length === 4 && rig.buffer.isFull);
   await rig.stop();
   rig.checkBalance();
   expect(rig.delivery.held().every(({ isDurable }) => isDurable)).toBe(true);
@@ -435,7 +435,8 @@ test.for(['keepDeleted', 'spill'] as const)(
     const rig = new DiskRig(folder);
     const batch = rig.take('a', 2, { isOfFile: true });
     const request = await rig.next();
-    rig.buffer[how](batch);
+    if (how === 'spill') rig.queue.workers.spill(batch);
+    else rig.buffer.keepDeleted(batch);
     await request.answer(delivered(2));
     await until('it is settled', () => batch.state === 'settled');
     await rig.stop();
@@ -485,7 +486,7 @@ test('disk buffer leaves a batch of a file in memory while it is being sent, and
   const rig = new DiskRig(folder);
   const batch = rig.take('a', 2, { isOfFile: true });
   const first = await rig.next();
-  rig.buffer.spill(batch);
+  rig.queue.workers.spill(batch);
   await until('it is on disk', () => batch.spoolName !== undefined);
   expect([batch.payload.body.length > 0, rig.budget.usedBytes]).toEqual([true, batch.payload.memory]);
   await first.answer(retry('network'), 0);
@@ -499,16 +500,16 @@ test('disk buffer leaves a batch of a file in memory while it is being sent, and
 
 test('disk buffer holds batches of files to a limit that a reload lowered', async ({ folder }) => {
   const rig = new DiskRig(folder);
-  rig.buffer.use(diskPolicy(0));
+  rig.queue.settings = { concurrency: 1, policy: diskPolicy(0) };
   const batch = rig.take('a', 2, { isOfFile: true });
   const request = await rig.next();
-  const [prepare, write] = [vi.spyOn(rig.delivery, 'prepare'), vi.spyOn(rig.spool, 'write')];
-  rig.buffer.spill(batch);
+  const [compress, write] = [vi.spyOn(rig.delivery, 'compress'), vi.spyOn(rig.spool, 'write')];
+  rig.queue.workers.spill(batch);
   rig.buffer.keepDeleted(batch);
-  await until('both were tried', () => prepare.mock.calls.length === 2);
+  await until('both were tried', () => compress.mock.calls.length >= 2);
   await settleTurns();
   expect(write).not.toHaveBeenCalled();
-  rig.buffer.use(diskPolicy());
+  rig.queue.settings = { concurrency: 1, policy: diskPolicy() };
   await rig.clock.advance(1000);
   await until('it is written', () => batch.spoolName !== undefined);
   await request.answer(delivered(2));

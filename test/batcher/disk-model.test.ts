@@ -91,7 +91,7 @@ class Lives {
         await settleTurns(step.turns);
         break;
       case 'written':
-        await until('it is written, or full', () => rig.buffer.held().length === 0 || rig.buffer.isFull);
+        await until('it is written, or full', () => rig.queue.in('recovered', 'writing').length === 0 || rig.buffer.isFull);
         break;
       case 'kill':
         await this.kill();
@@ -153,7 +153,7 @@ class Lives {
     while (rig.open.length > 0) await this.#answer(0, 'delivered');
     await until('nothing is held', async () => {
       await rig.clock.advance(1000);
-      return rig.delivery.held().length === 0 && rig.buffer.held().length === 0;
+      return rig.delivery.held().length === 0 && rig.queue.in('recovered', 'writing').length === 0;
     });
     this.check();
     await rig.stop();

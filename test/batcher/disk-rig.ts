@@ -3,15 +3,14 @@ import { Batch, keyOf } from '../../src/batcher/batch.ts';
 import { Accounting } from '../../src/batcher/accounting.ts';
 import type { Delivery } from '../../src/batcher/send/delivery.ts';
 import { DiskBuffer } from '../../src/batcher/keep/disk-buffer.ts';
-import { SpoolKeeper } from '../../src/batcher/keep/spool-keeper.ts';
-import { BatchQueue } from '../../src/batcher/queue.ts';
+import { SpoolStore } from '../../src/batcher/keep/spool-store.ts';
+import type { BatchQueue } from '../../src/batcher/queue.ts';
 import { MemoryBudget } from '../../src/batcher/fill/memory-budget.ts';
-import type { BufferPolicy } from '../../src/batcher/keep/spooler-options.ts';
 import type { DeadLetter } from '../../src/core/sink.ts';
 import { Spool } from '../../src/state/spool/spool.ts';
 import { settleTurns } from '../support/until.ts';
 import { contentSum } from '../../src/kernel/content-sum.ts';
-import { SinkRig } from './sink-rig.ts';
+import { diskPolicy, makeQueue, SinkRig } from './sink-rig.ts';
 
 export interface DiskRigOptions {
   readonly maxBytes?: number;
@@ -28,18 +27,12 @@ export interface DiskRigOptions {
   readonly stream?: string;
 }
 
-export const diskPolicy = (maxBytes = 1024 * 1024, whenFull: BufferPolicy['whenFull'] = 'block'): BufferPolicy => ({
-  maxBytes,
-  whenFull,
-  spillFiles: false,
-  writesAtOnce: false,
-});
-
 export class DiskRig extends SinkRig {
   readonly budget: MemoryBudget;
   readonly accounting = new Map<string, Accounting>();
   readonly spool: Spool;
-  readonly keeper: SpoolKeeper;
+  readonly keeper: SpoolStore;
+  readonly queue: BatchQueue;
   readonly delivery: Delivery;
   readonly buffer: DiskBuffer;
   readonly buried: number[] = [];
@@ -47,7 +40,6 @@ export class DiskRig extends SinkRig {
   readonly bodies = new Map<string, string>();
   readonly #stream: string;
   #offset = 0;
-  #id = 0;
 
   constructor(folder: string, options: DiskRigOptions = {}) {
     super();
@@ -57,12 +49,18 @@ export class DiskRig extends SinkRig {
     const { clock, log, budget } = this;
     this.#stream = options.stream ?? 'run';
     this.spool = new Spool(folder, log);
-    this.keeper = new SpoolKeeper(this.spool, budget);
-    const queue = new BatchQueue();
+    const saved = {
+      whenSaved(work: () => void) {
+        work();
+        return true;
+      },
+    };
+    this.keeper = new SpoolStore(this.spool, budget, { commitParts() {}, settle() {} }, saved);
+    this.queue = makeQueue(budget, concurrency, diskPolicy(options.maxBytes, options.whenFull));
+    const { queue } = this;
     this.delivery = this.deliveryOf({
       budget,
       queue,
-      concurrency,
       compression,
       keeper: Object.assign(this.keeper, { commit() {} }),
       deadLetter: async (name, letters) => {
@@ -74,13 +72,12 @@ export class DiskRig extends SinkRig {
       sink: 'store',
       queue,
       spool: this.spool,
-      policy: diskPolicy(options.maxBytes, options.whenFull),
-      keeper: this.keeper,
+      store: this.keeper,
       delivery: this.delivery,
       budget,
       clock,
       log,
-      nextBatchId: () => ++this.#id,
+      ledger: { unsettled: () => [], partsOf: () => [] },
       accountingOf: (source) => this.accountingOf(source),
     });
   }
@@ -103,7 +100,7 @@ export class DiskRig extends SinkRig {
     const padding = 'x'.repeat(options.padding ?? 0);
     const body = Buffer.from(Array.from({ length: count }, (_, n) => `{"batch":"${name}","n":${n},"p":"${padding}"}\n`).join(''));
     if (!this.budget.take(body.length)) throw new Error('the room is full');
-    const batch = new Batch(++this.#id, 'store', 'logs', options.isOfFile ? 'file' : 'live', { body });
+    const batch = new Batch(this.queue.nextId(), 'store', 'logs', options.isOfFile ? 'file' : 'live', { body });
     const from = this.#offset;
     this.#offset += body.length;
     const { source = 'net', byTurns } = options;
@@ -127,7 +124,7 @@ export class DiskRig extends SinkRig {
     // There is no database here to commit it to.
     if (options.isOfFile) batch.isCommitted = true;
     if (options.isOfFile) this.delivery.enqueue(batch);
-    else this.buffer.take(batch);
+    else this.queue.note(batch, 'write');
     return batch;
   }
 
@@ -140,8 +137,7 @@ export class DiskRig extends SinkRig {
   /** Settled, and held by walking; throws where a source's accounting does not balance. */
   checkBalance(): void {
     const held = new Map<string, number>();
-    for (const { spans } of [...this.buffer.held(), ...this.delivery.held()])
-      for (const { source, events } of spans) held.set(source, (held.get(source) ?? 0) + events);
+    for (const { spans } of [...this.queue.all]) for (const { source, events } of spans) held.set(source, (held.get(source) ?? 0) + events);
     for (const { source, accepted, settled } of this.accounting.values()) {
       const sum = Object.values(settled).reduce((a, b) => a + b, 0) + (held.get(source) ?? 0);
       if (sum !== accepted) throw new Error(`source ${source}: ${accepted} accepted, ${sum} accounted for`);

@@ -81,10 +81,10 @@ test('delivery wants no more for a dataset whose waiting batches take half of th
   const body = `"bad${'x'.repeat(4 * 1024 * 1024)}"`;
   for (let n = 0; n < 7; n += 1) seal(`bad${n}`, body);
   await until('all wait', () => rig.delivery.blocked?.batches === 7);
-  expect(rig.delivery.wantsMore('logs')).toBe(true);
+  expect(rig.queue.wantsMore('logs', true)).toBe(true);
   seal('bad7', body);
   await until('it waits, too', () => rig.delivery.blocked?.batches === 8);
-  expect([rig.delivery.wantsMore('logs'), rig.delivery.wantsMore('other')]).toEqual([false, true]);
+  expect([rig.queue.wantsMore('logs', true), rig.queue.wantsMore('other', true)]).toEqual([false, true]);
 });
 
 test('delivery that drains leaves batches that wait for the dead letters to the next process, and drops the oldest where it must', async () => {

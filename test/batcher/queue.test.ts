@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { Batch } from '../../src/batcher/batch.ts';
 import { type BatchEvent, type BatchState, next } from '../../src/batcher/batch-state.ts';
-import { BatchQueue } from '../../src/batcher/queue.ts';
+import { makeQueue } from './sink-rig.ts';
 
 const STATES: readonly BatchState[] = [
   'open',
@@ -69,10 +69,10 @@ test('a batch is settled only by who sends it, leaves the queue only at its end,
 test('queue has every batch that is neither open nor over once, oldest first, whatever happens to them', () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(fc.nat(6), fc.constantFrom(...EVENTS)), { maxLength: 60 }), (steps) => {
-      const queue = new BatchQueue();
+      const queue = makeQueue();
       const batches = Array.from({ length: 7 }, (_, id) => new Batch(id, 'store', 'logs', 'file', { body: Buffer.alloc(0) }));
       const told: Batch[] = [];
-      queue.whenWaiting = (batch) => void told.push(batch);
+      queue.workers.send = (batch) => void told.push(batch);
       let waited = 0;
       for (const [n, event] of steps) {
         const batch = batches[n]!;

@@ -118,11 +118,8 @@ async function restore(
     },
     clock: new SteppedClock(),
     retryMs: 1000,
-    run: state.run,
     stopping: new AbortController().signal,
-    nextBatchId: () => state.ledger.nextId(),
-    replace: (id, batches) => state.replace(id, batches),
-    partsOf: (id) => state.ledger.partsOf(id),
+    state,
     ...changes,
   });
   return { sealed, log, accounting: rig.accounting, source };
@@ -187,11 +184,11 @@ test('restore does not count what is gone before it is saved that it is', async 
   files.delete([...files.keys()][0]!);
   const source = sourceOf('app', files);
   let counted: number | undefined;
-  const replace: RestoreOptions['replace'] = (id, batches) => {
+  const replace: State['replace'] = (id, batches) => {
     counted ??= source.stats.lostBytes;
     state.replace(id, batches);
   };
-  await restore(state, source, {}, { replace });
+  await restore(state, source, {}, { state: { ledger: state.ledger, run: state.run, replace } });
   expect(counted).toBe(0);
   expect(source.stats.lostBytes).toBeGreaterThan(0);
 });
@@ -350,12 +347,12 @@ test('restore waits while a new key cannot be saved, and goes on by itself', asy
   const clock = new SteppedClock();
   let refusals = 3;
   const other = sourceOf('app', files, { ...shape, fields: { changed: true } });
-  const replace: RestoreOptions['replace'] = (id, batches) => {
+  const replace: State['replace'] = (id, batches) => {
     if (refusals-- > 0) throw new Error('database or disk is full');
     state.replace(id, batches);
   };
   const log = new MemoryLog();
-  const restoring = restore(state, other, {}, { clock, replace, log });
+  const restoring = restore(state, other, {}, { clock, state: { ledger: state.ledger, run: state.run, replace }, log });
   for (const logged of [1, 2, 2]) {
     await until('it waits', () => clock.sleeping === 1);
     expect(log.find('error', 'cannot save the new key')).toHaveLength(logged);
@@ -374,7 +371,12 @@ test('restore that waits for the disk gives up when the agent stops, and leaves 
     throw new Error('database or disk is full');
   };
   const other = sourceOf('app', files, { ...shape, fields: { changed: true } });
-  const restoring = restore(state, other, {}, { clock, replace, stopping: stopping.signal });
+  const restoring = restore(
+    state,
+    other,
+    {},
+    { clock, state: { ledger: state.ledger, run: state.run, replace }, stopping: stopping.signal },
+  );
   await until('it waits', () => clock.sleeping === 1);
   stopping.abort();
   await expect(restoring).rejects.toMatchObject({ code: 'E_STOPPED' });

@@ -1,8 +1,10 @@
 /** A sink whose requests wait for the test's answer, a delivery before it, and a clock that stands still. */
 import { createSinkHistograms } from '../../src/agent/build/sink-pipeline.ts';
+import type { Batch } from '../../src/batcher/batch.ts';
 import { AddressEncodings } from '../../src/batcher/encoding/address-encodings.ts';
 import { Delivery } from '../../src/batcher/send/delivery.ts';
-import { BatchQueue } from '../../src/batcher/queue.ts';
+import { BatchQueue, type BufferPolicy } from '../../src/batcher/queue.ts';
+import type { BatchStore, BatchStores } from '../../src/batcher/store.ts';
 import type { DeliveryOptions } from '../../src/batcher/send/delivery-options.ts';
 import { decode } from '../../src/batcher/events.ts';
 import type { Outcome, Parcel, SendResult, Sink } from '../../src/core/sink.ts';
@@ -47,6 +49,32 @@ interface Reply {
   readonly mayBeStored?: boolean;
 }
 
+/** A policy that keeps batches on disk as they come. */
+export const diskPolicy = (maxBytes = 1024 * 1024, whenFull: BufferPolicy['whenFull'] = 'block'): BufferPolicy => ({
+  maxBytes,
+  whenFull,
+  spillFiles: false,
+  writesAtOnce: false,
+});
+
+export const roomy = { budgetBytes: Infinity, hasSlot: () => true };
+
+/** A queue that numbers its batches from 1. */
+export function makeQueue(
+  budget: { readonly budgetBytes: number; hasSlot(): boolean } = roomy,
+  concurrency = 1,
+  policy = diskPolicy(),
+): BatchQueue {
+  let id = 0;
+  return new BatchQueue({ ledger: { nextId: () => ++id }, budget, settings: { concurrency, policy }, run: '' });
+}
+
+/** What keeps the batches of a rig, of files or not. */
+export type RigKeeper = BatchStore & Pick<BatchStores, 'commit'>;
+
+type RigDelivery = Partial<DeliveryOptions> &
+  Pick<DeliveryOptions, 'budget'> & { readonly concurrency?: number; readonly keeper: RigKeeper };
+
 export class SinkRig {
   readonly clock = new SteppedClock();
   readonly log = new MemoryLog();
@@ -56,14 +84,14 @@ export class SinkRig {
   respond: ((request: OpenRequest) => Reply | undefined) | undefined;
 
   /** A delivery to a sink of its own. */
-  protected deliveryOf(options: Partial<DeliveryOptions> & Pick<DeliveryOptions, 'budget' | 'keeper'>, id = 'store'): Delivery {
+  protected deliveryOf({ concurrency, keeper, ...options }: RigDelivery, id = 'store'): Delivery {
     const sink: Sink = { id, send: (parcel, signal) => this.send(parcel, signal), close: () => Promise.resolve() };
     const retrying = { initialBackoffMs: 100, maxBackoffMs: 1000, maxElapsedMs: Infinity };
     const { clock, log } = this;
     const usual = {
       sink,
-      queue: new BatchQueue(),
-      concurrency: 1,
+      queue: makeQueue(options.budget, concurrency),
+      stores: { commit: (batches: readonly Batch[]) => keeper.commit(batches), positions: keeper, spool: keeper },
       compression: 'none' as const,
       encodings: new AddressEncodings(),
       retry: retrying,
@@ -72,7 +100,6 @@ export class SinkRig {
       histograms: createSinkHistograms(),
       commitEveryMs: 0,
       random: () => 0.5,
-      run: '',
     };
     const kept = { deadLetter: () => Promise.resolve('kept' as const), paused: () => {} };
     return new Delivery({ ...usual, ...kept, ...options });

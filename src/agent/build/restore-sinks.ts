@@ -70,12 +70,9 @@ export async function restoreSinks(options: RestoreSinksOptions): Promise<void> 
       source: (id) => components.sources.get(id),
       clock,
       retryMs: RETRY_MS,
-      run: state.run,
+      state,
       stopping,
-      nextBatchId: () => state.ledger.nextId(),
       reached: ({ owner, id }) => components.sinks.get(sinkOf(owner))?.buffer.sealRecovered(id),
-      replace: (...given) => state.replace(...given),
-      partsOf: (id) => state.ledger.partsOf(id),
     });
     sealRecovered();
   } catch (error) {

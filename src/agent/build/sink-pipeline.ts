@@ -5,17 +5,15 @@ import { Batcher } from '../../batcher/fill/batcher.ts';
 import type { Accounting } from '../../batcher/accounting.ts';
 import type { AddressEncodings } from '../../batcher/encoding/address-encodings.ts';
 import { Delivery } from '../../batcher/send/delivery.ts';
-import { BatchKeeper } from '../../batcher/keep/batch-keeper.ts';
-import { BatchQueue } from '../../batcher/queue.ts';
+import { BatchQueue, type QueueSettings } from '../../batcher/queue.ts';
 import { DiskBuffer } from '../../batcher/keep/disk-buffer.ts';
-import { SpoolKeeper } from '../../batcher/keep/spool-keeper.ts';
-import type { BufferPolicy } from '../../batcher/keep/spooler-options.ts';
+import { Positions } from '../../batcher/keep/positions.ts';
+import { SpoolStore } from '../../batcher/keep/spool-store.ts';
 import type { MemoryBudget } from '../../batcher/fill/memory-budget.ts';
 import type { SinkConfig } from '../../config/model.ts';
 import type { Region } from '../../core/block.ts';
 import { type Clock, whenAborted } from '../../core/time/clock.ts';
 import type { Log } from '../../core/log.ts';
-import { sinkOf } from '../../core/owner.ts';
 import type { BodyForm, DeadLetter, Sink } from '../../core/sink.ts';
 import { divideMemory, type SinkMemory } from '../../core/sink-memory.ts';
 import type { Kernel } from '../../kernel/kernel.ts';
@@ -106,17 +104,26 @@ export function createSinkPipeline(options: SinkPipelineOptions): SinkPipeline {
   const memory = new SlotMemory(kernel, memoryOf(config));
   const { budget } = memory;
   const spool = new Spool(join(options.folder, 'spool', config.id), log);
-  const spoolKeeper = new SpoolKeeper(spool, budget);
-  const queue = new BatchQueue();
+  const positions = new Positions(state, options.settled);
+  const store = new SpoolStore(spool, budget, positions, state);
+  const settingsOf = (each: SinkConfig): QueueSettings => ({
+    concurrency: memoryOf(each).requests,
+    form: formOf(each),
+    policy: {
+      maxBytes: each.buffer.disk.maxBytes,
+      whenFull: each.buffer.whenFull,
+      spillFiles: each.buffer.disk.files,
+      writesAtOnce: each.buffer.sync === 'always',
+    },
+  });
+  const queue = new BatchQueue({ ledger: state.ledger, budget, settings: settingsOf(config), run: state.run });
   const delivery = new Delivery({
     sink,
     budget,
     queue,
-    concurrency: memoryOf(config).requests,
     compression: config.compression,
     encodings: options.encodings,
-    form: formOf(config),
-    encoderOf: (form) => type.forms?.encoderOf(form),
+    forms: type.forms,
     facts: Object.keys(type.facts ?? {}),
     retry,
     clock,
@@ -124,34 +131,20 @@ export function createSinkPipeline(options: SinkPipelineOptions): SinkPipeline {
     histograms,
     commitEveryMs: COMMIT_EVERY_MS,
     random: options.random ?? Math.random,
-    run: state.run,
-    keeper: new BatchKeeper(state, spoolKeeper, options.settled),
+    stores: { commit: (batches) => positions.commit(batches), positions, spool: store },
     deadLetter: options.deadLetter,
     paused: options.paused,
   });
-  const nextBatchId = () => state.ledger.nextId();
-  const rows = new Map(state.ledger.unsettled().flatMap((row) => (sinkOf(row.owner) === config.id ? [[row.key, row.id]] : [])));
   const buffer = new DiskBuffer({
-    ...{ sink: config.id, spool, policy: policyOf(config), queue, delivery, keeper: spoolKeeper, budget, clock, log, nextBatchId },
+    ...{ sink: config.id, spool, queue, delivery, store, budget, clock, log, ledger: state.ledger },
     accountingOf: options.accountingOf,
-    written: () => batcher.closeWhere((batch) => !batch.canBeRebuilt),
-    unsettled(key) {
-      const id = rows.get(key);
-      return id === undefined ? undefined : { id, parts: state.ledger.partsOf(id) };
-    },
   });
-  /** Absent where `max_age` was written. */
-  const isIdleFor = ({ batch }: SinkConfig) => (batch.closesEarly ? () => queue.count('writing', 'waiting', 'in_flight') === 0 : undefined);
   const batcher = new Batcher({
-    ...{ sink: config.id, kernel, budget, clock, nextBatchId },
+    ...{ sink: config.id, kernel, queue, budget, clock },
     limits: config.batch,
-    isIdle: isIdleFor(config),
     ...(options.shapingScratch ? { scratch: options.shapingScratch } : {}),
     ...shapeOf(config),
     sumsLive: config.compression === 'none',
-    closesLive: () => buffer.wantsLive(),
-    wantsMore: (dataset, canBeRebuilt) => buffer.wantsMore(dataset, canBeRebuilt),
-    seal: (batch) => buffer.admit(batch),
   });
   return {
     get config() {
@@ -165,13 +158,10 @@ export function createSinkPipeline(options: SinkPipelineOptions): SinkPipeline {
       config = next;
       Object.assign(retry, next.retry);
       const { batch: limits, compression } = next;
-      buffer.use(policyOf(next));
-      batcher.reconfigure({
-        ...{ limits, isIdle: isIdleFor(next), sumsLive: compression === 'none' },
-        ...shapeOf(next),
-      });
+      batcher.reconfigure({ limits, sumsLive: compression === 'none', ...shapeOf(next) });
+      queue.settings = settingsOf(next);
       memory.divide(memoryOf(next));
-      delivery.reconfigure({ compression, concurrency: memoryOf(next).requests, form: formOf(next) });
+      delivery.reconfigure(compression);
     },
     release: () => memory.release(),
   };
@@ -180,10 +170,6 @@ export function createSinkPipeline(options: SinkPipelineOptions): SinkPipeline {
 /** What the sink itself is made from. */
 function transportOf({ inputs: _inputs, batch: _batch, retry: _retry, buffer: _buffer, transform: _transform, ...rest }: SinkConfig) {
   return rest;
-}
-
-function policyOf({ buffer: { disk, whenFull, sync } }: SinkConfig): BufferPolicy {
-  return { maxBytes: disk.maxBytes, whenFull, spillFiles: disk.files, writesAtOnce: sync === 'always' };
 }
 
 /** Resolves when the sink holds nothing, or when `signal` aborts; sooner as `Delivery.drain` says. */

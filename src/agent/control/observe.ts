@@ -1,7 +1,7 @@
 /** What telemetry sees of the agent, counted at the moment it is asked: held events by walking the batches that hold them. */
 import { type Accounting, countEvents } from '../../batcher/accounting.ts';
 import type { SourceLane } from '../../batcher/fill/lane.ts';
-import type { Pause } from '../../batcher/send/pauses.ts';
+import type { Pause } from '../../batcher/queue.ts';
 import type { SourceConfig } from '../../config/model.ts';
 import { newStats, type Source, type SourceStats } from '../../core/source.ts';
 import type { Histograms } from '../../telemetry/histogram.ts';

@@ -6,7 +6,7 @@ import type { Batch } from '../../batcher/batch.ts';
 import { Batcher } from '../../batcher/fill/batcher.ts';
 import { endsFrom, streamBytes, streamRange } from '../../batcher/block-events.ts';
 import { Accounting } from '../../batcher/accounting.ts';
-import { MemoryBudget } from '../../batcher/fill/memory-budget.ts';
+import { MadeBatches } from '../../batcher/fill/made-batches.ts';
 import type { Block, Lane, Region } from '../../core/block.ts';
 import { systemClock } from '../../core/time/clock.ts';
 import type { Shaper } from '../../core/shaping.ts';
@@ -68,10 +68,9 @@ export class EventRecorder implements Lane {
     this.#options = options;
     this.#accounting = new Accounting(options.source);
     this.#shaper = options.shaper && this.#withDatasets(options.shaper);
-    const { slot } = options;
-    const budget = new MemoryBudget(slot.bytes.length, slot.bytes.length, [slot]);
-    this.#sending = this.#createBatcher(budget);
-    this.#plain = options.shaper ? this.#createBatcher(budget) : this.#sending;
+    const made = new MadeBatches(options.slot, (batch) => void this.#sealed.push(openBatch(batch)));
+    this.#sending = this.#createBatcher(made);
+    this.#plain = options.shaper ? this.#createBatcher(made) : this.#sending;
   }
 
   /** Times that a transform failed. */
@@ -152,23 +151,17 @@ export class EventRecorder implements Lane {
     };
   }
 
-  #createBatcher(budget: MemoryBudget): Batcher {
+  #createBatcher(queue: MadeBatches): Batcher {
     const { kernel, scratch, slot, timestampField, source } = this.#options;
-    let batches = 0;
     return new Batcher({
       sink: source,
       kernel,
-      budget,
+      queue,
+      budget: queue.budget,
       clock: systemClock,
       limits: { maxBytes: slot.bytes.length, maxEvents: MAX_EVENTS, maxAgeMs: MAX_AGE_MS },
       timestampField,
       ...(scratch ? { scratch } : {}),
-      nextBatchId: () => ++batches,
-      wantsMore: () => true,
-      seal: (batch) => {
-        this.#sealed.push(openBatch(batch));
-        budget.release(batch.payload.memory + batch.withheld.bytes, batch.payload.slot);
-      },
     });
   }
 }

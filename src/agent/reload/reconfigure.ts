@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { persist } from '../../batcher/keeper.ts';
+import { persist } from '../../batcher/store.ts';
 import type { ConfigChanges } from '../../config/compare.ts';
 import type { Config, SinkConfig, SourceConfig } from '../../config/model.ts';
 import type { Clock } from '../../core/time/clock.ts';
@@ -157,9 +157,9 @@ async function closeSource({ components, log, clock, stopping }: ReconfigureOpti
 
 /** Commits everything accepted, so that reading resumes after it. Throws when the disk refuses. */
 function commitAccepted(components: Components): void {
-  for (const { batcher, delivery, buffer } of components.sinks.values()) {
+  for (const { batcher, delivery } of components.sinks.values()) {
     batcher.flush();
-    delivery.commitNow(buffer.held().filter((batch) => batch.isTracked && !batch.isCommitted));
+    delivery.commitNow();
   }
 }
 

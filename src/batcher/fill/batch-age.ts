@@ -7,8 +7,10 @@ import type { Clock } from '../../core/time/clock.ts';
 export interface BatchAgeOptions {
   readonly clock: Clock;
   readonly maxAgeMs: number;
-  /** True while nothing is being sent. Absent where `max_age` was written: it is the waiting time then. */
-  readonly isIdle: (() => boolean) | undefined;
+  /** False where `max_age` was written: it is the waiting time then. */
+  readonly closesEarly: boolean;
+  /** `isIdle`: nothing is being sent. */
+  readonly queue: { readonly isIdle: boolean };
 }
 
 /** Time for the current read to complete. */
@@ -36,18 +38,18 @@ export class BatchAge {
 
   /** When to check a batch next that was opened at `openedMs` (monotonic). */
   nextMs(dataset: string, openedMs: number): number {
-    const { clock, maxAgeMs, isIdle } = this.#options;
-    if (!isIdle) return openedMs + maxAgeMs;
+    const { clock, maxAgeMs, closesEarly } = this.#options;
+    if (!closesEarly) return openedMs + maxAgeMs;
     const earlyMs = this.#earlyMs(dataset, openedMs);
     return Math.min(openedMs + maxAgeMs, clock.monotonic() < earlyMs ? earlyMs : clock.monotonic() + ASK_AGAIN_MS);
   }
 
   /** True for a batch to close now. `isGathered`: it holds the whole current read. */
   isDue(dataset: string, openedMs: number, isGathered = false): boolean {
-    const { clock, maxAgeMs, isIdle } = this.#options;
+    const { clock, maxAgeMs, closesEarly, queue } = this.#options;
     const now = clock.monotonic();
     if (now >= openedMs + maxAgeMs) return true;
-    if (!isIdle || now < this.#earlyMs(dataset, isGathered ? -Infinity : openedMs) || !isIdle()) return false;
+    if (!closesEarly || now < this.#earlyMs(dataset, isGathered ? -Infinity : openedMs) || !queue.isIdle) return false;
     this.#closedEarlyMs.set(dataset, now);
     return true;
   }

@@ -9,10 +9,12 @@ import type { Clock } from '../../core/time/clock.ts';
 import type { Shaper } from '../../core/shaping.ts';
 import type { Kernel } from '../../kernel/kernel.ts';
 import { Batch } from '../batch.ts';
+import type { BatchQueue } from '../queue.ts';
 import type { BatchAgeOptions } from './batch-age.ts';
 import { endsFrom, eventEndAt } from '../block-events.ts';
 import { canRebuild, type Intake, nameOf, originOf } from './intake.ts';
-import { MemoryBudget } from './memory-budget.ts';
+import type { MadeBatches } from './made-batches.ts';
+import type { MemoryBudget } from './memory-budget.ts';
 import { OpenBatches } from './open-batches.ts';
 import { shapeChunk, type ShapedChunk } from './shape-chunk.ts';
 import { Shapes } from './shapes.ts';
@@ -24,23 +26,17 @@ export interface BatcherOptions {
   readonly kernel: Kernel;
   readonly budget: MemoryBudget;
   readonly clock: Clock;
-  readonly limits: { readonly maxBytes: number; readonly maxEvents: number; readonly maxAgeMs: number };
+  /** Numbers batches, takes closed ones, and tells whether more are wanted. */
+  readonly queue: BatchQueue;
+  /** `closesEarly`: batches may be closed before `maxAgeMs`, while nothing is being sent. */
+  readonly limits: { readonly maxBytes: number; readonly maxEvents: number; readonly maxAgeMs: number; readonly closesEarly?: boolean };
   readonly timestampField: string | undefined;
   /** Kernel memory in which events are made before they are shaped; needed where any are. */
   readonly scratch?: Region;
   /** The form in which events are sent, and its name in the digest of what shapes them; `ndjson` by default. */
   readonly form?: { readonly name: string; readonly body: BodyForm } | undefined;
-  nextBatchId(): number;
-  /** False while enough closed batches of that kind wait: sources then wait, too, instead of filling memory. */
-  wantsMore(dataset: string, rereadable: boolean): boolean;
-  /** Takes a closed batch. */
-  seal(batch: Batch): void;
-  /** True while nothing is being sent: batches are then closed before `maxAgeMs`. Absent: never. */
-  readonly isIdle?: (() => boolean) | undefined;
   /** The disk buffer takes what cannot be read again as it is: its checksum is made while it is in the processor's caches. */
   readonly sumsLive?: boolean;
-  /** True when events that cannot be read again must not wait in an open batch for more. Absent: never. */
-  closesLive?(): boolean;
 }
 
 export class Batcher {
@@ -52,10 +48,14 @@ export class Batcher {
     this.#options = options;
     this.#shapes = shapesOf(options);
     this.#open = new OpenBatches(ageOf(options), (batch) => this.#closed(batch));
+    const { queue } = options;
+    queue.workers.written = () => {
+      if (queue.settings.policy.writesAtOnce) this.closeWhere((batch) => !batch.canBeRebuilt);
+    };
   }
 
   /** Closes every open batch; those after it are made as `changes` say. */
-  reconfigure(changes: Partial<Pick<BatcherOptions, 'limits' | 'isIdle' | 'timestampField' | 'form' | 'sumsLive'>>): void {
+  reconfigure(changes: Partial<Pick<BatcherOptions, 'limits' | 'timestampField' | 'form' | 'sumsLive'>>): void {
     this.#options = { ...this.#options, ...changes };
     this.#open.reconfigure(ageOf(this.#options));
     this.#shapes = shapesOf(this.#options);
@@ -68,7 +68,7 @@ export class Batcher {
       const chunks = intake.chunks ?? this.shape(block, start, end, accounting.source, shaper);
       await takeShaped(this.#shapedIntake(intake, shaper), intake, chunks);
     } else await this.#takeLines(intake);
-    if (!intake.isRereadable() && this.#options.closesLive?.() === true) this.#open.close(nameOf(intake));
+    if (this.#options.queue.wantsLive && !intake.isRereadable()) this.#open.close(nameOf(intake));
   }
 
   async #takeLines(intake: Intake): Promise<void> {
@@ -117,15 +117,9 @@ export class Batcher {
     }
   }
 
-  /** A batcher that makes the same events again, one batch after the other in this slot; it must be flushed after each use. */
-  rebuilder(slot: Region, seal: (batch: Batch) => void): Batcher {
-    const budget = new MemoryBudget(slot.bytes.length, slot.bytes.length, [slot]);
-    const made = (batch: Batch): void => {
-      seal(batch);
-      batch.release(budget);
-    };
-    const always = { wantsMore: () => true, closesLive: () => false, isIdle: undefined, sumsLive: false };
-    return new Batcher({ ...this.#options, ...always, budget, nextBatchId: () => 0, seal: made });
+  /** A batcher that makes the same events again, one batch after the other; it must be flushed after each use. */
+  rebuilder(queue: MadeBatches): Batcher {
+    return new Batcher({ ...this.#options, queue, budget: queue.budget, sumsLive: false });
   }
 
   /** Closes every open batch. */
@@ -206,7 +200,7 @@ export class Batcher {
       largeBatch: (body, position) => this.#openLarge(intake, body, position),
       sumBody: (batch, written) => this.#sumBody(batch, written),
       close: () => this.#open.close(nameOf(intake)),
-      seal: (batch) => this.#options.seal(batch),
+      seal: (batch) => this.#options.queue.close(batch),
       takeMemory: (bytes) => this.#options.budget.takeAnyway(bytes),
     };
   }
@@ -232,7 +226,7 @@ export class Batcher {
     batch.extend(intake.accounting, block, digest, start, consumed, 1, event.length, firstEvent);
     batch.refusal = block.single?.refusal;
     intake.taken(firstEvent + 1, counts);
-    this.#options.seal(batch);
+    this.#options.queue.close(batch);
     return consumed;
   }
 
@@ -249,7 +243,7 @@ export class Batcher {
 
   #newBatch(intake: Intake, storage: { body: Buffer; slot: Region | undefined }): Batch {
     const owner = intake.owner ?? this.#options.sink;
-    const batch = new Batch(this.#options.nextBatchId(), owner, intake.dataset, originOf(intake), storage);
+    const batch = new Batch(this.#options.queue.nextId(), owner, intake.dataset, originOf(intake), storage);
     batch.payload.form = this.#options.form?.body;
     return batch;
   }
@@ -257,7 +251,7 @@ export class Batcher {
   #canOpen(intake: Intake): boolean {
     const { budget } = this.#options;
     const hasRoom = budget.hasSlot() || (!canRebuild(intake) && budget.hasReserve());
-    return hasRoom && this.#options.wantsMore(intake.dataset, canRebuild(intake));
+    return hasRoom && this.#options.queue.wantsMore(intake.dataset, canRebuild(intake));
   }
 
   /** The open batch that the intake's events go into now; undefined while it has to wait. */
@@ -281,7 +275,7 @@ export class Batcher {
 
   #closed(batch: Batch): void {
     if (batch.spans.length === 0) batch.release(this.#options.budget);
-    else this.#options.seal(batch);
+    else this.#options.queue.close(batch);
   }
 
   /** Resolves once a batch is open for the intake, or may be opened. */
@@ -295,6 +289,6 @@ function shapesOf({ kernel, form, timestampField }: BatcherOptions): Shapes {
   return new Shapes(kernel, form?.name ?? 'ndjson', timestampField);
 }
 
-function ageOf({ clock, limits, isIdle }: BatcherOptions): BatchAgeOptions {
-  return { clock, maxAgeMs: limits.maxAgeMs, isIdle };
+function ageOf({ clock, limits, queue }: BatcherOptions): BatchAgeOptions {
+  return { clock, maxAgeMs: limits.maxAgeMs, closesEarly: limits.closesEarly ?? false, queue };
 }

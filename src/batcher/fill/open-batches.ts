@@ -85,9 +85,9 @@ export class OpenBatches {
 
   /** Closes batches when they are old enough, until none is open. One wait for all: one for each batch costs more than closing it. */
   async #closeAged({ signal }: AbortController): Promise<void> {
-    const { clock, isIdle } = this.#options;
+    const { clock, closesEarly } = this.#options;
     // What is being read now is closed when it was read, without a timer.
-    if (isIdle) await new Promise((resolve) => setImmediate(resolve));
+    if (closesEarly) await new Promise((resolve) => setImmediate(resolve));
     while (!signal.aborted && this.#open.size > 0) {
       const dueMs = Math.min(...[...this.#open.values()].map(({ batch, openedMs }) => this.#age.nextMs(batch.dataset, openedMs)));
       await clock.sleep(dueMs - clock.monotonic(), signal);

@@ -4,13 +4,13 @@
  */
 import type { Batch } from '../batch.ts';
 import type { Batcher } from '../fill/batcher.ts';
-import type { Delivery } from '../send/delivery.ts';
 import type { DiskBuffer } from './disk-buffer.ts';
 import type { MemoryBudget } from '../fill/memory-budget.ts';
+import type { BatchQueue } from '../queue.ts';
 
 export interface DeletedFilesSink {
   readonly batcher: Batcher;
-  readonly delivery: Delivery;
+  readonly queue: BatchQueue;
   readonly buffer: DiskBuffer;
   readonly budget: MemoryBudget;
 }
@@ -31,9 +31,9 @@ export class DeletedFiles {
     if (this.#streams.has(stream)) return;
     this.#streams.add(stream);
     const isOf = ({ spans }: Batch): boolean => spans.some((span) => span.stream === stream);
-    for (const { batcher, delivery, buffer, budget } of this.#sinks()) {
+    for (const { batcher, queue, buffer, budget } of this.#sinks()) {
       batcher.closeWhere((batch) => batch.canBeRebuilt && isOf(batch));
-      for (const batch of delivery.held()) if (isOf(batch)) buffer.keepDeleted(batch);
+      for (const batch of queue.sending) if (isOf(batch)) buffer.keepDeleted(batch);
       // Its next events wait only for the disk.
       budget.wake();
     }

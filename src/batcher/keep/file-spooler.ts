@@ -31,6 +31,7 @@ export class FileSpooler {
 
   constructor(options: SpoolerOptions) {
     this.#options = options;
+    options.queue.workers.spill = (batch) => this.#spill(batch);
   }
 
   /** Keeps a batch that could be rebuilt until one of its files was deleted. */
@@ -42,7 +43,7 @@ export class FileSpooler {
   }
 
   /** Writes a batch and frees its memory if the disk buffer has space; else the batch stays in memory, and files wait. */
-  spill(batch: Batch): void {
+  #spill(batch: Batch): void {
     this.#slow.push(batch);
     this.#spilling.start();
   }
@@ -85,10 +86,11 @@ export class FileSpooler {
 
   /** True when the batch is on disk, or need not be any more; false when the disk buffer is full. */
   async #write(batch: Batch, isDeleted: boolean): Promise<boolean> {
-    const { spool, policy, delivery, budget, keeper, stopping } = this.#options;
-    await delivery.prepare(batch);
-    if (['settled', 'dropped'].includes(batch.state) || batch.spoolName !== undefined) return true;
-    const isFull = (): boolean => spool.bytes + batch.payload.body.length > policy.maxBytes;
+    const { spool, queue, delivery, budget, store, stopping } = this.#options;
+    await delivery.compress(batch);
+    const isOver = (): boolean => ['settled', 'dropped'].includes(batch.state);
+    if (isOver() || batch.spoolName !== undefined) return true;
+    const isFull = (): boolean => spool.bytes + batch.payload.body.length > queue.settings.policy.maxBytes;
     // At a stop, a file that is there is read again by the next process.
     if (!isDeleted && (stopping.aborted || isFull())) return false;
     // So that its other streams are not read again after a restart.
@@ -97,10 +99,10 @@ export class FileSpooler {
     if (isFull() && !stopping.aborted) return false;
     // Its memory may be given to another batch while this one is written.
     const name = await spool.write(headerOf(batch), Buffer.from(batch.payload.body));
-    if (keeper.isSettled(batch) || batch.spoolName !== undefined) await spool.remove(name);
+    if ((batch.canBeRebuilt && isOver()) || store.isSettled(batch) || batch.spoolName !== undefined) await spool.remove(name);
     else {
       batch.spoolName = name;
-      if (batch.state !== 'in_flight' && !(isDeleted && budget.hasSlot())) keeper.evict(batch);
+      if (batch.state !== 'in_flight' && !(isDeleted && budget.hasSlot())) store.evict(batch);
     }
     return true;
   }

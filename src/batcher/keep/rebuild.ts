@@ -10,6 +10,7 @@ import type { LostSpan, StoredSpan } from '../../state/database/stored-batch.ts'
 import { Batch } from '../batch.ts';
 import type { Accounting } from '../accounting.ts';
 import type { Batcher } from '../fill/batcher.ts';
+import { MadeBatches } from '../fill/made-batches.ts';
 import { digestContinued, type HeldSpan } from '../span.ts';
 import { EMPTY } from './spooled-batch.ts';
 
@@ -94,10 +95,11 @@ class RestoreLane implements Lane {
   constructor(slot: Region, target: RebuildTarget, owner: RebuildSource) {
     this.#owner = owner;
     this.#shaper = target.shaperOf?.(owner.accounting.source);
-    this.#batcher = target.batcher.rebuilder(slot, (batch) => {
+    const made = new MadeBatches(slot, (batch) => {
       this.#body.push(Buffer.from(batch.payload.body));
       this.#made.append(batch);
     });
+    this.#batcher = target.batcher.rebuilder(made);
   }
 
   /** Up to where the source has the span's bytes. Rejects with `E_UNREADABLE`. */

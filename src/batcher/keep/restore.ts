@@ -9,9 +9,11 @@ import { countLost } from '../../core/source.ts';
 import type { Clock } from '../../core/time/clock.ts';
 import { codeOf, messageOf, TailraceError } from '../../core/errors.ts';
 import { sinkOf } from '../../core/owner.ts';
-import type { LostSpan, StoredBatch, StoredPart, StoredSpan } from '../../state/database/stored-batch.ts';
+import type { State } from '../../state/database/store.ts';
+import type { StoredBatch, StoredSpan } from '../../state/database/stored-batch.ts';
 import { Batch, keyOf } from '../batch.ts';
-import { persist } from '../keeper.ts';
+import { persist } from '../store.ts';
+import type { BatchQueue } from '../queue.ts';
 import { isMadeOnce } from '../span.ts';
 import type { Delivery } from '../send/delivery.ts';
 import { inEvents, type RebuildSource, rebuild, type RebuildTarget, type Rebuilt } from './rebuild.ts';
@@ -21,8 +23,7 @@ import type { MemoryBudget } from '../fill/memory-budget.ts';
 interface RestoreTarget extends RebuildTarget {
   readonly delivery: Delivery;
   readonly budget: MemoryBudget;
-  /** Takes a batch whose events cannot be made again a second time. */
-  readonly buffer?: { take(batch: Batch): void };
+  readonly queue?: Pick<BatchQueue, 'note'>;
 }
 
 export interface RestoreOptions {
@@ -30,6 +31,7 @@ export interface RestoreOptions {
   /** Kernel memory for one batch. */
   readonly slot: Region;
   readonly batches: readonly StoredBatch[];
+  readonly state: Pick<State, 'ledger' | 'replace' | 'run'>;
   readonly clock: Clock;
   /** How long to wait before a disk that refused is tried again. */
   readonly retryMs: number;
@@ -39,15 +41,8 @@ export interface RestoreOptions {
   source(id: string): RebuildSource | undefined;
   /** True for a batch of former `to_dataset` routes: it is dropped, and its bytes are read again under those in force. */
   isRetired?(batch: StoredBatch): boolean;
-  nextBatchId(): number;
   /** Called before each batch: batches committed before it that are kept elsewhere go first. */
   reached?(batch: StoredBatch): void;
-  /** Persists the batch's new parts and its lost ranges in one commit. Throws when the disk refuses. */
-  replace(id: number, batches: readonly StoredBatch[], lost?: readonly LostSpan[]): void;
-  /** Of this process alone; part of the keys that are made anew. */
-  readonly run: string;
-  /** The parts still to be sent of a batch that was split. */
-  partsOf(id: number): readonly StoredPart[];
 }
 
 /** Restores in the order of commitment; waits for memory, and stops early (`E_STOPPED`) when the agent stops. */
@@ -111,7 +106,7 @@ async function restore(options: RestoreOptions, target: RestoreTarget, stored: S
         ? 'a batch of a transform that is not deterministic was not in the disk buffer yet when the last process ended; its events are rebuilt under a new key'
         : 'a batch was under way when the last process ended, and its files or its configuration changed since; it is sent under a new key, which may store events twice',
     );
-    const rows = absent.length > 0 ? [row, renewed(options, stored, options.nextBatchId(), absent)] : [row];
+    const rows = absent.length > 0 ? [row, renewed(options, stored, options.state.ledger.nextId(), absent)] : [row];
     const gone = rebuilt.flatMap(({ lost }) => lost ?? []);
     await replace(options, stored.id, rows, gone);
     // Not before the loss is on disk: the next process would count it once more.
@@ -137,21 +132,21 @@ async function restore(options: RestoreOptions, target: RestoreTarget, stored: S
   target.budget.takeAnyway(batch.withheld.bytes);
   // Such an event is alone in its batch.
   if (batch.accepted !== 1) batch.refusal = undefined;
-  if (batch.origin === 'once' && target.buffer) target.buffer.take(batch);
-  else target.delivery.enqueue(batch, unchanged ? options.partsOf(stored.id) : []);
+  if (batch.origin === 'once' && target.queue) target.queue.note(batch, 'write');
+  else target.delivery.enqueue(batch, unchanged ? options.state.ledger.partsOf(stored.id) : []);
 }
 
 /** A batch of these spans in place of one whose key is retired. */
-function renewed({ run }: RestoreOptions, stored: StoredBatch, id: number, spans: readonly StoredSpan[]): StoredBatch {
-  return { ...stored, id, key: keyOf(stored.owner, stored.dataset, spans, run, stored.key), events: countIn(spans), spans };
+function renewed({ state }: RestoreOptions, stored: StoredBatch, id: number, spans: readonly StoredSpan[]): StoredBatch {
+  return { ...stored, id, key: keyOf(stored.owner, stored.dataset, spans, state.run, stored.key), events: countIn(spans), spans };
 }
 
 /** Tries until the disk takes it: nothing is sent under a key that is not on disk. Rejects with `E_STOPPED` when the agent stops first. */
-async function replace(options: RestoreOptions, ...given: Parameters<RestoreOptions['replace']>): Promise<void> {
+async function replace(options: RestoreOptions, ...given: Parameters<State['replace']>): Promise<void> {
   const persistence = { ...options, signal: options.stopping };
   const [, [batch]] = given;
   const refused = 'cannot save the new key of a batch, so it is not sent yet';
-  const isKept = await persist(() => options.replace(...given), persistence, { sink: batch && sinkOf(batch.owner) }, refused);
+  const isKept = await persist(() => options.state.replace(...given), persistence, { sink: batch && sinkOf(batch.owner) }, refused);
   if (!isKept) throw new TailraceError('E_STOPPED', 'the agent stops; the batch is restored by the next one');
 }
 

@@ -21,20 +21,13 @@ export class SpoolWriter {
   /** logged at this monotonic time. */
   #loggedMs = -Infinity;
 
-  /** `written` is called when all that waited is written. */
-  constructor(options: SpoolerOptions, written: () => void) {
+  constructor(options: SpoolerOptions) {
     this.#options = options;
     this.#work = new WorkQueue(
-      () => this.isWriting,
+      () => options.queue.count('writing') > 0,
       () => this.#writeNext(),
-      written,
     );
-  }
-
-  /** Takes a closed batch; delivery gets it once it is durable. */
-  take(batch: Batch): void {
-    this.#options.queue.note(batch, 'write');
-    this.#work.start();
+    options.queue.workers.write = () => this.#work.start();
   }
 
   /** Resolves when nothing waits to be written. */
@@ -42,34 +35,23 @@ export class SpoolWriter {
     return this.#work.idle();
   }
 
-  /** False while what waits takes half of the memory: a flood of live events must leave files the other half. */
-  wantsMore(): boolean {
-    const { budget, queue } = this.#options;
-    return queue.in('writing').reduce((sum, { payload }) => sum + payload.memory, 0) < budget.budgetBytes / 2;
-  }
-
   /** True while the disk takes nothing more: for readiness. */
   get isFull(): boolean {
     return this.#isFull;
   }
 
-  /** True while a batch waits to be written. */
-  get isWriting(): boolean {
-    return this.#options.queue.count('writing') > 0;
-  }
-
   async #writeNext(): Promise<void> {
-    const { budget, delivery, keeper, queue } = this.#options;
+    const { budget, store, queue } = this.#options;
     const group = this.#nextGroup(queue.in('writing'));
     this.#commitTracked();
     const kept = await Promise.all(group.map((batch) => this.#keep(batch)));
     for (const [n, batch] of group.entries()) {
       if (kept[n] !== true) continue;
       // Whoever waits for memory gets it: a worker that waits for the service must not stop the reading.
-      if (!budget.hasSlot() || budget.isReserve(batch.payload.slot)) keeper.evict(batch);
+      if (!budget.hasSlot() || budget.isReserve(batch.payload.slot)) store.evict(batch);
       // Delivery takes over in the same turn, so that the batch is always somewhere.
-      delivery.enqueue(batch);
-      if (!delivery.isNext(batch)) keeper.evict(batch);
+      queue.note(batch, 'queue');
+      if (!queue.isNext(batch)) store.evict(batch);
     }
     budget.wake();
   }
@@ -79,8 +61,8 @@ export class SpoolWriter {
    * decides about the next.
    */
   #nextGroup(waiting: readonly Batch[]): Batch[] {
-    const { spool, policy } = this.#options;
-    const { maxBytes, whenFull } = policy;
+    const { spool, queue } = this.#options;
+    const { maxBytes, whenFull } = queue.settings.policy;
     let bytes = spool.bytes;
     return waiting.slice(0, whenFull === 'block' && !this.#isFull ? MAX_SPOOL_WRITES : 1).filter((batch, n) => {
       bytes += batch.payload.body.length;
@@ -90,24 +72,25 @@ export class SpoolWriter {
 
   /** Commits what waits of deleted files: their bytes may be found again in a copy, and must not be read once more. */
   #commitTracked(): void {
-    const tracked = this.#options.queue.in('writing').filter((batch) => batch.isTracked && !batch.isCommitted);
-    if (tracked.length === 0) return;
+    const { queue, delivery } = this.#options;
+    if (!queue.in('writing').some((batch) => batch.isTracked && !batch.isCommitted)) return;
     try {
-      this.#options.delivery.commitNow(tracked);
+      delivery.commitNow();
     } catch {
       // Delivery tries again before it sends them, and says so.
     }
   }
 
   async #keep(batch: Batch): Promise<boolean> {
-    await this.#options.delivery.prepare(batch);
+    await this.#options.delivery.compress(batch);
     return this.#write(batch);
   }
 
   /** Resolves once the batch is on disk, or given up: false when a policy dropped it. */
   async #write(batch: Batch): Promise<boolean> {
-    const { spool, policy, log, sink, clock, delivery, keeper, stopping } = this.#options;
+    const { spool, queue, log, sink, clock, delivery, store, stopping } = this.#options;
     for (;;) {
+      const { policy } = queue.settings;
       const whenFull = batch.origin === 'once' ? 'block' : policy.whenFull;
       const isStopping = stopping.aborted;
       try {
@@ -131,11 +114,11 @@ export class SpoolWriter {
       }
       if (whenFull === 'drop_oldest' && delivery.dropOldest()) {
         // A full disk has space only once the file is removed.
-        await keeper.removed();
+        await store.removed();
         continue;
       }
       // Block. A batch in memory alone may still be sent when the service takes it.
-      if (this.#options.queue.count('waiting') === 0) {
+      if (queue.count('waiting') === 0) {
         log.debug({ sink, key: batch.key }, 'sent from memory, the disk buffer is full');
         return true;
       }
@@ -145,8 +128,8 @@ export class SpoolWriter {
 
   /** Rate-limited: under a flood every batch finds the buffer full and drops another. */
   #noteFull(reason: string): void {
-    const { sink, log, clock, policy } = this.#options;
-    const { whenFull } = policy;
+    const { sink, log, clock, queue } = this.#options;
+    const { whenFull } = queue.settings.policy;
     this.#isFull = true;
     if (this.#isLogged || clock.monotonic() - this.#loggedMs < FULL_NOTICE_MS) return;
     const effect =

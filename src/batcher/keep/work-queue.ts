@@ -2,14 +2,11 @@
 export class WorkQueue {
   readonly #hasWork: () => boolean;
   readonly #step: () => Promise<void>;
-  readonly #ended: () => void;
   #working: Promise<void> | undefined;
 
-  /** `ended` is called when there is no more work. */
-  constructor(hasWork: () => boolean, step: () => Promise<void>, ended: () => void = () => {}) {
+  constructor(hasWork: () => boolean, step: () => Promise<void>) {
     this.#hasWork = hasWork;
     this.#step = step;
-    this.#ended = ended;
   }
 
   start(): void {
@@ -31,7 +28,6 @@ export class WorkQueue {
     } finally {
       // In the same turn in which there was no more: what comes next has to start the work again.
       this.#working = undefined;
-      this.#ended();
     }
   }
 }

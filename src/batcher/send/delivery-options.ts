@@ -1,11 +1,11 @@
 /** What the delivery of one sink is given, and what it tells about itself. */
 import type { Clock } from '../../core/time/clock.ts';
 import type { Log } from '../../core/log.ts';
-import type { BodyForm, BodyForms, CompressionSetting, DeadLetter, Sink } from '../../core/sink.ts';
+import type { BodyForms, CompressionSetting, DeadLetter, Sink } from '../../core/sink.ts';
 import type { BackoffOptions } from '../../core/time/backoff.ts';
 import type { SinkHistograms } from '../../telemetry/metrics.ts';
 import type { AddressEncodings } from '../encoding/address-encodings.ts';
-import type { Keeper } from '../keeper.ts';
+import type { BatchStores } from '../store.ts';
 import type { MemoryBudget } from '../fill/memory-budget.ts';
 import type { BatchQueue } from '../queue.ts';
 
@@ -13,14 +13,11 @@ export interface DeliveryOptions {
   readonly sink: Sink;
   readonly budget: MemoryBudget;
   readonly queue: BatchQueue;
-  readonly concurrency: number;
   readonly compression: CompressionSetting;
   /** Shared by all sinks of the process. */
   readonly encodings: AddressEncodings;
-  /** The form of batches that have none yet. */
-  readonly form?: BodyForm | undefined;
-  /** What turns NDJSON into a body of the form, before compression; undefined sends it as it is. Pure. */
-  readonly encoderOf?: BodyForms<object>['encoderOf'] | undefined;
+  /** Of the sink's type; absent where it sends NDJSON as it is. */
+  readonly forms?: Pick<BodyForms<object>, 'encoderOf'> | undefined;
   /** Names of the metrics that its answers bring. */
   readonly facts?: readonly string[];
   readonly retry: BackoffOptions & { readonly maxElapsedMs: number };
@@ -30,9 +27,7 @@ export interface DeliveryOptions {
   /** Batches that close within this time of a commit share the next one: a transaction costs as much as sending 100 KiB. */
   readonly commitEveryMs: number;
   random(): number;
-  /** Of this process alone; part of the keys of its batches. */
-  readonly run: string;
-  readonly keeper: Keeper;
+  readonly stores: BatchStores;
   /**
    * Keeps dead letters durably under a name; the same name again replaces them. Resolves with `dropped` where a full store's
    * policy says so; rejects when they cannot be kept now.
@@ -42,5 +37,5 @@ export interface DeliveryOptions {
   paused(dataset: string): void;
 }
 
-/** Tries until the disk takes the work; false when the agent stops first (keeper.ts). */
+/** Tries until the disk takes the work; false when the agent stops first (store.ts). */
 export type Persist = (work: () => Promise<void> | void, fields: object, refused: string) => Promise<boolean>;

@@ -1,23 +1,22 @@
 /** Sends the batches of one sink's queue: each goes through preparation.ts and dispatch.ts, where it is refused through refusals.ts (splits, dead letters). */
-import { type Batch, keyOf } from '../batch.ts';
+import type { Batch } from '../batch.ts';
 import { type DeliveryStats, newDeliveryStats } from '../../telemetry/delivery-stats.ts';
 import type { DeliveryOptions, Persist } from './delivery-options.ts';
-import { type Dropped, persist } from '../keeper.ts';
+import { type Dropped, persist, storeOf } from '../store.ts';
 import { PARKED_BYTES } from '../limits.ts';
-import type { BatchQueue } from '../queue.ts';
+import type { BatchQueue, Pause } from '../queue.ts';
 import { Dispatch, type LastFailure } from './dispatch.ts';
 import { drain } from './drain.ts';
 import { probeAfterForbidden } from './forbidden.ts';
 import { type Blocked, Parked } from './parked.ts';
-import { type Pause, Pauses } from './pauses.ts';
+import { Pauses } from './pauses.ts';
 import { compressBatch, Preparation } from './preparation.ts';
 import { Refusals } from './refusals.ts';
-import { wantsMore } from './wants-more.ts';
 import { Workers } from './workers.ts';
 import { type Part, settleShipment, Shipment } from './shipment.ts';
 
 export class Delivery {
-  #options: DeliveryOptions;
+  readonly #options: DeliveryOptions;
   readonly #workers: Workers;
   readonly #queue: BatchQueue;
   readonly #shipments = new WeakMap<Batch, Shipment>();
@@ -34,8 +33,8 @@ export class Delivery {
     this.#options = options;
     this.#queue = options.queue;
     // While its dataset is paused, probes alone are sent.
-    this.#queue.whenWaiting = ({ dataset }) => {
-      if (!this.#pauses.has(dataset) && !this.#abort.signal.aborted) this.#workers.start();
+    this.#queue.workers.send = ({ dataset }) => {
+      if (!this.#queue.paused.has(dataset) && !this.#abort.signal.aborted) this.#workers.start();
     };
     this.stats = newDeliveryStats(options.facts);
     this.#workers = new Workers(options, () => this.#next());
@@ -69,48 +68,20 @@ export class Delivery {
 
   /** Takes a closed batch. One that was restored brings its key, and its parts where it was split. */
   enqueue(batch: Batch, parts?: readonly Part[]): void {
-    this.#name(batch);
     if (parts) this.#shipments.set(batch, new Shipment(batch, parts));
     this.#queue.note(batch, 'queue');
   }
 
-  /** False while enough closed batches of files wait (wants-more.ts). */
-  wantsMore(dataset: string): boolean {
-    const { concurrency, budget } = this.#options;
-    return wantsMore(dataset, { concurrency, budgetBytes: budget.budgetBytes, batches: this.#queue.all, pauses: this.#pauses });
-  }
-
-  /** True while a worker will take this closed batch soon, so that its body may as well stay in memory. */
-  isNext(batch: Batch): boolean {
-    if (batch.state === 'in_flight') return true;
-    return this.#queue.in('waiting').slice(0, this.#options.concurrency).includes(batch) && !this.#pauses.has(batch.dataset);
-  }
-
-  /** From now on. Batches that are closed keep their form, and requests under way end; fewer are begun where the maximum is lower. */
-  reconfigure({ compression, concurrency, form }: Pick<DeliveryOptions, 'compression' | 'concurrency' | 'form'>): void {
-    this.#options = { ...this.#options, concurrency, form };
+  /** From now on, with the settings of the queue. Requests under way end; fewer are begun where the maximum is lower. */
+  reconfigure(compression: DeliveryOptions['compression']): void {
     this.#dispatch.encoding.setting = compression;
-    this.#workers.maximum = concurrency;
-    this.#dispatch.limitTo(concurrency);
+    this.#dispatch.limitTo(this.#queue.settings.concurrency);
     this.#workers.startAll();
   }
 
-  /** Gives the batch its key and compresses it, before it is written anywhere. */
-  async prepare(batch: Batch): Promise<void> {
-    this.#name(batch);
-    await this.#compress(batch);
-  }
-
-  /** Gives a batch the key and the form that it has to its end. */
-  #name(batch: Batch): void {
-    batch.key ||= keyOf(batch.owner, batch.dataset, batch.spans, this.#options.run);
-    batch.payload.form ??= this.#options.form;
-  }
-
-  /** Commits the spans and keys of all batches that wait for it, and of these, that come later, now. Throws when the disk refuses. */
-  commitNow(later: readonly Batch[] = []): void {
-    for (const batch of later) this.#name(batch);
-    this.#preparation.commitNow(later);
+  /** Commits the spans and keys of all batches that wait for it now. Throws when the disk refuses. */
+  commitNow(): void {
+    this.#preparation.commitNow();
   }
 
   /** Settles a batch as dropped by policy; what of it was stored or kept as dead letters before counts as that. */
@@ -143,7 +114,7 @@ export class Delivery {
 
   /** Paused datasets and why; empty while all is well. */
   get pauses(): ReadonlyMap<string, Pause> {
-    return this.#pauses.all;
+    return this.#queue.paused;
   }
 
   /** The batches that wait for the dead letters; undefined where none does. */
@@ -169,7 +140,7 @@ export class Delivery {
   /** Resolves when nothing is held, when `signal` aborts, or when waiting gains nothing (drain.ts). */
   drain(signal: AbortSignal, patienceMs?: number): Promise<void> {
     const isPaused = (): boolean =>
-      this.#queue.count('in_flight') === 0 && this.#queue.in('waiting').every(({ dataset }) => this.#pauses.has(dataset));
+      this.#queue.count('in_flight') === 0 && this.#queue.in('waiting').every(({ dataset }) => this.#queue.paused.has(dataset));
     const emptied = (): Promise<void> => this.#whenEmpty.promise;
     const { clock } = this.#options;
     return drain({ clock, dispatch: this.#dispatch, held: () => this.held(), isPaused, emptied }, signal, patienceMs);
@@ -183,7 +154,7 @@ export class Delivery {
 
   /** The work of one worker: the oldest batch whose dataset is not paused; false where there is none. */
   async #next(): Promise<boolean> {
-    const batch = this.#queue.all.find(({ state, dataset }) => state === 'waiting' && !this.#pauses.has(dataset));
+    const batch = this.#queue.all.find(({ state, dataset }) => state === 'waiting' && !this.#queue.paused.has(dataset));
     if (!batch || this.#abort.signal.aborted) return false;
     await this.#takeOut(batch);
     return true;
@@ -207,7 +178,7 @@ export class Delivery {
     if (!(await this.#deliver(batch))) {
       const shipment = this.#shipments.get(batch);
       shipment?.release();
-      this.#options.keeper.evict(batch);
+      storeOf(this.#options.stores, batch).evict(batch);
       if (!shipment?.wait) return this.#queue.note(batch, 'give_back');
       batch.payload.leaveSlot(this.#options.budget, PARKED_BYTES);
       this.#parked.add(batch, shipment.wait);
@@ -222,7 +193,7 @@ export class Delivery {
     const loaded = await this.#preparation.load(batch);
     if (loaded === 'gone') this.#giveUp(batch);
     if (loaded !== 'loaded') return loaded === 'gone';
-    await this.#compress(batch);
+    await this.compress(batch);
     if (!(await this.#preparation.commit(batch))) return false;
     const shipment = this.#shipments.get(batch) ?? new Shipment(batch);
     this.#shipments.set(batch, shipment);
@@ -250,8 +221,8 @@ export class Delivery {
   }
 
   /** Only whole NDJSON batches: a re-encoded one keeps its NDJSON for splitting and for the disk buffer. */
-  async #compress(batch: Batch): Promise<void> {
-    const isEncoded = batch.payload.form !== undefined && this.#options.encoderOf?.(batch.payload.form) !== undefined;
+  async compress(batch: Batch): Promise<void> {
+    const isEncoded = batch.payload.form !== undefined && this.#options.forms?.encoderOf(batch.payload.form) !== undefined;
     if (!isEncoded && !this.#shipments.has(batch)) await compressBatch(batch, this.#dispatch.encoding.preferred);
   }
 
@@ -259,7 +230,7 @@ export class Delivery {
   #leave(batch: Batch, dropped?: Dropped): void {
     this.#queue.note(batch, dropped ? 'drop' : 'settle');
     this.#parked.noteSettled(batch);
-    this.#options.keeper.settle(batch, dropped);
+    storeOf(this.#options.stores, batch).settle(batch, dropped);
     batch.release(this.#options.budget);
     batch.whenSettled?.();
   }

@@ -12,7 +12,7 @@ import { Concurrency } from './concurrency.ts';
 import { addTo, type DeliveryStats } from '../../telemetry/delivery-stats.ts';
 import type { DeliveryOptions } from './delivery-options.ts';
 import { Forbidden, type TokenState } from './forbidden.ts';
-import type { Pause } from './pauses.ts';
+import type { Pause } from '../queue.ts';
 import { finishPart, type PartsOptions } from './parts.ts';
 import type { Refusals } from './refusals.ts';
 import type { Part, Shipment } from './shipment.ts';
@@ -35,18 +35,7 @@ export interface DispatchOptions
     PartsOptions,
     Pick<
       DeliveryOptions,
-      | 'sink'
-      | 'budget'
-      | 'queue'
-      | 'histograms'
-      | 'log'
-      | 'clock'
-      | 'retry'
-      | 'random'
-      | 'concurrency'
-      | 'compression'
-      | 'encodings'
-      | 'encoderOf'
+      'sink' | 'budget' | 'queue' | 'histograms' | 'log' | 'clock' | 'retry' | 'random' | 'compression' | 'encodings' | 'forms'
     > {
   readonly stats: DeliveryStats;
   readonly refusals: Refusals;
@@ -83,7 +72,7 @@ export class Dispatch {
 
   constructor(options: DispatchOptions) {
     this.#options = options;
-    this.#concurrency = new Concurrency(options.concurrency);
+    this.#concurrency = new Concurrency(options.queue.settings.concurrency);
     this.encoding = new EncodingChoice(options);
     this.#forbidden = new Forbidden({
       ...options,
@@ -114,10 +103,10 @@ export class Dispatch {
 
   /** Sends one part once, unless it is refused, and acts on the answer. False when the batch has to wait for a probe or a restart. */
   async send(shipment: Shipment, part: Part): Promise<boolean> {
-    const { clock, budget, signal, encoderOf, refusals } = this.#options;
+    const { clock, budget, signal, forms, refusals } = this.#options;
     const { refusal, payload } = shipment.batch;
     if (refusal !== undefined) return refusals.refuse(shipment, part, { reason: 'too_large', detail: refusal, status: 0 });
-    const parcel = await shipment.parcelOf(part, this.encoding.next(shipment.tries, part), payload.form && encoderOf?.(payload.form));
+    const parcel = await shipment.parcelOf(part, this.encoding.next(shipment.tries, part), payload.form && forms?.encoderOf(payload.form));
     shipment.batch.attempts += 1;
     shipment.firstSentMs ??= clock.monotonic();
     // A part or a re-encoded body takes extra memory while it is in flight.
@@ -163,7 +152,7 @@ export class Dispatch {
   async #askToken({ batch }: Shipment): Promise<TokenState> {
     const { form } = batch.payload;
     const nothing = Buffer.alloc(0);
-    const body = (form && this.#options.encoderOf?.(form))?.(nothing) ?? nothing;
+    const body = (form && this.#options.forms?.encoderOf(form))?.(nothing) ?? nothing;
     const parcel = { key: `check-${randomUUID()}`, dataset: batch.dataset, events: 0, body, encoding: 'identity', form } as const;
     try {
       const { status, outcome } = await this.#request(parcel);

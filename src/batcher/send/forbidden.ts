@@ -9,7 +9,7 @@ import type { Outcome } from '../../core/sink.ts';
 import type { Batch } from '../batch.ts';
 import type { DeliveryOptions } from './delivery-options.ts';
 import { splitPart, type PartsOptions } from './parts.ts';
-import type { Pause } from './pauses.ts';
+import type { Pause } from '../queue.ts';
 import type { Refusals } from './refusals.ts';
 import type { Part, Shipment } from './shipment.ts';
 

@@ -3,9 +3,10 @@
  * split, `Shipment.split` cuts it.
  */
 import type { DeliveryOptions, Persist } from './delivery-options.ts';
+import { storeOf } from '../store.ts';
 import type { Shipment } from './shipment.ts';
 
-export interface PartsOptions extends Pick<DeliveryOptions, 'keeper'> {
+export interface PartsOptions extends Pick<DeliveryOptions, 'stores'> {
   readonly persist: Persist;
 }
 
@@ -22,6 +23,10 @@ export function splitPart(options: PartsOptions, shipment: Shipment, why: 'size'
   return commitParts(options, shipment);
 }
 
-function commitParts({ persist, keeper }: PartsOptions, { batch, parts }: Shipment): Promise<boolean> {
-  return persist(() => keeper.commitParts(batch, parts), {}, 'cannot save the parts of a split batch, so they are not sent yet');
+function commitParts({ persist, stores }: PartsOptions, { batch, parts }: Shipment): Promise<boolean> {
+  return persist(
+    () => storeOf(stores, batch).commitParts(batch, parts),
+    {},
+    'cannot save the parts of a split batch, so they are not sent yet',
+  );
 }

@@ -3,18 +3,10 @@
  * about once per `max_backoff` and when the token file changes, until one is stored.
  */
 import { messageOf } from '../../core/errors.ts';
+import type { Pause } from '../queue.ts';
 import type { DeliveryOptions } from './delivery-options.ts';
 
-/** Why a dataset is paused. */
-export interface Pause {
-  readonly reason: string;
-  readonly detail: string;
-  readonly fix: string;
-  /** It does not end in this process: nothing is asked again. */
-  readonly isFinal?: boolean;
-}
-
-export interface PausesOptions extends Pick<DeliveryOptions, 'sink' | 'log' | 'clock' | 'random' | 'retry' | 'paused'> {
+export interface PausesOptions extends Pick<DeliveryOptions, 'sink' | 'queue' | 'log' | 'clock' | 'random' | 'retry' | 'paused'> {
   /** Aborts when the agent stops. */
   readonly signal: AbortSignal;
   /** Runs a probe when there is a worker for it. */
@@ -25,7 +17,6 @@ export interface PausesOptions extends Pick<DeliveryOptions, 'sink' | 'log' | 'c
 
 export class Pauses {
   readonly #options: PausesOptions;
-  readonly #paused = new Map<string, Pause>();
   /** Probes of each paused dataset so far. */
   readonly #counts = new Map<string, number>();
   /** Datasets with a probe in flight. */
@@ -35,31 +26,23 @@ export class Pauses {
     this.#options = options;
   }
 
-  get all(): ReadonlyMap<string, Pause> {
-    return this.#paused;
-  }
-
-  has(dataset: string): boolean {
-    return this.#paused.has(dataset);
-  }
-
   /** Stops sending to the dataset. Said in the log once for each reason. */
   begin(dataset: string, { reason, detail, fix, isFinal = false }: Pause): void {
-    const { log, sink } = this.#options;
-    if (this.#paused.get(dataset)?.reason !== reason) {
+    const { log, sink, queue } = this.#options;
+    if (queue.paused.get(dataset)?.reason !== reason) {
       log.error(
         { sink: sink.id, dataset, reason, answer: detail, fix },
         isFinal ? 'delivery ends; nothing is dropped' : 'delivery is paused; nothing is dropped, and the service is asked again',
       );
     }
-    this.#paused.set(dataset, { reason, detail, fix, ...(isFinal ? { isFinal } : {}) });
+    queue.paused.set(dataset, { reason, detail, fix, ...(isFinal ? { isFinal } : {}) });
     this.#options.paused(dataset);
     if (!isFinal) this.#schedule(dataset);
   }
 
   /** The service took events of the dataset; true when it was paused. */
   end(dataset: string): boolean {
-    if (!this.#paused.delete(dataset)) return false;
+    if (!this.#options.queue.paused.delete(dataset)) return false;
     this.#counts.delete(dataset);
     this.#options.log.info({ sink: this.#options.sink.id, dataset }, 'the service takes events again; delivery goes on');
     return true;
@@ -81,11 +64,12 @@ export class Pauses {
 
   async #ask(dataset: string): Promise<void> {
     this.#probes.delete(dataset);
-    if (this.#options.signal.aborted || !this.has(dataset)) return;
+    const { signal, queue } = this.#options;
+    if (signal.aborted || !queue.paused.has(dataset)) return;
     const count = this.#counts.get(dataset) ?? 0;
     this.#counts.set(dataset, count + 1);
     await this.#options.probe(dataset, count);
     // Still paused without a probe: there was nothing to ask with, or the answer was no outcome of its own.
-    if (this.has(dataset)) this.#schedule(dataset);
+    if (queue.paused.has(dataset)) this.#schedule(dataset);
   }
 }

@@ -6,9 +6,10 @@ import { messageOf } from '../../core/errors.ts';
 import type { Batch } from '../batch.ts';
 import type { Encoding } from '../../core/sink.ts';
 import { compressInPlace } from '../encoding/compress.ts';
+import { storeOf } from '../store.ts';
 import type { DeliveryOptions, Persist } from './delivery-options.ts';
 
-export interface PreparationOptions extends Pick<DeliveryOptions, 'sink' | 'log' | 'clock' | 'commitEveryMs' | 'keeper' | 'queue'> {
+export interface PreparationOptions extends Pick<DeliveryOptions, 'sink' | 'log' | 'clock' | 'commitEveryMs' | 'stores' | 'queue'> {
   readonly persist: Persist;
 }
 
@@ -22,10 +23,10 @@ export class Preparation {
 
   /** `gone`: the batch's file cannot be read any more. `stopped`: the agent stops before the disk gives it. */
   async load(batch: Batch): Promise<'loaded' | 'gone' | 'stopped'> {
-    const { log, sink, keeper, persist } = this.#options;
+    const { log, sink, stores, persist } = this.#options;
     const refused = 'cannot read a batch of the disk buffer, so it is not sent yet; it is tried again';
     try {
-      return (await persist(() => keeper.load(batch), {}, refused)) ? 'loaded' : 'stopped';
+      return (await persist(() => storeOf(stores, batch).load(batch), {}, refused)) ? 'loaded' : 'stopped';
     } catch (error) {
       const end = batch.canBeRebuilt ? 'it is read from its files again at the next start' : 'its events are counted as dropped';
       log.error(
@@ -52,11 +53,11 @@ export class Preparation {
     );
   }
 
-  /** Commits every batch that waits for it, and then these. Throws when the disk refuses. */
-  commitNow(later: readonly Batch[] = []): void {
-    const group = [...this.#options.queue.sending, ...later].filter((each) => !each.isCommitted);
+  /** Commits every batch that waits for it. Throws when the disk refuses. */
+  commitNow(): void {
+    const group = this.#options.queue.all.filter((each) => !each.isCommitted);
     const rows = group.filter((each) => each.isTracked);
-    if (rows.length > 0) this.#options.keeper.commit(rows);
+    if (rows.length > 0) this.#options.stores.commit(rows);
     for (const each of group) each.isCommitted = true;
   }
 }

@@ -4,24 +4,22 @@ import { messageOf } from '../../core/errors.ts';
 import type { DeliveryOptions } from './delivery-options.ts';
 
 export class Workers {
-  readonly #options: Pick<DeliveryOptions, 'sink' | 'log'>;
+  readonly #options: Pick<DeliveryOptions, 'sink' | 'log' | 'queue'>;
   readonly #queue: PQueue;
   /** Does a worker's next work; resolves with false where there is none. */
   readonly #next: () => Promise<boolean>;
-  #maximum: number;
   /** Workers asked for that have not begun. */
   #tickets = 0;
 
-  constructor(options: Pick<DeliveryOptions, 'sink' | 'log' | 'concurrency'>, next: () => Promise<boolean>) {
+  constructor(options: Pick<DeliveryOptions, 'sink' | 'log' | 'queue'>, next: () => Promise<boolean>) {
     this.#options = options;
     this.#next = next;
-    this.#maximum = options.concurrency;
-    this.#queue = new PQueue({ concurrency: options.concurrency });
+    this.#queue = new PQueue({ concurrency: this.#maximum });
   }
 
   /** The most workers that may ever be under way; `limitTo` may allow fewer for the moment. */
-  set maximum(workers: number) {
-    this.#maximum = workers;
+  get #maximum(): number {
+    return this.#options.queue.settings.concurrency;
   }
 
   limitTo(workers: number): void {

@@ -96,11 +96,8 @@ export async function startProcess({ folder, clock, fileSystem, config: rules, s
     source: () => ({ source, accounting }),
     clock: new SteppedClock(),
     retryMs: 1000,
-    run: state.run,
     stopping: new AbortController().signal,
-    nextBatchId: () => state.ledger.nextId(),
-    replace: (id, batches) => state.replace(id, batches),
-    partsOf: (id) => state.ledger.partsOf(id),
+    state,
   });
   return {
     log,

@@ -1,11 +1,10 @@
 /** Faults in keeping what was read until it is delivered. */
 import { type Fault, alone, method } from './fault.ts';
 
-type BatchKeeper = typeof import('../../../../../src/batcher/keep/batch-keeper.ts');
 type DeletedFiles = typeof import('../../../../../src/batcher/keep/deleted-files.ts');
-type Delivery = typeof import('../../../../../src/batcher/send/delivery.ts');
 type DiskBuffer = typeof import('../../../../../src/batcher/keep/disk-buffer.ts');
 type Marks = typeof import('../../../../../src/state/database/marks.ts');
+type Positions = typeof import('../../../../../src/batcher/keep/positions.ts');
 type Restore = typeof import('../../../../../src/batcher/keep/restore.ts');
 type Store = typeof import('../../../../../src/state/database/store.ts');
 
@@ -88,8 +87,7 @@ export const keepingFaults: readonly Fault[] = [
     include: alone,
     schedule: 'file deleted between the last scan and a stop was not read to its end',
     hooks: {
-      'batcher/keep/batch-keeper.ts#BatchKeeper': (Real: BatchKeeper['BatchKeeper']): BatchKeeper['BatchKeeper'] =>
-        method(Real, 'commit', () => {}),
+      'batcher/keep/positions.ts#Positions': (Real: Positions['Positions']): Positions['Positions'] => method(Real, 'commit', () => {}),
     },
   },
   {
@@ -109,9 +107,12 @@ export const keepingFaults: readonly Fault[] = [
     include: alone,
     schedule: 'file deleted between the last scan and a stop was not read to its end',
     hooks: {
-      'batcher/send/delivery.ts#Delivery': (Real: Delivery['Delivery']): Delivery['Delivery'] =>
-        method(Real, 'commitNow', (_, commitNow, later) => {
-          if (later === undefined || later.length === 0) commitNow();
+      'batcher/keep/positions.ts#Positions': (Real: Positions['Positions']): Positions['Positions'] =>
+        method(Real, 'commit', (_, commit, batches) => {
+          const [written, others] = [true, false].map((isWritten) => batches.filter(({ state }) => (state === 'writing') === isWritten));
+          commit(others!);
+          // They are committed before they are sent.
+          queueMicrotask(() => written!.forEach((batch) => (batch.isCommitted = false)));
         }),
     },
   },

@@ -1,4 +1,4 @@
-/** Keeps a batch recoverable until it is settled, and retries while the disk refuses. The implementations are in keep/. */
+/** Where batches are safe until they are settled, and retries while the disk refuses. The implementations are in keep/. */
 import { codeOf, messageOf, TailraceError } from '../core/errors.ts';
 import { isTimeToLog, type Log } from '../core/log.ts';
 import type { Clock } from '../core/time/clock.ts';
@@ -10,9 +10,8 @@ import type { Batch } from './batch.ts';
 /** Why a batch is not sent: by policy, or because its file in the disk buffer cannot be read. */
 export type Dropped = 'dropped' | 'disk_buffer';
 
-export interface Keeper {
-  /** Persists spans and keys before the first send. Throws when the disk refuses. */
-  commit(batches: readonly Batch[]): void;
+/** Keeps batches by their positions in the database, or in the disk buffer. */
+export interface BatchStore {
   /** Persists the parts that a batch is sent in from now on, before the first of them is sent. Throws or rejects when the disk refuses. */
   commitParts(batch: Batch, parts: readonly StoredPart[]): Promise<void> | void;
   /** Loads an evicted body. Rejects with `E_SPOOL_BROKEN` when it is lost. */
@@ -21,6 +20,18 @@ export interface Keeper {
   evict(batch: Batch): void;
   /** Moves the low-water marks of a settled batch and removes its file. The file of a dropped batch goes even when saving the marks fails. */
   settle(batch: Batch, dropped?: Dropped): void;
+}
+
+export interface BatchStores {
+  /** Persists spans and keys before the first send. Throws when the disk refuses. */
+  commit(batches: readonly Batch[]): void;
+  readonly positions: BatchStore;
+  readonly spool: BatchStore;
+}
+
+/** The kind of a batch says it when the batch opens; one of files goes to the disk buffer once its file is deleted, or while the service is slow. */
+export function storeOf({ positions, spool }: BatchStores, { canBeRebuilt, spoolName }: Batch): BatchStore {
+  return canBeRebuilt && spoolName === undefined ? positions : spool;
 }
 
 export interface Persistence {

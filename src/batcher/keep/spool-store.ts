@@ -1,23 +1,30 @@
-/** Keeps the bodies of batches that cannot be read again in the files of the disk buffer. */
+/** Keeps batches that cannot be read again in the files of the disk buffer; those of files that were deleted have positions, too. */
+import type { State } from '../../state/database/store.ts';
 import type { StoredPart } from '../../state/database/stored-batch.ts';
 import type { Spool } from '../../state/spool/spool.ts';
 import type { Batch } from '../batch.ts';
 import type { MemoryBudget } from '../fill/memory-budget.ts';
+import type { BatchStore, Dropped } from '../store.ts';
 import { EMPTY, headerOf } from './spooled-batch.ts';
 
-export class SpoolKeeper {
+export class SpoolStore implements BatchStore {
   readonly #spool: Spool;
   readonly #budget: MemoryBudget;
+  readonly #positions: Pick<BatchStore, 'commitParts' | 'settle'>;
+  readonly #state: Pick<State, 'whenSaved'>;
   readonly #settled = new WeakSet<Batch>();
   #removing: Promise<void> = Promise.resolve();
 
-  constructor(spool: Spool, budget: MemoryBudget) {
+  constructor(spool: Spool, budget: MemoryBudget, positions: Pick<BatchStore, 'commitParts' | 'settle'>, state: Pick<State, 'whenSaved'>) {
     this.#spool = spool;
     this.#budget = budget;
+    this.#positions = positions;
+    this.#state = state;
   }
 
   async commitParts(batch: Batch, parts: readonly StoredPart[]): Promise<void> {
-    if (batch.spoolName !== undefined) await this.#spool.rewrite(batch.spoolName, headerOf(batch, parts), batch.payload.body);
+    if (batch.isTracked) await this.#positions.commitParts(batch, parts);
+    else if (batch.spoolName !== undefined) await this.#spool.rewrite(batch.spoolName, headerOf(batch, parts), batch.payload.body);
   }
 
   async load(batch: Batch): Promise<void> {
@@ -41,7 +48,16 @@ export class SpoolKeeper {
     batch.condense();
   }
 
-  settle(batch: Batch): void {
+  settle(batch: Batch, dropped?: Dropped): void {
+    if (!batch.isTracked) return this.#remove(batch);
+    this.#positions.settle(batch, dropped);
+    if (batch.canBeRebuilt) return this.#remove(batch);
+    const remove = (): void => this.#remove(batch);
+    // Delete the row first, then the file: a row without a file looks like a loss. A dropped batch's file goes anyway, to free space for the deletion.
+    if (!this.#state.whenSaved(remove) && dropped) remove();
+  }
+
+  #remove(batch: Batch): void {
     this.#settled.add(batch);
     const { spoolName } = batch;
     if (spoolName !== undefined) this.#removing = Promise.all([this.#removing, this.#spool.remove(spoolName)]).then(() => {});

@@ -1,0 +1,24 @@
+/** A queue for batches that are made to be compared or shown, not sent: each is handed on as it closes, and the slot is free again. */
+import type { Region } from '../../core/block.ts';
+import type { Batch } from '../batch.ts';
+import { BatchQueue } from '../queue.ts';
+import { MemoryBudget } from './memory-budget.ts';
+
+const SETTINGS = { concurrency: 1, policy: { maxBytes: 0, whenFull: 'block', spillFiles: false, writesAtOnce: false } } as const;
+
+export class MadeBatches extends BatchQueue {
+  readonly budget: MemoryBudget;
+  readonly #made: (batch: Batch) => void;
+
+  constructor(slot: Region, made: (batch: Batch) => void) {
+    const budget = new MemoryBudget(slot.bytes.length, slot.bytes.length, [slot]);
+    super({ ledger: { nextId: () => 0 }, budget, settings: SETTINGS, run: '' });
+    this.budget = budget;
+    this.#made = made;
+  }
+
+  override close(batch: Batch): void {
+    this.#made(batch);
+    batch.release(this.budget);
+  }
+}
