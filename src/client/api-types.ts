@@ -138,6 +138,7 @@ export interface Organization {
     readonly startingOn: string; readonly endingBefore: string; readonly trialEndingBefore: string; readonly nextBillingDate: string;
     readonly trialed: boolean; readonly state: string; readonly planID: string; readonly planInstanceID: string;
   };
+  readonly defaultEdgeDeployment?: string;
 }
 
 export interface License {

@@ -8,9 +8,10 @@ import { badRequest, notFound, quote } from '../http/api-error.ts';
 import { CLIENT_TYPES, looser } from '../http/client-types.ts';
 import type { Auth, Caller } from '../auth/auth.ts';
 import { PERMISSIONS, ROLES, type Action, type Role } from '../auth/rights.ts';
+import { HERE } from '../datasets/schemas.ts';
 import type { User } from '../auth/users.ts';
 import { group, underBoth } from './endpoint.ts';
-import { ORG, organisationOf, type OrganisationFacts } from './organisation.ts';
+import { ORG, ORG_V2, organisationOf, type OrganisationFacts } from './organisation.ts';
 
 const CURRENT = z.object({ id: z.string(), name: z.string(), emails: z.array(z.string()) });
 const USER = z.object({
@@ -51,7 +52,12 @@ const any = { org: false } as const;
 const mine = { tokens: 'personal', org: false } as const;
 const users = (action: Action) => ({ need: { kind: 'org', area: 'users', action } }) as const;
 
-const TYPES = { CurrentUser: CURRENT, User: USER, Organization: ORG, License: ORG.shape.license };
+const TYPES = {
+  CurrentUser: CURRENT,
+  User: USER,
+  Organization: ORG_V2.partial({ defaultEdgeDeployment: true }),
+  License: ORG.shape.license,
+};
 
 export const account = group('account', TYPES, (endpoint, { auth: { users: all, tokens }, organisation }: AccountParts) => {
   endpoint('GET /v1/user', { ...mine, summary: 'The user of the token', reply: CURRENT }, ({ caller: { user } }) => ({
@@ -64,13 +70,15 @@ export const account = group('account', TYPES, (endpoint, { auth: { users: all, 
   );
   const renamed = { tokens: 'personal', summary: 'Gives the user of the token another name', body: NAME, reply: USER_V2 } as const;
   endpoint('PUT /v2/user', renamed, ({ caller, body }) => viewOfV2(all.update(caller.user.id, body())));
-  for (const [version, access] of [['v1', mine], ['v2', any]] as const) {
-    endpoint(`GET /${version}/orgs/:org`, { ...access, summary: 'An organisation', reply: ORG }, ({ params, caller }) => {
+  const own = (role: Role) => organisationOf(organisation, role);
+  const ownV2 = (role: Role) => ({ ...own(role), defaultEdgeDeployment: HERE });
+  for (const [version, access, reply, view] of [['v1', mine, ORG, own], ['v2', any, ORG_V2, ownV2]] as const) {
+    endpoint(`GET /${version}/orgs/:org`, { ...access, summary: 'An organisation', reply }, ({ params, caller }) => {
       if (params.org !== organisation.id) throw notFound(`organisation ${quote(params.org)} not found`);
-      return organisationOf(organisation, caller.user.role);
+      return view(caller.user.role);
     });
-    endpoint(`GET /${version}/orgs`, { ...access, summary: 'The organisations of the user', reply: z.array(ORG) }, ({ caller }) => [
-      organisationOf(organisation, caller.user.role),
+    endpoint(`GET /${version}/orgs`, { ...access, summary: 'The organisations of the user', reply: z.array(reply) }, ({ caller }) => [
+      view(caller.user.role),
     ]);
   } // prettier-ignore
 

@@ -52,6 +52,8 @@ export const ORG = z.object({
     planInstanceID: z.string(),
   }),
 });
+/** What newer clients read, too. */
+export const ORG_V2 = ORG.extend({ defaultEdgeDeployment: z.string().register(CLIENT_TYPES, looser) });
 export type Organisation = z.infer<typeof ORG>;
 
 export interface OrganisationFacts {

@@ -12,16 +12,6 @@ import { datasetOf, tableOf } from '../engine/tables.ts';
 import { ApiError, badRequest, notFound, quote } from '../http/api-error.ts';
 import type { Metadata } from '../metadata.ts';
 
-/** Bits of the types that a field's values have had; 0 when only null. */
-export const TYPE_BITS = { integer: 1, float: 2, string: 4, boolean: 8, array: 16, object: 32 } as const;
-/** Beside them: a number was too large for 64 bits and is kept as text, among the JSON values. Counts as a float. */
-export const HUGE_BIT = 64;
-/** Beside them: one of its values was an empty string, or the integer 0. They are kept among the JSON values, as `engine/tables` says. */
-export const EMPTY_BIT = 128;
-export const ZERO_BIT = 256;
-/** Beside them: it may have empty strings, 0 and false among the plain values, as fields of an earlier form of the data did. */
-export const OLD_BIT = 512;
-
 /** What people say about a field. */
 export interface FieldNote {
   readonly unit: string;
@@ -76,14 +66,6 @@ export const newDataset = (id: number, { name, description, created, who, kind =
 });
 
 export type Catalog = Awaited<ReturnType<typeof openCatalog>>;
-
-/** The names of the types in the bits, `integer|string`; empty when only nulls were seen. */
-export function typeName(bits: number): string {
-  return Object.entries(TYPE_BITS)
-    .filter(([, bit]) => bits & bit)
-    .map(([name]) => name)
-    .join('|');
-}
 
 export async function openCatalog(metadata: Metadata, engine: Engine, log: Log, most: Pick<ServiceLimits, 'datasets' | 'allFields'>) {
   const { db } = metadata;

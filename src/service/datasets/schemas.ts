@@ -9,7 +9,8 @@ import {
 } from '../limits.ts';
 import { notFound, quote } from '../http/api-error.ts';
 import { CLIENT_TYPES, looser } from '../http/client-types.ts';
-import { NO_NOTE, OWN_FIELDS, typeName, type Dataset } from './catalog.ts';
+import { NO_NOTE, OWN_FIELDS, type Dataset } from './catalog.ts';
+import { shownFields, typeName } from './field-types.ts';
 
 const description = z.string().max(SERVICE_DESCRIPTION_LENGTH).nullish();
 /** How newer clients say how long events are kept; 0 days, or a false flag: for ever. */
@@ -109,7 +110,9 @@ export const viewOfV2 = (dataset: Dataset): z.infer<typeof DATASET_V2> => ({
 /** The service's own two fields, then the dataset's by name. */
 export function fieldsOf(dataset: Dataset): z.infer<typeof FIELD>[] {
   const field = (name: string, type: string) => ({ name, type, ...(dataset.notes.get(name) ?? NO_NOTE) });
-  const fields = [...dataset.fields].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, bits]) => field(name, typeName(bits)));
+  const fields = shownFields(dataset.fields)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, bits]) => field(name, typeName(bits)));
   return [...OWN_FIELDS.map((name) => field(name, 'datetime')), ...fields];
 }
 

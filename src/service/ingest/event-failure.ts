@@ -1,4 +1,5 @@
 /** Why one event is not written as it was read. */
+import { MAP_KEY } from '../datasets/field-types.ts';
 import { quote } from '../http/api-error.ts';
 import type { JsonText } from '../../json/exact-reader.ts';
 
@@ -6,7 +7,11 @@ import type { JsonText } from '../../json/exact-reader.ts';
 export class InexactValue extends Error {}
 
 /** The reason why one event fails. */
-export class EventFailure extends Error {}
+export class EventFailure extends Error {
+  constructor(reason: string) {
+    super(reason.replaceAll(MAP_KEY, '.'));
+  }
+}
 
 const INTEGER = /^-?\d+$/;
 const SHOWN_DIGITS = 40;

@@ -3,40 +3,21 @@
  * writes what passes into the request's block. An event is staged first and written whole or not at all.
  */
 import { SERVICE_STRING_BYTES } from '../../core/limits.ts';
-import { SERVICE_EVENT_DEPTH, SERVICE_FIELD_NAME_BYTES } from '../limits.ts';
-import { EMPTY_BIT, HUGE_BIT, TYPE_BITS, ZERO_BIT } from '../datasets/catalog.ts';
-import type { OwnValues } from '../engine/rows/own-values.ts';
+import { SERVICE_EVENT_DEPTH } from '../limits.ts';
+import { EMPTY_BIT, HUGE_BIT, MAP_KEY, mapOf, TYPE_BITS, ZERO_BIT } from '../datasets/field-types.ts';
 import { KIND, type FieldValue, type Kind, type RowBlock } from '../engine/rows/row-block.ts';
 import { quote } from '../http/api-error.ts';
 import { EventFailure, InexactValue, keepNumber } from './event-failure.ts';
 import { isObject, JsonText, writeExact, type ExactValue } from '../../json/exact-reader.ts';
+import { newNode, type FieldNode } from './field-node.ts';
 import type { FieldTally } from './field-tally.ts';
 import type { TimeReader } from './timestamps.ts';
 
 /** Names that the service gives to events itself. A user's own are stored under `_user…`. */
 const RESERVED = new Set(['_sysTime', '_rowId', '_cursor', '_blockInfo']);
 
-/** A flattened name within one request. */
-interface Node {
-  readonly name: string;
-  /** Number within the block, set at the first value. */
-  field: number;
-  readonly children: Map<string, Node>;
-  /** Its own columns, by kind. */
-  readonly own: readonly (OwnValues | undefined)[] | undefined;
-  /** Why no event may have this field. */
-  readonly refusal: string | undefined;
-  /** The key has a backslash: JSON.parse may have taken another key for it. */
-  readonly suspect: boolean;
-  /** Type bits in this dataset, those of this request included; undefined for a new field. */
-  bits: number | undefined;
-  /** The event that has staged it last, and where. */
-  event: number;
-  at: number;
-}
-
 interface Staged {
-  node: Node;
+  node: FieldNode;
   kind: Kind;
   value: FieldValue;
   bits: number;
@@ -48,8 +29,10 @@ export interface WriterOptions {
   readonly tally: FieldTally | undefined;
   /** The dataset's fields as they are now. */
   readonly fields: ReadonlyMap<string, number>;
+  /** Fields whose objects are kept whole, as maps. */
+  readonly maps: ReadonlySet<string>;
   readonly readTime: TimeReader;
-  /** Flattened name of the field that holds the time; undefined for `_time`. */
+  /** Stored name of the field that holds the time; undefined for `_time`. */
   readonly timestampField: string | undefined;
   /** Added to every event, never over a field of its own. */
   readonly labels: Readonly<Record<string, ExactValue>>;
@@ -64,8 +47,8 @@ export interface WriterOptions {
 export class EventWriter {
   readonly #options: WriterOptions;
   /** One node for a flattened name, whichever way leads to it. */
-  readonly #nodes = new Map<string, Node>();
-  readonly #root: Node;
+  readonly #nodes = new Map<string, FieldNode>();
+  readonly #root: FieldNode;
   readonly #staged: Staged[] = [];
   #count = 0;
   #event = 0;
@@ -76,7 +59,7 @@ export class EventWriter {
   readonly #hasLabels: boolean;
   #newFields = 0;
   #blockFields = 0;
-  readonly #changed = new Set<Node>();
+  readonly #changed = new Set<FieldNode>();
 
   constructor(options: WriterOptions) {
     this.#options = options;
@@ -107,7 +90,12 @@ export class EventWriter {
 
   /** The type bits that this request added, by field. */
   changes(): Map<string, number> {
-    return new Map([...this.#changed].map((node) => [node.name, node.bits ?? 0]));
+    const changes = new Map([...this.#changed].map((node) => [node.name, node.bits ?? 0]));
+    for (const name of [...changes.keys()]) {
+      const map = mapOf(name);
+      if (map !== undefined) changes.set(map, (changes.get(map) ?? 0) | TYPE_BITS.map);
+    }
+    return changes;
   }
 
   #start(exact: boolean): void {
@@ -156,12 +144,12 @@ export class EventWriter {
   }
 
   /** True when this event has a field below the name. */
-  #hasBelow(node: Node): boolean {
+  #hasBelow(node: FieldNode): boolean {
     for (const child of node.children.values()) if (child.event === this.#event || this.#hasBelow(child)) return true;
     return false;
   }
 
-  #object(parent: Node, object: Readonly<Record<string, unknown>>, depth: number): void {
+  #object(parent: FieldNode, object: Readonly<Record<string, unknown>>, depth: number): void {
     if (depth > SERVICE_EVENT_DEPTH) throw new EventFailure(`the event is nested deeper than ${SERVICE_EVENT_DEPTH}`);
     for (const key in object) {
       const value = object[key];
@@ -174,7 +162,7 @@ export class EventWriter {
     }
   }
 
-  #value(node: Node, value: unknown, depth: number): void {
+  #value(node: FieldNode, value: unknown, depth: number): void {
     if (node.suspect && !this.#exact) throw new InexactValue();
     switch (typeof value) {
       case 'string':
@@ -205,12 +193,12 @@ export class EventWriter {
   }
 
   /** What a missing key of its map reads as: as itself in a column of its own, else as JSON text. */
-  #empty(node: Node, kind: Kind, value: FieldValue, json: string, bits: number): void {
+  #empty(node: FieldNode, kind: Kind, value: FieldValue, json: string, bits: number): void {
     if (node.own?.[kind]) this.#stage(node, kind, value, bits);
     else this.#stage(node, KIND.json, json, bits);
   }
 
-  #structure(node: Node, value: unknown, depth: number): void {
+  #structure(node: FieldNode, value: unknown, depth: number): void {
     if (value === null || value === undefined) this.#stage(node, KIND.json, 'null', 0);
     else if (value instanceof JsonText) this.#stage(node, KIND.json, keepNumber(value, node.name), TYPE_BITS.float | HUGE_BIT);
     else if (Array.isArray(value)) {
@@ -221,7 +209,7 @@ export class EventWriter {
   }
 
   /** An array is stored as text: its depth is bounded and its values checked before it is written. */
-  #checkDeep(node: Node, value: unknown, depth: number): void {
+  #checkDeep(node: FieldNode, value: unknown, depth: number): void {
     if (typeof value === 'string') return this.#checkString(node, value);
     if (typeof value === 'number') return this.#checkNumber(value);
     if (value instanceof JsonText) return void keepNumber(value, node.name);
@@ -245,12 +233,12 @@ export class EventWriter {
     if (isDoubtful) throw new InexactValue();
   }
 
-  #checkString(node: Node, value: string): void {
+  #checkString(node: FieldNode, value: string): void {
     if (value.length * 3 > SERVICE_STRING_BYTES && Buffer.byteLength(value) > SERVICE_STRING_BYTES)
       throw new EventFailure(`the string in field ${quote(node.name)} is longer than ${SERVICE_STRING_BYTES} bytes`);
   }
 
-  #stage(node: Node, kind: Kind, value: FieldValue, bits: number): void {
+  #stage(node: FieldNode, kind: Kind, value: FieldValue, bits: number): void {
     if (node.event === this.#event) {
       // The same flattened name twice: the last one wins, as with a JSON key.
       const before = this.#staged[node.at]!;
@@ -274,22 +262,20 @@ export class EventWriter {
     } else this.#staged.push({ node, kind, value, bits });
   }
 
-  #child(parent: Node, key: string): Node {
+  #child(parent: FieldNode, key: string): FieldNode {
     const known = parent.children.get(key);
     if (known) return known;
     const top = parent === this.#root;
-    const name = top ? (RESERVED.has(key) ? `_user${key}` : key) : `${parent.name}.${key}`;
+    const name = top
+      ? RESERVED.has(key)
+        ? `_user${key}`
+        : key
+      : `${parent.name}${this.#options.maps.has(parent.name) ? MAP_KEY : '.'}${key}`;
     let node = this.#nodes.get(name);
     if (!node) this.#nodes.set(name, (node = newNode(name, this.#options.fields.get(name), this.#options.block.ownOf(name))));
     parent.children.set(key, node);
     return node;
   }
-}
-
-function newNode(name: string, bits: number | undefined, own: Node['own']): Node {
-  const tooLong = Buffer.byteLength(name) > SERVICE_FIELD_NAME_BYTES;
-  const refusal = tooLong ? `the field name ${quote(name)} is longer than ${SERVICE_FIELD_NAME_BYTES} bytes` : undefined;
-  return { name, field: -1, children: new Map(), own, refusal, suspect: name.includes('\\'), bits, event: 0, at: 0 };
 }
 
 const quoteName = (name: string): string => (name.length > 100 ? quote(name) : `'${name}'`);

@@ -1,4 +1,5 @@
 /** Counts how often fields come with which type of value, over a number of events: common fields get columns of their own. */
+import { mapOf } from '../datasets/field-types.ts';
 import { MAPS } from '../engine/tables.ts';
 import type { OwnColumn, OwnForm, OwnMap } from '../engine/own-columns.ts';
 import { KIND, type FieldValue, type Kind } from '../engine/rows/row-block.ts';
@@ -35,7 +36,8 @@ export class FieldTally {
 
   note(field: string, stored: Kind, value: FieldValue): void {
     const kind = stored === KIND.json ? kindOfMarker(value) : stored;
-    if (kind === undefined) return;
+    // A map field is read whole: its keys stay together.
+    if (kind === undefined || mapOf(field) !== undefined) return;
     const id = `${kind} ${field}`;
     let seen = this.#seen.get(id);
     if (!seen) this.#seen.set(id, (seen = { field, kind, count: 0, characters: 0, different: new Set() }));

@@ -7,6 +7,7 @@ import type { Log } from '../../core/log.ts';
 import { messageOf } from '../../core/errors.ts';
 import type { Arrivals } from '../datasets/arrivals.ts';
 import type { Catalog, Dataset } from '../datasets/catalog.ts';
+import { storedName } from '../datasets/field-types.ts';
 import type { Engine } from '../engine/engine.ts';
 import { lackOf } from '../engine/settings.ts';
 import { RowBlock } from '../engine/rows/row-block.ts';
@@ -81,7 +82,8 @@ export async function ingest(parts: Parts, dataset: Dataset, body: Buffer, optio
     tally: parts.ownFields.tallyOf(dataset),
     fields: dataset.fields,
     readTime: timeReader(options.timestampFormat),
-    timestampField: options.timestampField || undefined,
+    maps: new Set(dataset.mapFields),
+    timestampField: options.timestampField ? storedName(dataset.mapFields, options.timestampField) : undefined,
     labels: readLabels(options.labels),
     receivedAt: now,
     maxFields: Math.min(parts.limits.datasetFields, dataset.fields.size + catalog.fieldsLeft()),

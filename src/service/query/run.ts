@@ -2,6 +2,7 @@
 import { messageOf } from '../../core/errors.ts';
 import { SERVICE_QUERY_HINT_SECONDS, SERVICE_QUERY_MAX_EVENTS } from '../limits.ts';
 import { OWN_FIELDS, type Dataset } from '../datasets/catalog.ts';
+import { shownFields } from '../datasets/field-types.ts';
 import { nearest } from '../../config/nearest.ts';
 import type { Cell, Engine, Extent, QueryOptions } from '../engine/engine.ts';
 import { joinExtents, NO_ROWS } from '../engine/statistics.ts';
@@ -178,7 +179,7 @@ function quotes({ missing, compared }: Program): string {
 /** The nearest fields that there are. */
 function guesses(missing: ReadonlySet<string>, { fields }: Pick<Dataset, 'fields'>): string {
   const found = [...missing].slice(0, 5).flatMap((name) => {
-    const near = nearest(name, [...OWN_FIELDS, ...fields.keys()]);
+    const near = nearest(name, [...OWN_FIELDS, ...shownFields(fields).map(([field]) => field)]);
     return near === undefined ? [] : [missing.size === 1 ? quote(near) : `${quote(near)} for ${quote(name)}`];
   });
   return found.length === 0 ? '' : `; did you mean ${found.join(', ')}?`;

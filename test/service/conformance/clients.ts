@@ -73,7 +73,9 @@ describe('users and organisations for programs', () => {
   test('an API token reads of its creator and its organisation', async () => {
     const by = await make({ annotations: ['read'] });
     expect((await client.call('GET', '/v2/user', by)).json).toMatchObject({ email: 'owner@localhost' });
-    expect((await client.call('GET', '/v2/orgs', by)).json).toMatchObject([{ id: client.orgId, paymentStatus: 'na' }]);
+    expect((await client.call('GET', '/v2/orgs', by)).json).toMatchObject([
+      { id: client.orgId, paymentStatus: 'na', defaultEdgeDeployment: 'local' },
+    ]);
     expect((await client.call('GET', `/v2/orgs/${client.orgId}`, by)).status).toBe(200);
     for (const path of ['/v1/user', '/v1/orgs', '/v2/users']) expect((await client.call('GET', path, by)).status).toBe(403);
     expect((await client.call('PUT', '/v2/user', { ...by, body: { name: 'x' } })).status).toBe(403);

@@ -8,6 +8,7 @@ import './fields.ts';
 import './trim.ts';
 import './saved.ts';
 import './clients.ts';
+import './map-fields.ts';
 import './virtual-fields.ts';
 import './errors.ts';
 import './openapi.ts';

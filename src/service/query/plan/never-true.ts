@@ -5,7 +5,8 @@
 import { OPERATORS } from '../../../language/functions/table.ts';
 import { callsIn, constantNode, type Node, type Stage, type Tree } from '../../../language/plan/tree.ts';
 import { plainOf } from '../../../language/function-spec.ts';
-import { TYPE_BITS, type Dataset } from '../../datasets/catalog.ts';
+import type { Dataset } from '../../datasets/catalog.ts';
+import { TYPE_BITS } from '../../datasets/field-types.ts';
 import type { Cell } from '../../engine/engine.ts';
 import { madeAggregation } from './series-range.ts';
 import { SERVICE_QUERY_HINT_CHARS, SERVICE_QUERY_HINT_VALUES, SERVICE_QUERY_HINTS } from '../../limits.ts';

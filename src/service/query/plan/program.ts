@@ -1,6 +1,7 @@
 /** Compiles a typed tree to statements for the rows, the totals of a series and the number of matching events, with the columns of each result. */
 import { SERVICE_QUERY_DEFAULT_EVENTS, SERVICE_QUERY_MAX_EVENTS, SERVICE_QUERY_SQL } from '../../limits.ts';
-import { typeName, type Dataset } from '../../datasets/catalog.ts';
+import type { Dataset } from '../../datasets/catalog.ts';
+import { typeName } from '../../datasets/field-types.ts';
 import type { Environment } from '../values/call.ts';
 import type { OwnMap } from '../../engine/own-columns.ts';
 import { OWN_KINDS, type EventSql } from '../sql/field.ts';

@@ -2,6 +2,7 @@
 import type { Cell, Row } from '../../engine/engine.ts';
 import { spanText } from '../../../core/time/span-text.ts';
 import { formatTime } from '../../../core/time/time-text.ts';
+import { mapOf } from '../../datasets/field-types.ts';
 import type { OutputColumn, Table } from '../plan/program.ts';
 import { writeRowId } from '../sql/field.ts';
 import type { Kind } from '../values/kind.ts';
@@ -43,7 +44,7 @@ export function rowIdOf({ eventAt }: Table, row: Row): string {
   return writeRowId(BigInt(String(row[eventAt!])), BigInt(String(row[eventAt! + 2])));
 }
 
-/** Calls `take` with the name and the JSON text of each field of an event. */
+/** Calls `take` with the name and the JSON text of each field of an event; a map field is one. */
 export function eachField({ mapsAt, own }: Table, row: Row, takeIt: (name: string, json: string) => void): void {
   const at = mapsAt!;
   // Older values are in the own column and in the map.
@@ -53,7 +54,14 @@ export function eachField({ mapsAt, own }: Table, row: Row, takeIt: (name: strin
       taken.add(field);
       takeIt(field, writeCell(kind, row[cell]!));
     }
-  const take = (name: string, json: string): void => void (taken.has(name) || takeIt(name, json));
+  const maps = new Map<string, string[]>();
+  const take = (name: string, json: string): void => {
+    const of = mapOf(name);
+    if (of === undefined) return void (taken.has(name) || takeIt(name, json));
+    const members = maps.get(of) ?? [];
+    maps.set(of, members);
+    members.push(`${JSON.stringify(name.slice(of.length + 1))}:${json}`);
+  };
   const map = (n: number): Readonly<Record<string, Cell>> => row[at + n] as unknown as Readonly<Record<string, Cell>>;
   const [s, i, f, b, j] = [map(0), map(1), map(2), map(3), map(4)];
   for (const name in s) take(name, JSON.stringify(s[name]));
@@ -61,4 +69,5 @@ export function eachField({ mapsAt, own }: Table, row: Row, takeIt: (name: strin
   for (const name in f) take(name, writeCell('real', f[name]!));
   for (const name in b) take(name, String(b[name]));
   for (const name in j) take(name, String(j[name]));
+  for (const [name, members] of maps) takeIt(name, `{${members.join(',')}}`);
 }

@@ -1,6 +1,7 @@
 /** `format=tabular`: columns with one value per row, put together as JSON text. */
 import { SERVICE_QUERY_CELLS } from '../../limits.ts';
-import { typeName, type Dataset } from '../../datasets/catalog.ts';
+import type { Dataset } from '../../datasets/catalog.ts';
+import { shownFields, typeName } from '../../datasets/field-types.ts';
 import type { AggregationInfo } from '../../../language/plan/tree.ts';
 import type { Program, Table } from '../plan/program.ts';
 import type { Answer } from './answer.ts';
@@ -135,7 +136,7 @@ function eventColumns(budget: ReplyBudget, table: Table, rows: ResultRows, datas
   }
   const nulls = new SparseColumn(new ReplyText(budget));
   nulls.fill(n);
-  const known = new Set([...dataset.fields.keys(), ...columns.keys()]);
+  const known = new Set([...shownFields(dataset.fields).map(([name]) => name), ...columns.keys()]);
   // A large grid is mostly empty: leave out fields that no row has.
   const sparse = rows.length * known.size > SERVICE_QUERY_CELLS;
   const names = [...known].filter((name) => table.hasField(name) && (!sparse || columns.has(name))).sort((a, b) => (a < b ? -1 : 1));

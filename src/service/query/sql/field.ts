@@ -4,9 +4,10 @@
  * (`engine/own-columns`).
  */
 import type { OwnFields, OwnMap } from '../../engine/own-columns.ts';
-import { EMPTY_BIT, HUGE_BIT, OLD_BIT, TYPE_BITS, ZERO_BIT } from '../../datasets/catalog.ts';
+import { EMPTY_BIT, HUGE_BIT, MAP_KEY, OLD_BIT, storedNames, TYPE_BITS, ZERO_BIT } from '../../datasets/field-types.ts';
 import { any, list, ownColumnSql, sql, type Params, type Sql } from '../values/sql.ts';
-import { NULL_VALUE, type Facets, type Value } from '../values/value.ts';
+import { firstOf, NULL_VALUE, type Facets, type Value } from '../values/value.ts';
+import { jsonString } from '../values/text.ts';
 
 /** The maps of an event at one level of a statement, and the service's own columns. */
 export interface EventSql {
@@ -54,6 +55,18 @@ export function mapEvent(event: EventSql, change: (part: Sql) => Sql): EventSql 
   };
 }
 
+/** A field by the name that a query gives it; undefined where no event ever had it. */
+export function namedValue(event: EventSql, fields: ReadonlyMap<string, number>, name: string, params: Params): Value | undefined {
+  const values = storedNames(fields, name).map((stored) => fieldValue(event, stored, fields.get(stored)!, params));
+  const value = values.length < 2 ? values[0] : firstOf(values);
+  if (value === undefined || !((fields.get(name) ?? 0) & TYPE_BITS.map)) return value;
+  const keyOf = (key: string): Value => ({
+    ...(fields.has(key) ? fieldValue(event, key, fields.get(key)!, params) : NULL_VALUE),
+    item: (inside) => keyOf(`${key}.${inside}`),
+  });
+  return { ...value, item: (key) => keyOf(`${name}${MAP_KEY}${key}`) };
+}
+
 /** A field with the types that it has had (`TYPE_BITS`). */
 export function fieldValue(event: EventSql, name: string, bits: number, params: Params): Value {
   if (bits === 0) return NULL_VALUE;
@@ -96,8 +109,23 @@ export function fieldValue(event: EventSql, name: string, bits: number, params: 
     facets.json = array;
     present.push(sql`isNotNull(${array})`);
   }
+  if (bits & TYPE_BITS.map) {
+    const members = mapMembers(event, name, params);
+    const object = sql`nullIf(concat('{', arrayStringConcat(${members}, ','), '}'), '{}')`;
+    facets.json = facets.json ? sql`coalesce(${facets.json}, ${object})` : object;
+    present.push(sql`notEmpty(${members})`);
+  }
   return { facets, plain, exists: any(present) };
 }
+
+/** `"key":value` of each key that an event has in a map field. Keys have no columns of their own. */
+function mapMembers({ s, i, f, b, j }: EventSql, name: string, params: Params): Sql {
+  const prefix = params.string(name + MAP_KEY);
+  const texts = [[s, jsonString(sql`v`)], [i, sql`toString(v)`], [f, sql`toString(v)`], [b, sql`if(v, 'true', 'false')`], [j, sql`v`]] as const;
+  const key = jsonString(sql`substring(k, length(${prefix}) + 1)`);
+  const members = texts.map(([map, value]) => sql`arrayMap((k, v) -> if(startsWith(k, ${prefix}), concat(${key}, ':', ${value}), ''), mapKeys(${map}), mapValues(${map}))`);
+  return sql`arrayFilter(m -> m != '', arrayConcat(${list(members)}))`;
+} // prettier-ignore
 
 /** The text of all fields. */
 export function eventText({ s, i, f, j, own }: EventSql): Sql {

@@ -18,6 +18,7 @@ export function jsonValue(json: Sql): Value {
 /** An item of an array (from 0, or from the end below it) or of an object; null where it has none. */
 export function itemOf(value: Value, key: string | bigint, params: Params): Value {
   const { json } = value.facets;
+  if (typeof key === 'string' && value.item) return value.item(key);
   if (!json) return NULL_VALUE;
   if (typeof key === 'string') return jsonValue(sql`nullIf(JSONExtractRaw(${json}, ${params.string(key)}), '')`);
   return itemAt(value, params.int(key));

@@ -4,6 +4,7 @@
  * SQL: columns are numbered.
  */
 import type { Dataset } from '../../../datasets/catalog.ts';
+import { shownFields } from '../../../datasets/field-types.ts';
 import { EVENTS, typeOf } from '../../../../language/plan/scope.ts';
 import {
   matchesPattern,
@@ -16,7 +17,7 @@ import {
   type Stage,
 } from '../../../../language/plan/tree.ts';
 import { compile, compileCondition, type ExpressionContext } from '../expressions.ts';
-import { eventText, fieldValue, mapEvent, ownSql, rowIdText, TABLE_EVENT } from '../field.ts';
+import { eventText, mapEvent, namedValue, ownSql, rowIdText, TABLE_EVENT } from '../field.ts';
 import { arrayOf, itemOrSelf, withItems } from './items.ts';
 import { Names } from './names.ts';
 import { refuseWindows, usesWindow } from './windows.ts';
@@ -73,8 +74,7 @@ export class Relation {
     if (name === '_time') return oneRequired('datetime', event.time);
     if (name === '_sysTime') return oneRequired('datetime', event.sysTime);
     if (name === '_rowId' || name === '_cursor') return oneRequired('string', rowIdText(event));
-    const bits = this.parts.dataset.fields.get(name);
-    return bits === undefined ? undefined : fieldValue(event, name, bits, this.parts.environment.params);
+    return namedValue(event, this.parts.dataset.fields, name, this.parts.environment.params);
   }
 
   #everything(): Sql {
@@ -149,9 +149,12 @@ export class Relation {
   /** The fields of events that no stage has named, `_time` first. */
   #unnamed(matches: (name: string) => boolean = () => true): Map<string, Made> {
     const { dataset, columns, removed } = this.parts;
-    const fields = ['_time', ...[...dataset.fields.keys()].sort((a, b) => (a < b ? -1 : 1))].filter(
-      (name) => matches(name) && !columns.has(name) && !removed.some((pattern) => matchesPattern(pattern, name)),
-    );
+    const fields = [
+      '_time',
+      ...shownFields(dataset.fields)
+        .map(([name]) => name)
+        .sort((a, b) => (a < b ? -1 : 1)),
+    ].filter((name) => matches(name) && !columns.has(name) && !removed.some((pattern) => matchesPattern(pattern, name)));
     return this.#make(fields.map((name) => ({ name, node: { kind: 'column', type: typeOf(EVENTS, name)!, name } })));
   }
 

@@ -1,5 +1,6 @@
 /** The rows of several tables, one after the other. */
-import { type Dataset, OLD_BIT } from '../../../datasets/catalog.ts';
+import type { Dataset } from '../../../datasets/catalog.ts';
+import { OLD_BIT } from '../../../datasets/field-types.ts';
 import { isStored, TABLE_EVENT, fieldValue, OWN_KINDS, type EventSql, type OwnSql } from '../field.ts';
 import { flat } from './flat.ts';
 import { KINDS, type Kind } from '../../values/kind.ts';
