@@ -88,8 +88,8 @@ export type PauseReason = 'unauthorized' | 'not_found' | 'unwritable';
 
 export interface SendResult {
   readonly outcome: Outcome;
-  /** HTTP status, or 0 where no answer came. */
-  readonly status: number;
+  /** HTTP status, or 0 where no answer came; absent where the sink speaks no HTTP. */
+  readonly status?: number | undefined;
   readonly elapsedMs: number;
   /** Why nothing was sent: there was nothing to sign it with, or no connection to send it on. Absent where it was. */
   readonly unsent?: 'unsigned' | 'unconnected';

@@ -7,7 +7,7 @@ export type DeliveryStats = ReturnType<typeof newDeliveryStats>;
 export function newDeliveryStats(facts: readonly string[] = []) {
   const counts = (): Counts => new Map();
   return {
-    /** By HTTP status, or `none`. */
+    /** By HTTP status, `stored` or `none`. */
     requests: counts(),
     /** By reason. */
     retries: counts(),
@@ -23,7 +23,7 @@ export function newDeliveryStats(facts: readonly string[] = []) {
     replayed: counts(),
     /** Wall clock of the last answer that stored events, milliseconds. */
     lastStoredMs: undefined as number | undefined,
-    /** Of the last request: its HTTP status, or `none`, and the wall clock in milliseconds. */
+    /** Of the last request: its HTTP status, `stored` or `none`, and the wall clock in milliseconds. */
     lastAnswer: undefined as { readonly status: string; readonly atMs: number } | undefined,
   };
 }

@@ -98,7 +98,11 @@ const SOURCES: readonly Row<ObservedSource>[] = [
 
 const SINKS: readonly Row<ObservedSink>[] = [
   ...rowsOf(SINK_STATS),
-  ['sink_requests_total', 'Requests by HTTP status; none: no answer', ({ requests }) => each('status', requests)],
+  [
+    'sink_requests_total',
+    'Requests by HTTP status, or stored where a sink speaks no HTTP; none: no answer',
+    ({ requests }) => each('status', requests),
+  ],
   ['sink_retries_total', 'Batches to be sent again, by reason', ({ retries }) => each('reason', retries)],
   ['sink_sent_bytes_total', 'Bytes of request bodies', ({ sentBytes }) => sentBytes],
   [

@@ -156,6 +156,23 @@ test.for([
   expect(rig.log.find('warn', said)).toHaveLength(1);
 });
 
+test('delivery counts what a sink without HTTP stored as stored, never under a status that nobody sent', async () => {
+  const rig = new DeliveryRig();
+  let isAway = true;
+  rig.respond = () =>
+    isAway ? { outcome: pause(), status: undefined, unsent: 'unconnected' } : { outcome: delivered(1), status: undefined };
+  rig.seal('a');
+  await until('it is paused', () => rig.clock.sleeps.length === 1);
+  isAway = false;
+  await rig.clock.advance(rig.clock.nextMs);
+  await until('it is stored', () => rig.delivery.stats.stored.size === 1);
+  expect([...rig.delivery.stats.requests]).toEqual([
+    ['none', 1],
+    ['stored', 1],
+  ]);
+  expect(rig.delivery.stats.lastAnswer).toMatchObject({ status: 'stored' });
+});
+
 test('delivery says once that an outage is over, and nothing of a request that failed now and then', async () => {
   const rig = new DeliveryRig({ random: () => 0.9999 });
   rig.respond = () => ({ outcome: retry('network'), status: 0 });

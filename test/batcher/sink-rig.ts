@@ -44,7 +44,7 @@ export interface OpenRequest {
 
 interface Reply {
   readonly outcome: Outcome;
-  readonly status?: number;
+  readonly status?: number | undefined;
   readonly unsent?: 'unsigned' | 'unconnected';
   readonly mayBeStored?: boolean;
 }

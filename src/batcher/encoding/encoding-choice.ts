@@ -115,7 +115,7 @@ function weightOf({ outcome, status }: SendResult): number {
   return outcome.kind === 'retry' ? 2 : 3;
 }
 
-function mayBeForEncoding({ outcome, status }: SendResult): boolean {
+function mayBeForEncoding({ outcome, status = 0 }: SendResult): boolean {
   if (outcome.kind === 'bisect') return UNREADABLE.has(status);
   return saysNothingStored(outcome) || (outcome.kind === 'retry' && outcome.reason === 'bad_answer');
 }

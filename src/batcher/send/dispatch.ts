@@ -139,12 +139,13 @@ export class Dispatch {
     const { clock, sink, signal, stats, histograms } = this.#options;
     const sent = await sink.send(parcel, signal);
     if (sent.unsent === 'unsigned') return sent;
-    const status = String(sent.status || 'none');
+    const isStored = sent.outcome.kind === 'delivered' || sent.outcome.kind === 'partial';
+    const status = String(sent.status ?? (isStored ? 'stored' : 0)).replace(/^0$/, 'none');
     addTo(stats.requests, status, 1);
     stats.lastAnswer = { status, atMs: clock.now() };
     if (sent.unsent === undefined) stats.sentBytes += parcel.body.length;
     // How soon a connection was refused says nothing of how long requests take.
-    if (sent.status > 0) histograms.requestSeconds.observe(sink.id, sent.elapsedMs / 1000);
+    if (status !== 'none') histograms.requestSeconds.observe(sink.id, sent.elapsedMs / 1000);
     return sent;
   }
 
@@ -165,7 +166,7 @@ export class Dispatch {
   }
 
   async #act(shipment: Shipment, part: Part, sent: SendResult, encoding: Encoding): Promise<boolean> {
-    const { outcome, status, elapsedMs } = sent;
+    const { outcome, status = 0, elapsedMs } = sent;
     const { clock, refusals, stats } = this.#options;
     const { batch } = shipment;
     const isStored = outcome.kind === 'delivered' || outcome.kind === 'partial';
@@ -208,7 +209,7 @@ export class Dispatch {
     shipment: Shipment,
     part: Part,
     outcome: Extract<Outcome, { kind: 'retry' }>,
-    { status, mayBeStored = false }: SendResult,
+    { status = 0, mayBeStored = false }: SendResult,
   ): Promise<boolean> {
     const { clock, retry, log, sink, signal, stats, refusals } = this.#options;
     const { batch } = shipment;

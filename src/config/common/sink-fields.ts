@@ -78,6 +78,9 @@ export interface SinkSettings {
   readonly buffer: Values<typeof bufferTable>;
 }
 
+/** Of sinks on this machine: asking costs no network, so that a disk with room again is used at once. */
+export const LOCAL_RETRY: SinkSettings['retry'] = { initialBackoffMs: 250, maxBackoffMs: 1000, maxElapsedMs: Infinity };
+
 const DEFAULT_MAX_AGE_MS = 1000;
 
 export function batchOf(

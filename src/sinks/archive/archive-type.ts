@@ -1,6 +1,6 @@
 /** The `archive` sink: its keys, and what they come to. */
 import { resolve } from 'node:path';
-import { batchOf, bufferField } from '../../config/common/sink-fields.ts';
+import { batchOf, bufferField, LOCAL_RETRY } from '../../config/common/sink-fields.ts';
 import type { Context } from '../../config/fields/context.ts';
 import { field, group, type Table, type Values } from '../../config/fields/field.ts';
 import { anyText, choice, duration, size } from '../../config/fields/kinds.ts';
@@ -39,7 +39,7 @@ export const archiveSink: SinkType = sinkType({
       batch: { ...batchOf(batch, values.buffer), closesEarly: false },
       // One file after the other.
       concurrency: 1,
-      retry: { initialBackoffMs: 250, maxBackoffMs: 30_000, maxElapsedMs: Infinity },
+      retry: LOCAL_RETRY,
     };
   },
   create: createArchiveSink,

@@ -77,9 +77,7 @@ export function createArchiveSink(config: ArchiveConfig, clock: Clock, log: Log)
       const ended = turn.catch(() => {});
       turns.set(path, ended);
       const outcome = await turn;
-      const elapsedMs = clock.monotonic() - startedAt;
-      if (outcome.kind === 'pause') return { outcome, status: 0, elapsedMs, unsent: 'unconnected' };
-      return { outcome, status: outcome.kind === 'delivered' ? 200 : 400, elapsedMs };
+      return { outcome, elapsedMs: clock.monotonic() - startedAt, ...(outcome.kind === 'pause' && { unsent: 'unconnected' }) };
     },
     close: () => Promise.resolve(),
   };

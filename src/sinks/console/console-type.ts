@@ -1,7 +1,7 @@
 /** The `console` sink: its keys, and what they come to. */
 import { field, type Table, type Values } from '../../config/fields/field.ts';
 import { choice } from '../../config/fields/kinds.ts';
-import { batchOf, bufferField, type SinkSettings } from '../../config/common/sink-fields.ts';
+import { batchOf, bufferField, LOCAL_RETRY, type SinkSettings } from '../../config/common/sink-fields.ts';
 import { commonSinkFields, type SinkType, sinkType } from '../common/sink-type.ts';
 import { createConsoleSink } from './sink.ts';
 
@@ -30,7 +30,7 @@ function settingsOf(buffer: SinkSettings['buffer']): SinkSettings {
     compression: 'none',
     batch: batchOf({}, buffer),
     concurrency: 1,
-    retry: { initialBackoffMs: 250, maxBackoffMs: 30_000, maxElapsedMs: Infinity },
+    retry: LOCAL_RETRY,
     buffer,
   };
 }

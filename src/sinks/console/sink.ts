@@ -33,7 +33,7 @@ export function createConsoleSink(
     async send({ body, events }, signal): Promise<SendResult> {
       const startedAt = clock.monotonic();
       const bytes = written(body);
-      const result = (outcome: Outcome, status: number): SendResult => ({ outcome, status, elapsedMs: clock.monotonic() - startedAt });
+      const result = (outcome: Outcome): SendResult => ({ outcome, elapsedMs: clock.monotonic() - startedAt });
       try {
         await writeAll(fd, bytes, clock, signal);
       } catch (error) {
@@ -41,9 +41,9 @@ export function createConsoleSink(
         const fix = 'start the agent again with a reader: what was not written is sent then';
         const detail = `cannot write to standard output: ${messageOf(error)}`;
         const isFinal = codeOf(error) === 'EPIPE';
-        return { ...result({ kind: 'pause', reason: 'unwritable', detail, fix, isFinal }, 0), unsent: 'unconnected' };
+        return { ...result({ kind: 'pause', reason: 'unwritable', detail, fix, isFinal }), unsent: 'unconnected' };
       }
-      return result({ kind: 'delivered', stored: events }, 200);
+      return result({ kind: 'delivered', stored: events });
     },
     close: () => Promise.resolve(),
   };

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { join } from 'node:path';
 import { zstdDecompressSync } from 'node:zlib';
 import { expect, test } from 'vitest';
+import { loadConfigText } from '../../../src/config/load/load.ts';
 import { silentLog } from '../../../src/core/log.ts';
 import type { Parcel } from '../../../src/core/sink.ts';
 import { type ArchiveConfig, createArchiveSink } from '../../../src/sinks/archive/sink.ts';
@@ -100,6 +101,13 @@ test('archive removes hours older than keep, those of an earlier process include
   const clock = new SteppedClock();
   await sinkOf(path, { keepMs: 3_600_000 }).send(parcelOf({ key: 'b2', readAtMs: clock.now() }), never);
   expect(existsSync(join(path, 'logs', '2020-01-01'))).toBe(false);
+});
+
+test('archive tries again within a second of a full disk that has room again, and names no HTTP status', async () => {
+  const path = makeTree({});
+  const { sinks } = loadConfigText(`sources: {in: {type: stdin}}\nsinks: {keep: {type: archive, path: "${path}", dataset: logs}}`, {});
+  expect(sinks[0]?.retry).toEqual({ initialBackoffMs: 250, maxBackoffMs: 1000, maxElapsedMs: Infinity });
+  for (const changes of [{}, { dataset: '..' }]) expect(await sinkOf(path).send(parcelOf(changes), never)).not.toHaveProperty('status');
 });
 
 test('archive on a full disk pauses with nothing half written, and goes on when there is room', async () => {
