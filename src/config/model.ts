@@ -3,7 +3,7 @@
  * config/tables/schema defines how each key is written, config/load/load makes this from a file.
  */
 import type { JsonValue } from '../core/block.ts';
-import type { LineSourceConfig, SourceConfig as RegisteredSource } from '../sources/registry.ts';
+import type { SourceConfig as RegisteredSource } from '../sources/registry.ts';
 import type { SinkSettings } from './common/sink-fields.ts';
 import type { SecretFile } from './findings.ts';
 import type { TransformConfig as Transform } from './values.ts';
@@ -46,10 +46,6 @@ export interface TestConfig {
 
 export type TransformConfig = Transform;
 export type SourceConfig = RegisteredSource;
-export type LineConfig = LineSourceConfig;
-export type FileSourceConfig = Extract<SourceConfig, { readonly type: 'file' }>;
-export type JournaldSourceConfig = Extract<SourceConfig, { readonly type: 'journald' }>;
-export type SyslogSourceConfig = Extract<SourceConfig, { readonly type: 'syslog' }>;
 
 /** A sink of any type. Its type's own settings are for that type alone (sinks/sink-type). */
 export interface SinkConfig extends SinkSettings {

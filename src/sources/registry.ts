@@ -19,9 +19,6 @@ export type SourceTypeName = keyof Types;
 /** A source of a checked configuration, distinguished by its type. */
 export type SourceConfig = { [K in SourceTypeName]: Types[K] extends SourceType<infer _T, infer C> ? C : never }[SourceTypeName];
 
-/** What those that read lines have in common. */
-export type LineSourceConfig = LineConfig;
-
 /** All that is asked of a source's type. */
 export function sourceTypeOf({ type }: { readonly type: SourceTypeName }): SourceType {
   return SOURCE_TYPES[type];

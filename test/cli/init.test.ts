@@ -17,7 +17,7 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { findOpenFiles } from '../../src/cli/init/open-files.ts';
 import { loadConfig } from '../../src/config/load/load.ts';
-import type { FileSourceConfig } from '../../src/config/model.ts';
+import type { FileConfig } from '../../src/sources/file/file-type.ts';
 import { BINARY } from '../support/program.ts';
 import { hasPty, ptyHint, startOnTerminal } from '../support/pty.ts';
 import { makeTree } from '../support/temp-tree.ts';
@@ -158,9 +158,9 @@ test('init groups thousands of files, leaves rotated ones to the agent, and ship
   expect(report.sources.reduce((sum, { files }) => sum + files, 0)).toBe(2008);
   expect(report.rotated).toBe(3);
   const mixed = loadConfig(config, { TAILRACE_TOKEN: 'x' }).sources.find((each) =>
-    (each as FileSourceConfig).include.includes(`${folder}/logs/mixed/*.log`),
+    (each as FileConfig).include.includes(`${folder}/logs/mixed/*.log`),
   );
-  expect((mixed as FileSourceConfig).exclude).toEqual([`${folder}/logs/mixed/odd.log`, `${folder}/logs/mixed/odd[-._][0-9]*`]);
+  expect((mixed as FileConfig).exclude).toEqual([`${folder}/logs/mixed/odd.log`, `${folder}/logs/mixed/odd[-._][0-9]*`]);
 });
 
 test('init takes containers and pods by their folders, as others will come', async () => {

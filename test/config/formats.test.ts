@@ -1,10 +1,10 @@
 /** The keys that say how lines become events. */
 import { describe, expect, test } from 'vitest';
 import { CHARSETS, findCharset } from '../../src/config/fields/charsets.ts';
-import type { FileSourceConfig } from '../../src/config/model.ts';
+import type { FileConfig } from '../../src/sources/file/file-type.ts';
 import { configOf, configWith, problemsOf } from './reading.ts';
 
-const fileOf = (source: string): FileSourceConfig => configOf(configWith({ source })).sources[0] as FileSourceConfig;
+const fileOf = (source: string): FileConfig => configOf(configWith({ source })).sources[0] as FileConfig;
 
 describe('group', () => {
   test('has a pattern, and two seconds', () => {

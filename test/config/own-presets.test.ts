@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { formatProblem } from '../../src/config/config-error.ts';
 import { readConfig } from '../../src/config/load/load.ts';
-import type { FileSourceConfig } from '../../src/config/model.ts';
+import type { FileConfig } from '../../src/sources/file/file-type.ts';
 import { tailraceFor } from '../cli/tailrace.ts';
 import { makeTree } from '../support/temp-tree.ts';
 
@@ -35,7 +35,7 @@ test('a preset of presets.d sets the keys of a source; keys beside it win, and t
   );
   const { config, problems } = read(folder);
   expect(problems).toEqual([]);
-  const [app, web] = config!.sources as FileSourceConfig[];
+  const [app, web] = config!.sources as FileConfig[];
   expect(app).toMatchObject({ format: 'regex', types: { ms: 'text', n: 'int' }, multiline: { kind: 'start', pattern: '^\\d{4}-' } });
   expect(web).toMatchObject({ format: 'regex', types: { pid: 'text', tid: 'int' } });
 });

@@ -2,7 +2,8 @@
 import { join } from 'node:path';
 import { ConfigError, formatProblem } from '../../src/config/config-error.ts';
 import { loadConfig } from '../../src/config/load/load.ts';
-import type { Config, FileSourceConfig, SourceConfig } from '../../src/config/model.ts';
+import type { Config, SourceConfig } from '../../src/config/model.ts';
+import type { FileConfig } from '../../src/sources/file/file-type.ts';
 import type { IngestSinkConfig } from '../../src/sinks/ingest/ingest-config.ts';
 import { makeTree } from '../support/temp-tree.ts';
 
@@ -42,7 +43,7 @@ export function sourceOf(config: Config, id = 'app'): SourceConfig {
   return found(config.sources.find((source) => source.id === id));
 }
 
-export function fileSourceOf(config: Config): FileSourceConfig {
+export function fileSourceOf(config: Config): FileConfig {
   return found(config.sources.find((source) => source.type === 'file'));
 }
 

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { FileSourceConfig } from '../../src/config/model.ts';
+import type { FileConfig } from '../../src/sources/file/file-type.ts';
 import { newStats } from '../../src/core/source.ts';
 import { createKernel } from '../../src/kernel/kernel.ts';
 import { loadShaping, shapeOf } from '../../src/sources/framing/line-shaping.ts';
@@ -27,7 +27,7 @@ test('formats.md has an example of each format', () => {
 });
 
 test.each(examples)('formats.md: $name', async ({ source, input, events }) => {
-  const config = configOf(configWith({ source })).sources[0] as FileSourceConfig;
+  const config = configOf(configWith({ source })).sources[0] as FileConfig;
   const shaping = await loadShaping(config);
   const lines = createLines({
     rules: config,

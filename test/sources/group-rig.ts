@@ -3,7 +3,7 @@ import { groupsIn } from '../../src/batcher/block-events.ts';
 import { joinGroups } from '../../src/batcher/span.ts';
 import type { Behind, Region, SpanGroups } from '../../src/core/block.ts';
 import { newStats } from '../../src/core/source.ts';
-import type { FileSourceConfig } from '../../src/config/model.ts';
+import type { FileConfig } from '../../src/sources/file/file-type.ts';
 import type { WindowBlock } from '../../src/sources/framing/byte-window.ts';
 import { createLines } from '../../src/sources/framing/grouped/grouped-lines.ts';
 import { type LineShaping, loadShaping } from '../../src/sources/framing/line-shaping.ts';
@@ -50,7 +50,7 @@ const throughJson = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T;
 
 /** `source`: keys of a file source, as YAML. */
 export async function createGroupRig(source: string, limits: { maxGroups?: number; maxBytes?: number } = {}): Promise<GroupRig> {
-  const config = configOf(configWith({ source })).sources[0] as FileSourceConfig;
+  const config = configOf(configWith({ source })).sources[0] as FileConfig;
   const loaded = await loadShaping(config);
   const shaping: LineShaping = { ...loaded, group: loaded.group && { ...loaded.group, ...limits } };
   /** Used again by each of the lines. */

@@ -1,7 +1,7 @@
 /** Lines, whatever their charset, joining and format: the same events for any chunks, and every byte accounted for. */
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { LineConfig } from '../../src/config/model.ts';
+import type { LineConfig } from '../../src/sources/common/line-fields.ts';
 import { newStats, type SourceStats } from '../../src/core/source.ts';
 import { loadEncoding } from '../../src/parsers/text/charset.ts';
 import type { WindowBlock } from '../../src/sources/framing/byte-window.ts';

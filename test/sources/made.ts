@@ -1,6 +1,6 @@
 /** What a source's configuration makes of lines: the events as they are sent, and what was counted. */
 import type { Region } from '../../src/core/block.ts';
-import type { FileSourceConfig } from '../../src/config/model.ts';
+import type { FileConfig } from '../../src/sources/file/file-type.ts';
 import { newStats, type SourceStats } from '../../src/core/source.ts';
 import { createKernel } from '../../src/kernel/kernel.ts';
 import { loadShaping, shapeOf } from '../../src/sources/framing/line-shaping.ts';
@@ -39,7 +39,7 @@ export async function createMaker(
   source: string,
   { sink = '', file }: MakeOptions = {},
 ): Promise<(input: Buffer) => { text: string; stats: SourceStats }> {
-  const config = configOf(configWith({ source, sink })).sources[0] as FileSourceConfig;
+  const config = configOf(configWith({ source, sink })).sources[0] as FileConfig;
   const shaping = await loadShaping(config);
   const template = kernel.compile(shapeOf(config, shaping, file === undefined ? {} : { file }), undefined);
   return (input) => {

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { PassThrough } from 'node:stream';
 import { crc32 } from 'node:zlib';
 import { expect, test } from 'vitest';
-import type { LineConfig } from '../../src/config/model.ts';
+import type { LineConfig } from '../../src/sources/common/line-fields.ts';
 import type { SourceStats } from '../../src/core/source.ts';
 import { createStdinSource } from '../../src/sources/stdin/stdin.ts';
 import { loadShaping } from '../../src/sources/framing/line-shaping.ts';

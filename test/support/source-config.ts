@@ -1,5 +1,7 @@
 /** The configuration of plain lines, of a file source that reads them, and of a journald source, for tests of sources. */
-import type { FileSourceConfig, JournaldSourceConfig, LineConfig } from '../../src/config/model.ts';
+import type { FileConfig } from '../../src/sources/file/file-type.ts';
+import type { JournaldConfig } from '../../src/sources/journald/journald-type.ts';
+import type { LineConfig } from '../../src/sources/common/line-fields.ts';
 
 export const plainLineConfig = {
   format: 'auto',
@@ -20,7 +22,7 @@ export const plainLineConfig = {
   dataset: undefined,
 } satisfies Omit<LineConfig, 'id'>;
 
-export function fileSourceConfig(include: string, changes: Partial<FileSourceConfig> = {}): FileSourceConfig {
+export function fileSourceConfig(include: string, changes: Partial<FileConfig> = {}): FileConfig {
   return {
     ...plainLineConfig,
     type: 'file',
@@ -41,7 +43,7 @@ export function fileSourceConfig(include: string, changes: Partial<FileSourceCon
   };
 }
 
-export function journaldSourceConfig(directory: string | undefined, changes: Partial<JournaldSourceConfig> = {}): JournaldSourceConfig {
+export function journaldSourceConfig(directory: string | undefined, changes: Partial<JournaldConfig> = {}): JournaldConfig {
   return {
     type: 'journald',
     id: 'journal',

@@ -4,7 +4,8 @@
  */
 import type { Problem } from '../../config/config-error.ts';
 import type { ReadConfig } from '../../config/load/load.ts';
-import type { Config, LineConfig } from '../../config/model.ts';
+import type { Config } from '../../config/model.ts';
+import type { LineConfig } from '../../sources/common/line-fields.ts';
 import { nearest } from '../../config/nearest.ts';
 import { quote } from '../../config/quote.ts';
 import type { JsonValue } from '../../core/block.ts';

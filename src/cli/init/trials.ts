@@ -1,9 +1,9 @@
 /** Tries keys of a source on lines, with the agent's own parsers: what `tailrace preview` would show. */
 import { Readable } from 'node:stream';
 import { type PreviewedEvent, Previewer } from '../../agent/preview/previewer.ts';
-import { loadConfigText } from '../../config/load/load.ts';
 import { NO_PRESETS, type OwnPresets } from '../../config/presets/preset.ts';
 import { silentLog } from '../../core/log.ts';
+import { targetWith } from '../preview/preset-target.ts';
 
 export interface TriedEvent {
   readonly text: string;
@@ -42,13 +42,9 @@ export class Trials {
 }
 
 async function createTrial(keys: string, own: OwnPresets): Promise<Trial> {
-  const sink = 'type: ingest, url: "http://127.0.0.1:4100", dataset: trial, buffer: {max_memory: 4MiB}';
-  const config = loadConfigText(`sources: {trial: {type: file, include: [/dev/null], ${keys}}}\nsinks: {trial: {${sink}}}`, {}, own);
-  const [source] = config.sources;
-  if (!source) throw new Error('a trial has one source');
   const record = (event: PreviewedEvent): void => void trial.events.push(triedOf(event));
   const trial: Trial = {
-    previewer: await Previewer.create({ config, source, sink: config.sinks[0]!, log: silentLog, record }),
+    previewer: await Previewer.create({ ...targetWith(keys, own, {}), log: silentLog, record }),
     events: [],
   };
   return trial;

@@ -35,10 +35,9 @@ export function presetTarget(name: string, own: OwnPresets): PreviewTarget {
   return targetWith(`preset: ${name}`, own);
 }
 
-/** The defaults of every key, and one of the source's own. */
-export function targetWith(key: string, own: OwnPresets = NO_PRESETS): PreviewTarget {
-  const text = `sources: {preview: {type: file, include: [/dev/stdin], ${key}}}
-sinks: {preview: {type: ingest, url: "http://127.0.0.1:4100", dataset: preview}}`;
-  const config = loadConfigText(text, process.env, own);
+/** The defaults of every key, and some of the source's own. Its sink sends nothing. */
+export function targetWith(keys: string, own: OwnPresets = NO_PRESETS, env: NodeJS.ProcessEnv = process.env): PreviewTarget {
+  const source = `{type: file, include: [/dev/stdin], ${keys}}`;
+  const config = loadConfigText(`sources: {preview: ${source}}\nsinks: {preview: {type: console, buffer: {max_memory: 4MiB}}}`, env, own);
   return { config, source: config.sources[0]!, sink: config.sinks[0]! };
 }

@@ -1,6 +1,6 @@
 /** What `tailrace check` finds of the patterns of files on this machine: those without files, files that will be left out or cannot be read. */
 import { accessSync, constants, existsSync } from 'node:fs';
-import type { FileSourceConfig } from '../../config/model.ts';
+import type { FileConfig } from './file-type.ts';
 import { silentLog } from '../../core/log.ts';
 import type { PrivateFiles } from '../../core/source.ts';
 import { trimEndOf } from '../../core/text/trim-end.ts';
@@ -8,7 +8,7 @@ import type { Finding } from '../../config/findings.ts';
 import { findFiles } from './scan/find-files.ts';
 import { isGzipOrZstdName } from './scan/rotated-names.ts';
 
-export async function checkGlobs(source: FileSourceConfig, privateFiles: PrivateFiles): Promise<Finding[]> {
+export async function checkGlobs(source: FileConfig, privateFiles: PrivateFiles): Promise<Finding[]> {
   const warnings: Finding[] = [];
   for (const [index, glob] of source.include.entries()) {
     const hidden: string[] = [];

@@ -1,13 +1,13 @@
 /** What a source would do with a path, without running it: nothing is read, and nothing is written. */
 import { hostname } from 'node:os';
-import type { FileSourceConfig } from '../../config/model.ts';
+import type { FileConfig } from './file-type.ts';
 import { systemClock } from '../../core/time/clock.ts';
 import type { SourceContext } from '../../core/source.ts';
 import type { FileExplanation } from '../common/explanation.ts';
 import { createFileSource } from './source.ts';
 
 export function explainAlone(
-  config: FileSourceConfig,
+  config: FileConfig,
   path: string,
   known: Pick<SourceContext, 'streams' | 'privateFiles' | 'log'>,
 ): FileExplanation {

@@ -2,7 +2,7 @@
  * Why a path is or is not read, where, and how far behind. Only looks and asks; of a source that was never opened it tells what
  * one that starts would do, from the saved positions.
  */
-import type { FileSourceConfig } from '../../config/model.ts';
+import type { FileConfig } from './file-type.ts';
 import { formatDuration } from '../../config/fields/units.ts';
 import type { Clock } from '../../core/time/clock.ts';
 import { codeOf, messageOf } from '../../core/errors.ts';
@@ -23,7 +23,7 @@ import { type FirstPlace, isGzipOrZstdName, isCompressedName, isRotatedName, rot
 import { isDetached, isGone, lagOf, stateOf, type TrackedFile } from './known/tracked-file.ts';
 
 export interface ExplainerOptions {
-  readonly config: FileSourceConfig;
+  readonly config: FileConfig;
   readonly finder: Finder;
   readonly refusals: Refusals;
   readonly knownFiles: KnownFiles;

@@ -71,7 +71,7 @@ const fields = {
   }),
 } satisfies Table;
 
-type FileConfig = CommonSourceConfig & ReturnType<typeof derive> & { readonly type: 'file' };
+export type FileConfig = CommonSourceConfig & ReturnType<typeof derive> & { readonly type: 'file' };
 
 function derive({ scanIntervalMs, ...values }: Values<typeof fields>, { folder }: Context) {
   return {

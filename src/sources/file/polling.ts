@@ -2,7 +2,7 @@
  * When to scan and when to read. Scanning, reading, and reading deleted files go on side by side: a rotation is seen while
  * the reader waits for the sinks, and what has no name any more waits for the disk alone.
  */
-import type { FileSourceConfig } from '../../config/model.ts';
+import type { FileConfig } from './file-type.ts';
 import type { Lane } from '../../core/block.ts';
 import type { Clock } from '../../core/time/clock.ts';
 import { codeOf } from '../../core/errors.ts';
@@ -23,7 +23,7 @@ import type { TrackedFile } from './known/tracked-file.ts';
 import type { Tracker } from './act/tracker.ts';
 
 export interface PollingOptions extends FinishOptions {
-  readonly config: FileSourceConfig;
+  readonly config: FileConfig;
   readonly fileSystem: FileSystem;
   readonly finder: Finder;
   /** Of the scans. */

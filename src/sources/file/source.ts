@@ -8,7 +8,7 @@ import { SCAN_GRACE_MS } from './limits.ts';
 import { newStats, type Source, type SourceContext, type SourceStats, type ListedFile } from '../../core/source.ts';
 import { StepDeadline } from '../../core/time/step-deadline.ts';
 import type { StreamRecord } from '../../core/stream.ts';
-import type { FileSourceConfig } from '../../config/model.ts';
+import type { FileConfig } from './file-type.ts';
 import { type LineShaping, plainLines, shapeOf } from '../framing/line-shaping.ts';
 import { createLines } from '../framing/grouped/grouped-lines.ts';
 import type { Lines } from '../framing/lines.ts';
@@ -57,7 +57,7 @@ export interface FileSourceOptions {
 
 /** Makes the source; nothing is looked at before `open`. */
 export function createFileSource(
-  config: FileSourceConfig,
+  config: FileConfig,
   context: SourceContext,
   { fileSystem: system = nodeFileSystem, shaping = plainLines }: FileSourceOptions = {},
 ): FileSource {

@@ -2,7 +2,7 @@
  * Which texts of a source may hold fields that only the whole text shows, as JSON objects do, and whether an event of such a text still
  * holds them as text: then none of them can be hidden.
  */
-import type { LineConfig } from '../../config/model.ts';
+import type { LineConfig } from '../common/line-fields.ts';
 import type { EventShape } from '../../core/block.ts';
 import { hasObjectLine, mayBeginObject } from '../../core/bytes/object-text.ts';
 import { parseExactObject } from '../../json/numbers.ts';

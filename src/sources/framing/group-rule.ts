@@ -1,5 +1,5 @@
 /** What joins lines that carry the same key (`group`): the key of a line, and the time that it tells itself. */
-import type { LineConfig } from '../../config/model.ts';
+import type { LineConfig } from '../common/line-fields.ts';
 import { TIME_KEYS } from '../../core/time/forms.ts';
 import { createZone } from '../../core/time/zone.ts';
 import type { EventFields } from '../../parsers/values/fields.ts';

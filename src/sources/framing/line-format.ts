@@ -1,6 +1,6 @@
 /** The parser and the joining of a format, or of several. Their modules are loaded here. */
 import type { FormatChoice } from '../../config/fields/kinds-formats.ts';
-import type { LineConfig } from '../../config/model.ts';
+import type { LineConfig } from '../common/line-fields.ts';
 import type { ReadContainerLine, ReadLineHead } from '../../parsers/formats/container-line.ts';
 import type { Grouping, GroupingLimits } from '../../parsers/text/grouping.ts';
 import type { FormatParser } from '../../parsers/formats/line-parser.ts';

@@ -2,14 +2,14 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import type { JournaldSourceConfig } from '../../config/model.ts';
+import type { JournaldConfig } from './journald-type.ts';
 import { FIELDS } from '../../kernel/journal.ts';
 import { messageOf } from '../../core/errors.ts';
 import { type ByteInput, fromReadable } from '../stdin/stdin-input.ts';
 import { JOURNAL_STDERR_BYTES } from './limits.ts';
 
 /** Which entries are wanted: with the same arguments the same are read again. */
-export function filterArguments({ units, identifiers, priority, namespaces, directory }: JournaldSourceConfig): string[] {
+export function filterArguments({ units, identifiers, priority, namespaces, directory }: JournaldConfig): string[] {
   return [
     ...(directory === undefined ? [] : [`--directory=${directory}`]),
     ...(namespaces.length === 0 ? [] : [`--namespace=${namespaces.length === 1 ? namespaces[0]! : '*'}`]),
@@ -20,12 +20,12 @@ export function filterArguments({ units, identifiers, priority, namespaces, dire
   ];
 }
 
-export function outputArguments({ allFields }: JournaldSourceConfig): string[] {
+export function outputArguments({ allFields }: JournaldConfig): string[] {
   return ['--output=export', '--quiet', '--no-pager', ...(allFields ? [] : [`--output-fields=${FIELDS.join(',')}`])];
 }
 
 /** Where the first start begins. A journal of other machines has none of this boot: there it is what came since. */
-export function beginArguments({ since, directory }: JournaldSourceConfig, bootMs: number): string[] {
+export function beginArguments({ since, directory }: JournaldConfig, bootMs: number): string[] {
   if (since === 'all') return [];
   if (since === 'boot') return directory === undefined ? ['--boot'] : [`--since=@${Math.floor(bootMs / 1000)}`];
   return [`--since=@${Math.floor(since / 1000)}`];

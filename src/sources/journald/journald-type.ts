@@ -73,7 +73,7 @@ const fields = {
   }),
 } satisfies Table;
 
-type JournaldConfig = CommonSourceConfig & ReturnType<typeof derive> & { readonly type: 'journald' };
+export type JournaldConfig = CommonSourceConfig & ReturnType<typeof derive> & { readonly type: 'journald' };
 
 function derive({ fields: which, directory, ...values }: Values<typeof fields>, { folder }: Context) {
   return { ...values, directory: directory === undefined ? undefined : resolve(folder, directory), allFields: which === 'all' };

@@ -4,7 +4,7 @@
  * anything else is replaced; the child ends with the source.
  */
 import { uptime } from 'node:os';
-import type { JournaldSourceConfig } from '../../config/model.ts';
+import type { JournaldConfig } from './journald-type.ts';
 import type { Lane, Span } from '../../core/block.ts';
 import { codeOf, TailraceError } from '../../core/errors.ts';
 import { LogLimit } from '../../core/log.ts';
@@ -36,7 +36,7 @@ export interface JournaldOptions {
 }
 
 export function createJournaldSource(
-  config: JournaldSourceConfig,
+  config: JournaldConfig,
   context: SourceContext,
   kernel: Kernel,
   { run: runChild = runJournalctl, silenceMs = JOURNAL_SILENCE_MS, unit = ownUnit() }: JournaldOptions = {},

@@ -2,11 +2,11 @@
 import { readFileSync } from 'node:fs';
 import { findTlsProblem } from '../../config/connect/tls-files.ts';
 import type { Finding } from '../../config/findings.ts';
-import type { SyslogSourceConfig } from '../../config/model.ts';
+import type { SyslogConfig } from './syslog-type.ts';
 import type { Machine } from '../common/source-type.ts';
 import { UDP_RECEIVE_BUFFER_BYTES } from './limits.ts';
 
-export function checkSockets({ id, listen, tls }: SyslogSourceConfig, { rmemMaxFile }: Machine): Finding[] {
+export function checkSockets({ id, listen, tls }: SyslogConfig, { rmemMaxFile }: Machine): Finding[] {
   const hasTls = listen.some(({ protocol }) => protocol === 'tls' || protocol === 'systemd-tls');
   const udp = listen.findIndex(({ protocol }) => protocol === 'udp');
   const warning = udp < 0 ? undefined : udpWarning(rmemMaxFile);

@@ -3,7 +3,7 @@
  * a message is taken once the one before was handed over, so that each event belongs to a known message.
  */
 import type { Readable } from 'node:stream';
-import type { SyslogSourceConfig } from '../../config/model.ts';
+import type { SyslogConfig } from './syslog-type.ts';
 import { systemClock } from '../../core/time/clock.ts';
 import { newStats, type SourceStats } from '../../core/source.ts';
 import type { PreviewReader, PreviewTools } from '../common/source-type.ts';
@@ -16,13 +16,13 @@ import { suffixOf } from './message/sender.ts';
 
 export class MessageReader implements PreviewReader {
   readonly stats: readonly SourceStats[];
-  readonly #source: SyslogSourceConfig;
+  readonly #source: SyslogConfig;
   readonly #intake: OpenIntake;
   #current: Buffer = Buffer.alloc(0);
   /** Does not move while a message is on its way. */
   #nowMs = 0;
 
-  constructor(source: SyslogSourceConfig, { kernel, lane, restart }: PreviewTools) {
+  constructor(source: SyslogConfig, { kernel, lane, restart }: PreviewTools) {
     this.#source = source;
     const stats = newStats();
     this.stats = [stats];

@@ -4,7 +4,7 @@
  * does not hold); one hostile sender costs the others nothing.
  */
 import type { ListenAddress, SystemdAddress } from '../../config/fields/kinds-listen.ts';
-import type { SyslogSourceConfig } from '../../config/model.ts';
+import type { SyslogConfig } from './syslog-type.ts';
 import type { Region } from '../../core/block.ts';
 import { TailraceError, codeOf, messageOf } from '../../core/errors.ts';
 import { LogLimit } from '../../core/log.ts';
@@ -34,7 +34,7 @@ export interface SyslogSource extends Source {
 
 /** `library`: `node` reads datagrams through Node. */
 export function createSyslogSource(
-  config: SyslogSourceConfig,
+  config: SyslogConfig,
   context: SourceContext,
   kernel: Kernel,
   library: NativeLibrary | 'node' = nativeLibrary() ?? 'node',

@@ -75,7 +75,7 @@ const fields = {
   }),
 } satisfies Table;
 
-type SyslogConfig = CommonSourceConfig & ReturnType<typeof derive> & { readonly type: 'syslog' };
+export type SyslogConfig = CommonSourceConfig & ReturnType<typeof derive> & { readonly type: 'syslog' };
 
 function derive({ tls, timezone: zone, ...values }: Values<typeof fields>, context: Context) {
   const path = (file: string | undefined) => (file === undefined ? undefined : credentialPath(file, context));

@@ -8,7 +8,7 @@ import type { Delivery } from '../../../src/batcher/send/delivery.ts';
 import { SourceLane } from '../../../src/batcher/fill/lane.ts';
 import { restoreBatches } from '../../../src/batcher/keep/restore.ts';
 import { type Part, Shipment } from '../../../src/batcher/send/shipment.ts';
-import type { FileSourceConfig } from '../../../src/config/model.ts';
+import type { FileConfig } from '../../../src/sources/file/file-type.ts';
 import type { Region } from '../../../src/core/block.ts';
 import type { FileSystem } from '../../../src/sources/file/scan/file-system.ts';
 import { createFileSource } from '../../../src/sources/file/source.ts';
@@ -45,7 +45,7 @@ export interface ProcessOptions {
   readonly folder: string;
   readonly clock: StepClock;
   readonly fileSystem: FileSystem;
-  readonly config: Partial<Pick<FileSourceConfig, 'multiline' | 'format'>>;
+  readonly config: Partial<Pick<FileConfig, 'multiline' | 'format'>>;
   /** Told of every batch, or of each part that is still to be sent of one that was split. */
   readonly sent: (sent: Sent) => void;
 }

@@ -6,7 +6,7 @@ import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished, test as base } from 'vitest';
-import type { FileSourceConfig } from '../../../src/config/model.ts';
+import type { FileConfig } from '../../../src/sources/file/file-type.ts';
 import { BIRTH_SLACK_MS } from '../../../src/sources/file/limits.ts';
 import type { Lane, Region } from '../../../src/core/block.ts';
 import type { Clock } from '../../../src/core/time/clock.ts';
@@ -109,7 +109,7 @@ export function hooked({ before, after }: Hooks, real: FileSystem = freshFolders
   return { ...real, ...(Object.fromEntries(calls) as Partial<FileSystem>) };
 }
 
-export interface RigOptions extends Partial<Omit<FileSourceConfig, 'type'>> {
+export interface RigOptions extends Partial<Omit<FileConfig, 'type'>> {
   /** What it reads, relative to its folder. */
   readonly glob?: string;
   readonly once?: boolean;

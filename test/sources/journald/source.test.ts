@@ -2,7 +2,7 @@
 import { renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { JournaldSourceConfig } from '../../../src/config/model.ts';
+import type { JournaldConfig } from '../../../src/sources/journald/journald-type.ts';
 import { createKernel } from '../../../src/kernel/kernel.ts';
 import type { JournalRun, runJournalctl } from '../../../src/sources/journald/journalctl.ts';
 import { JOURNAL_MAX_BACKOFF_MS, JOURNAL_SILENCE_MS } from '../../../src/sources/journald/limits.ts';
@@ -20,7 +20,7 @@ interface Started extends TestContext {
 /** `context`: of a former run, whose streams it goes on with. */
 async function start(
   directory: string,
-  changes: Partial<JournaldSourceConfig> = {},
+  changes: Partial<JournaldConfig> = {},
   options: JournaldOptions = {},
   former?: TestContext,
 ): Promise<Started> {
@@ -40,12 +40,7 @@ const eventsOf = ({ lane }: TestContext): Record<string, unknown>[] =>
   lane.texts.map((text) => JSON.parse(text) as Record<string, unknown>);
 
 /** The events of these entries, read from a real journal. */
-async function read(
-  entries: readonly EntryFields[],
-  changes?: Partial<JournaldSourceConfig>,
-  options?: JournaldOptions,
-  count = entries.length,
-) {
+async function read(entries: readonly EntryFields[], changes?: Partial<JournaldConfig>, options?: JournaldOptions, count = entries.length) {
   const journal = new Journal(makeTree({}));
   journal.add(...entries);
   const started = await start(journal.folder, changes, options);
@@ -291,7 +286,7 @@ describe('child', () => {
   });
 
   test('first start begins with this boot, with the oldest entry, or at a time', async () => {
-    const first = async (changes: Partial<JournaldSourceConfig>): Promise<string[]> => {
+    const first = async (changes: Partial<JournaldConfig>): Promise<string[]> => {
       const { run, args } = children(() => fakeRun(Buffer.alloc(0), 'silent'));
       const { source } = await start('/nowhere', changes, { run });
       await source.stop();

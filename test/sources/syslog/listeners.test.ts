@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 import { connect as connectTls, type ConnectionOptions, type TLSSocket } from 'node:tls';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { InternetAddress } from '../../../src/config/fields/kinds-listen.ts';
-import type { SyslogSourceConfig } from '../../../src/config/model.ts';
+import type { SyslogConfig } from '../../../src/sources/syslog/syslog-type.ts';
 import { systemdDescriptors } from '../../../src/sources/syslog/listen/systemd.ts';
 import { nativeLibrary } from '../../../src/sources/native/library.ts';
 import { type Certificate, hasOpenssl, makeAuthority, makeCertificate, readCertificate } from '../../support/certificates.ts';
@@ -49,7 +49,7 @@ describe.skipIf(!hasOpenssl)('TLS (apt-get install openssl)', () => {
     stranger = makeCertificate(folder, 'stranger', makeAuthority(folder, 'nobody'), { names: 'DNS:stranger.example' });
   });
 
-  const files = (changes: Partial<SyslogSourceConfig['tls']> = {}) => ({
+  const files = (changes: Partial<SyslogConfig['tls']> = {}) => ({
     cert: server.cert,
     key: server.key,
     ca: undefined,

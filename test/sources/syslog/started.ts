@@ -1,7 +1,7 @@
 /** A running syslog source on a kernel of its own, whose events a lane records. */
 import { afterEach } from 'vitest';
 import type { InternetAddress } from '../../../src/config/fields/kinds-listen.ts';
-import type { SyslogSourceConfig } from '../../../src/config/model.ts';
+import type { SyslogConfig } from '../../../src/sources/syslog/syslog-type.ts';
 import { createKernel } from '../../../src/kernel/kernel.ts';
 import { nativeLibrary, type NativeLibrary } from '../../../src/sources/native/library.ts';
 import { createSyslogSource, type SyslogSource } from '../../../src/sources/syslog/source.ts';
@@ -10,7 +10,7 @@ import { createTestContext, type TestContext } from '../source-context.ts';
 export const patience = { timeout: 600_000 };
 export const udp: InternetAddress = { protocol: 'udp', host: '127.0.0.1', port: 0 };
 export const tcp: InternetAddress = { protocol: 'tcp', host: '127.0.0.1', port: 0 };
-export const config: SyslogSourceConfig = {
+export const config: SyslogConfig = {
   type: 'syslog',
   id: 'net',
   fields: { team: 'core' },
@@ -42,7 +42,7 @@ const started: Started[] = [];
 
 /** A source on a kernel of its own. */
 export function create(
-  changes: Partial<SyslogSourceConfig> = {},
+  changes: Partial<SyslogConfig> = {},
   context = createTestContext(),
   library: NativeLibrary | 'node' = nativeLibrary() ?? 'node',
 ) {
@@ -51,7 +51,7 @@ export function create(
 }
 
 export async function start(
-  changes: Partial<SyslogSourceConfig> = {},
+  changes: Partial<SyslogConfig> = {},
   context = createTestContext(),
   library?: NativeLibrary | 'node',
 ): Promise<Started> {

@@ -8,7 +8,7 @@ import { connect as connectTls } from 'node:tls';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import type { InternetAddress } from '../../../src/config/fields/kinds-listen.ts';
-import type { SyslogSourceConfig } from '../../../src/config/model.ts';
+import type { SyslogConfig } from '../../../src/sources/syslog/syslog-type.ts';
 import { systemClock } from '../../../src/core/time/clock.ts';
 import { nativeLibrary } from '../../../src/sources/native/library.ts';
 import { hasOpenssl, makeAuthority, makeCertificate, readCertificate } from '../../support/certificates.ts';
@@ -53,7 +53,7 @@ async function sendDatagrams(port: number): Promise<void> {
   socket.close();
 }
 
-const open = (changes: Partial<SyslogSourceConfig>, library?: 'node') => start(changes, createTestContext({ clock }), library);
+const open = (changes: Partial<SyslogConfig>, library?: 'node') => start(changes, createTestContext({ clock }), library);
 
 test('a header without a priority is read from datagrams', async () => {
   const started = await open({ listen: [udp] });

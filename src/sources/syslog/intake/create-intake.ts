@@ -1,5 +1,5 @@
 /** The way of a syslog source's messages into blocks, without what brings them: the form of events, the collector and the intake. */
-import type { SyslogSourceConfig } from '../../../config/model.ts';
+import type { SourceConfig } from '../../../config/model.ts';
 import type { Lane, Region } from '../../../core/block.ts';
 import type { Clock } from '../../../core/time/clock.ts';
 import type { SourceStats } from '../../../core/source.ts';
@@ -31,7 +31,7 @@ export interface OpenIntake {
   readonly loadCharset: () => Promise<void>;
 }
 
-export function createIntake(config: SyslogSourceConfig, parts: IntakeParts): OpenIntake {
+export function createIntake(config: Extract<SourceConfig, { readonly type: 'syslog' }>, parts: IntakeParts): OpenIntake {
   const { lane, clock, kernel, stats, lost, freed } = parts;
   const reserve = (bytes: number): Region => parts.reserve(bytes);
   const { maxEventBytes, fields, charset, timezone } = config;

@@ -4,7 +4,7 @@
  */
 import type { Socket } from 'node:net';
 import { createServer, type Server, type TLSSocket } from 'node:tls';
-import type { SyslogSourceConfig } from '../../../config/model.ts';
+import type { SourceConfig } from '../../../config/model.ts';
 import { readTlsFiles, tlsStampOf } from '../../../config/connect/tls-files.ts';
 import type { Clock } from '../../../core/time/clock.ts';
 import { messageOf } from '../../../core/errors.ts';
@@ -13,8 +13,10 @@ import { SYSLOG_HANDSHAKE_MS } from '../limits.ts';
 /** The files are looked at no more often. */
 const FRESH_MS = 1000;
 
+type TlsConfig = Extract<SourceConfig, { readonly type: 'syslog' }>['tls'];
+
 export interface SecureOptions {
-  readonly files: SyslogSourceConfig['tls'];
+  readonly files: TlsConfig;
   readonly clock: Clock;
   /** A handshake is complete. */
   readonly onSecure: (socket: TLSSocket) => void;
@@ -68,7 +70,7 @@ export function createSecure({ files, clock, onSecure, onFailure, onReload }: Se
   };
 }
 
-function contextOf(files: SyslogSourceConfig['tls']) {
+function contextOf(files: TlsConfig) {
   const { ca, cert, key } = readTlsFiles(files);
   // Later versions make senders that never read lose messages (docs/adr/0007-syslog-tls-1.2.md).
   return {

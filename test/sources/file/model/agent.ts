@@ -12,7 +12,7 @@ import { Components } from '../../../../src/agent/build/components.ts';
 import { createSinkPipeline } from '../../../../src/agent/build/sink-pipeline.ts';
 import { createSourcePipeline } from '../../../../src/agent/build/source-pipeline.ts';
 import { stopComponents } from '../../../../src/agent/stop.ts';
-import type { FileSourceConfig } from '../../../../src/config/model.ts';
+import type { FileConfig } from '../../../../src/sources/file/file-type.ts';
 import type { Region } from '../../../../src/core/block.ts';
 import { APPEND_CHECK_MS } from '../../../../src/sources/file/limits.ts';
 import type { Log } from '../../../../src/core/log.ts';
@@ -226,7 +226,7 @@ export class ModelAgent {
       ...common,
       config: fileSourceConfig(this.#options.include, { format: 'text', readCompressed: this.#options.readCompressed }),
       once: false,
-      create: (config, context) => Promise.resolve(createFileSource(config as FileSourceConfig, context, { fileSystem })),
+      create: (config, context) => Promise.resolve(createFileSource(config as FileConfig, context, { fileSystem })),
     });
     this.#components.sources.set('app', pipeline);
     await sinkRoom.buffer.recover();
