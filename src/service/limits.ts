@@ -71,7 +71,7 @@ export const SERVICE_REPLY_BYTES_IN_FLIGHT = 256 * 1024 * 1024;
 /** Bytes that a reply is taken for until it is there, and queries that may wait for room. */
 export const SERVICE_GUESSED_REPLY = 256 * 1024;
 export const SERVICE_WAITING_QUERIES = 256;
-/** Rows in its range that make a query a long one. */
+/** Rows in its range, or pairs of rows of two datasets that it names, that make a query a long one. */
 export const SERVICE_LONG_QUERY_ROWS = 10_000_000;
 /** Bytes of a reply that is not counted among those. */
 export const SERVICE_SMALL_REPLY = 16 * 1024;
@@ -130,6 +130,8 @@ export const SERVICE_END_QUERY_MS = 50;
 /** Time that a server of the engine has for an insert, for another statement, and for a ping. */
 export const SERVICE_INSERT_SECONDS = 30;
 export const SERVICE_STATEMENT_SECONDS = 120;
+/** Pause of work that found no memory in the engine. */
+export const SERVICE_MEMORY_PAUSE_MS = 250;
 export const SERVICE_PING_MS = 5000;
 /** Pause before a server that timed out is asked again. */
 export const SERVICE_SILENCE_MS = 5000;

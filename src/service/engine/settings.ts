@@ -1,6 +1,8 @@
 /** The settings of every select, on either engine, and what an engine's refusal means to the client. */
+import { setTimeout as wait } from 'node:timers/promises';
 import { codeOf, messageOf } from '../../core/errors.ts';
 import { ApiError, badRequest } from '../http/api-error.ts';
+import { SERVICE_INSERT_SECONDS, SERVICE_MEMORY_PAUSE_MS } from '../limits.ts';
 import type { QueryLimits, QueryOptions } from './engine.ts';
 
 /** Numbers that JavaScript would round come as text. Set explicitly, as a server's profile could change them. */
@@ -52,6 +54,18 @@ export const OTHER_WORK_SQL =
 
 /** All work of the engine together went over its limit. */
 export const isOutOfMemory = (error: unknown): boolean => engineCode(error) === '241' && /\(total\) memory limit/i.test(messageOf(error));
+
+/** Does the work again while others have the memory that it needs, as long as an insert may take. `attempt` counts from 0. */
+export async function untilMemory<T>(work: (attempt: number) => Promise<T>): Promise<T> {
+  const deadline = performance.now() + SERVICE_INSERT_SECONDS * 1000;
+  for (let attempt = 0; ; attempt++)
+    try {
+      return await work(attempt);
+    } catch (error) {
+      if (!isOutOfMemory(error) || performance.now() > deadline) throw error;
+      await wait(SERVICE_MEMORY_PAUSE_MS);
+    }
+}
 
 /** Reported by the system, the database, or the engine, which checks itself or passes the system's error on. */
 const isFullDisk = (error: unknown): boolean =>

@@ -9,7 +9,7 @@ import type { Arrivals } from '../datasets/arrivals.ts';
 import type { Catalog, Dataset } from '../datasets/catalog.ts';
 import { storedName } from '../datasets/field-types.ts';
 import type { Engine } from '../engine/engine.ts';
-import { lackOf } from '../engine/settings.ts';
+import { lackOf, untilMemory } from '../engine/settings.ts';
 import { RowBlock } from '../engine/rows/row-block.ts';
 import { ApiError, badRequest, quote } from '../http/api-error.ts';
 import type { ServiceLimits } from '../limits.ts';
@@ -120,8 +120,13 @@ export async function ingest(parts: Parts, dataset: Dataset, body: Buffer, optio
     return reply;
   }
   try {
-    const token = `rows-${range.firstRow}`;
-    await engine.insert(dataset.table, block.bytes(range.firstRow), token, options.key ?? token, written, { rows: block.rows, min, max });
+    const bytes = block.bytes(range.firstRow);
+    await untilMemory(async (attempt) => {
+      // An attempt that found no memory may have stored a part, and the engine may take its token for a duplicate.
+      if (attempt > 0) await keys.undo(dataset.id, undefined, range);
+      const token = `rows-${range.firstRow}${attempt > 0 ? `-${attempt}` : ''}`;
+      await engine.insert(dataset.table, bytes, token, options.key ?? token, written, { rows: block.rows, min, max });
+    });
   } catch (error) {
     log.error({ dataset: dataset.name, error: messageOf(error) }, 'an insert failed');
     // Rows that cannot be taken back now are counted when the key comes again, or at the next start.

@@ -155,7 +155,7 @@ export async function openKeys(metadata: Metadata, engine: Engine, log: Log) {
       counts.delete(dataset);
     },
     finish: (dataset: number, key: string): void => void store.run(dataset, key),
-    /** Deletes the rows of an insert that failed, and the key. */
+    /** Deletes the rows of an insert that failed, and forgets the key, where one is named. */
     undo,
   };
 }

@@ -28,6 +28,7 @@ import {
   querySettings,
   refusal,
   settingsClause,
+  untilMemory,
 } from '../settings.ts';
 import {
   addColumns,
@@ -41,7 +42,7 @@ import {
 } from '../own-columns.ts';
 import { alignSettings, createTable, datasetOf, timeLiteral } from '../tables.ts';
 import { extentOf, Extents, extentSql, MEMORY_SQL, memoryOf, storageOf, storageSql } from '../statistics.ts';
-import { literal, Sessions } from './sessions.ts';
+import { literal, runOn, Sessions } from './sessions.ts';
 import { readResult } from '../wire.ts';
 
 /**
@@ -123,12 +124,12 @@ export async function openChdb(dataDir: string, { limits, memoryBytes, sync }: E
     const insert = `insert into ${table} (${namesWith(own)}) select * from file(${literal(file)}, 'Native', ${literal(structureWith(own))}) settings ${INSERT_SETTINGS}, insert_deduplication_token = ${literal(token)}`;
     try {
       for (const block of blocks) appendFileSync(file, block);
-      await extents.storing(table, stored, () => session.queryAsync(insert));
+      await extents.storing(table, stored, () => runOn(session, insert));
     } finally {
       rmSync(file, { force: true });
     }
   });
-  const run = (sql: string): Promise<void> => inserts.between(async () => void (await session.queryAsync(sql)));
+  const run = (sql: string): Promise<void> => untilMemory(() => inserts.between(async () => void (await runOn(session, sql))));
 
   /** The returned function tells whether nothing but one query has run since. */
   const alone = (): (() => Promise<boolean>) => {
@@ -154,9 +155,9 @@ export async function openChdb(dataDir: string, { limits, memoryBytes, sync }: E
   };
 
   const ask = (sql: string): Promise<readonly (readonly Cell[])[]> =>
-    asks.add(async () => [
-      ...readResult(textOf(await asking.queryAsync(`${sql} ${settingsClause(FORMAT_SETTINGS)}`, { format: 'JSONCompact' }))).rows,
-    ]);
+    untilMemory(() =>
+      asks.add(async () => [...readResult(textOf(await runOn(asking, `${sql} ${settingsClause(FORMAT_SETTINGS)}`, 'JSONCompact'))).rows]),
+    );
   const listTables = async (): Promise<(readonly Cell[])[]> => {
     const rows = await ask('select name, engine_full from system.tables where database = currentDatabase()');
     return rows.filter(([name]) => datasetOf(String(name)) !== undefined);
@@ -208,7 +209,7 @@ export async function openChdb(dataDir: string, { limits, memoryBytes, sync }: E
         const count = Number(counted?.[0]);
         if (count === 0) return 0;
         try {
-          await session.queryAsync(`delete from ${table} where ${condition}`);
+          await untilMemory(() => runOn(session, `delete from ${table} where ${condition}`));
         } finally {
           extents.forget(table);
         }
@@ -226,7 +227,7 @@ export async function openChdb(dataDir: string, { limits, memoryBytes, sync }: E
       );
       const rows = Number(last?.[0]);
       if (rows === 0) return undefined;
-      const result = await session.queryAsync(`select ${namesWith(own)} ${page}`, { format: 'Native' });
+      const result = await runOn(session, `select ${namesWith(own)} ${page}`, 'Native');
       return { block: Buffer.from(result.bytes()), rows, mark: { timeNs: String(last?.[1]), rowId: String(last?.[2]) } };
     },
     close,

@@ -66,12 +66,10 @@ export class Sessions {
     const end = (): void => void this.#end(name, ending.signal);
     signal?.addEventListener('abort', end, { once: true });
     try {
-      if (bound.length > 0) await session.queryAsync(`set ${bound.join(', ')}`);
+      if (bound.length > 0) await runOn(session, `set ${bound.join(', ')}`);
       signal?.throwIfAborted();
-      return await session.queryAsync(`${sql} ${clause}`, { format: 'JSONCompact' });
+      return await runOn(session, `${sql} ${clause}`, 'JSONCompact');
     } catch (error) {
-      // A statement that failed is listed as running, with what it holds, until the session runs another.
-      await session.queryAsync('select 1').catch(() => undefined);
       throw signal?.aborted ? signal.reason : error;
     } finally {
       ending.abort();
@@ -86,6 +84,16 @@ export class Sessions {
       await this.#ending.queryAsync(kill).catch(() => undefined);
       await wait(SERVICE_END_QUERY_MS);
     }
+  }
+}
+
+/** One statement. One that failed is listed as running, with what it holds, until the session runs another: it runs one. */
+export async function runOn(session: Session, sql: string, format?: 'JSONCompact' | 'Native'): Promise<ChdbResult> {
+  try {
+    return await session.queryAsync(sql, format && { format });
+  } catch (error) {
+    await session.queryAsync('select 1').catch(() => undefined);
+    throw error;
   }
 }
 
