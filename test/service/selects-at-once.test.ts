@@ -139,4 +139,26 @@ describe('queries of the service', () => {
       await other;
     }
   });
+
+  // Symptom: a service that was told to stop went on for as long as its longest query might take.
+  test('are ended by SIGTERM, running ones and those that wait: each is answered, ingest is stored, exit 0', async () => {
+    const [before] = await service.aggregate('long', [{ op: 'count' }]);
+    const asked = Array.from({ length: 6 }, async () => {
+      const answer = await ask(ENDLESS_QUERY);
+      return [answer.status, ((await answer.json()) as { message: string }).message];
+    });
+    const listed = async (state: string): Promise<number> =>
+      ((await service.ask('GET', '/v1/queries')) as { state: string }[]).filter((query) => query.state === state).length;
+    await until('some to run, and some to wait', async () => (await listed('running')) > 0 && (await listed('waiting')) > 0);
+    const stored = Array.from({ length: 4 }, (_, n) => service.ask('POST', '/v1/ingest/long', [{ n }]));
+    await service.ask('GET', '/v1/datasets');
+    const exited = service.program.end();
+    expect(await Promise.all(asked)).toEqual(asked.map(() => [503, 'the service stops: ask again once it is back']));
+    const kept = (await Promise.allSettled(stored)).filter(({ status }) => status === 'fulfilled').length;
+    expect(await exited).toBe(0);
+    Object.assign(service, { program: await service.again() });
+    const [after] = await service.aggregate('long', [{ op: 'count' }]);
+    expect(Number(after)).toBeGreaterThanOrEqual(Number(before) + kept);
+    expect(Number(after)).toBeLessThanOrEqual(Number(before) + stored.length);
+  });
 });

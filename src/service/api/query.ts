@@ -4,7 +4,6 @@ import { SERVICE_QUERY_ID_CHARS } from '../limits.ts';
 import { APL_BODY, QUERY_PARAMETERS } from '../query/apl-request.ts';
 import { LEGACY_BODY } from '../query/legacy/schema.ts';
 import { openQueries, type QueryParts } from '../query/queries.ts';
-import { openRunningQueries } from '../query/running-queries.ts';
 import { APL_REPLY, LEGACY_REPLY, LISTED_QUERY, QUERY_TYPES } from '../query/replies.ts';
 import { group } from './endpoint.ts';
 
@@ -14,9 +13,9 @@ const need = { kind: 'dataset', right: 'query' } as const;
 const anything = { kind: 'any-dataset', right: 'query' } as const;
 const headers = { '*Query-Id': `names the query, until it has ended: 1 to ${SERVICE_QUERY_ID_CHARS} of A-Z, a-z, 0-9, _ and -` };
 
-export const query = group('query', QUERY_TYPES, (endpoint, parts: Omit<QueryParts, 'running'>) => {
-  const running = openRunningQueries(parts.headerPrefix);
-  const { apl, legacy } = openQueries({ ...parts, running });
+export const query = group('query', QUERY_TYPES, (endpoint, parts: QueryParts) => {
+  const { running } = parts;
+  const { apl, legacy } = openQueries(parts);
   for (const path of ['/v1/query/_apl', '/v1/datasets/_apl', '/v2/query/_apl', '/v2/datasets/_apl'] as const)
     endpoint(
       `POST ${path}`,

@@ -35,6 +35,7 @@ export type RunningQueries = ReturnType<typeof openRunningQueries>;
 export function openRunningQueries(headerPrefix: string) {
   const header = `${headerPrefix}Query-Id`;
   const tokens = new Map<string, Map<string, Entry>>();
+  let isStopping = false;
 
   return {
     /**
@@ -59,6 +60,7 @@ export function openRunningQueries(headerPrefix: string) {
       };
       reply.raw.once('close', leave);
       if (reply.raw.destroyed) leave();
+      if (isStopping) ending.abort(stopping());
 
       const startedAt = new Date();
       let state: ListedQuery['state'] = 'waiting';
@@ -92,8 +94,15 @@ export function openRunningQueries(headerPrefix: string) {
       if (!entry) throw notFound(`query ${quote(id)} not found: it has ended, or this token did not ask it`);
       await entry.end(new ApiError(499, `the query was ended: DELETE /v1/queries/${id} asked for it`));
     },
+    /** Ends every query, and those to come: a service that stops does not wait for their limits. */
+    stop(): void {
+      isStopping = true;
+      for (const own of tokens.values()) for (const { end } of own.values()) void end(stopping());
+    },
   };
 }
+
+const stopping = (): ApiError => new ApiError(503, 'the service stops: ask again once it is back', { 'Retry-After': '5' });
 
 const cut = (text: string): string => (text.length > SERVICE_LISTED_QUERY_CHARS ? `${text.slice(0, SERVICE_LISTED_QUERY_CHARS)}…` : text);
 

@@ -123,7 +123,9 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const { ENDPOINT_GROUPS } = await import('../api/groups.ts');
     const { createMetrics } = await import('../http/metrics.ts');
     const { QueryTurns } = await import('../query/turns.ts');
+    const { openRunningQueries } = await import('../query/running-queries.ts');
     const arrivals = openArrivals();
+    const running = openRunningQueries(headerPrefix);
     const metrics = createMetrics({
       openStreams: arrivals.waiting,
       waitingQueries: () => turns.waiting,
@@ -148,6 +150,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     describeApi(server, headerPrefix);
     server.addHook('preClose', (done) => {
       arrivals.close();
+      running.stop();
       done();
     });
     const organisation = {
@@ -168,6 +171,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       replyBytes: limits.replyBytes,
       replies,
       turns,
+      running,
       personalIngest: options.personalIngest ?? false,
       countIngest: metrics.countIngest,
       countQuery: metrics.countQuery,
