@@ -37,7 +37,9 @@ const spread = (rows: number): Extent => ({ rows, min: 0n, max: 100n * SECOND - 
 test.each<[string, (Extent | undefined)[], bigint | undefined, bigint | undefined, boolean]>([
   ['as many rows as a short one may have', [spread(MOST)], undefined, undefined, false],
   ['one more', [spread(MOST + 1)], undefined, undefined, true],
-  ['the rows of several datasets', [spread(MOST * 0.6), spread(MOST * 0.6)], undefined, undefined, true],
+  ['a bad join of small datasets, row by row', [spread(10_000), spread(10_000)], undefined, undefined, true],
+  ['a small join', [spread(1000), spread(1000)], undefined, undefined, false],
+  ['a join with a dataset that has no rows in the range', [spread(MOST * 0.9), { rows: 0, min: 1n, max: 0n }], undefined, undefined, false],
   ['a tenth of the time', [spread(MOST * 9)], 0n, 10n * SECOND - 1n, false],
   ['a fifth of the time', [spread(MOST * 9)], 80n * SECOND, undefined, true],
   ['a range without rows', [spread(MOST * 9)], 200n * SECOND, 300n * SECOND, false],
@@ -45,6 +47,13 @@ test.each<[string, (Extent | undefined)[], bigint | undefined, bigint | undefine
   ['rows that the engine does not know', [undefined], undefined, undefined, false],
 ])('a query is long by the rows in its range: %s', (_, extents, start, end, isLong) => {
   const engine = { knownExtent: (table: string) => extents[Number(table)] } as unknown as Engine;
-  const datasets = extents.map((__, table) => ({ table: String(table) }) as Dataset);
-  expect(isLongQuery(engine, datasets, { now: 1000n * SECOND, start, end })).toBe(isLong);
+  const named = extents.map((__, table) => [{ table: String(table) } as Dataset]);
+  expect(isLongQuery(engine, named, { now: 1000n * SECOND, start, end })).toBe(isLong);
+});
+
+test('a query is long by the rows of all datasets that a pattern names', () => {
+  const engine = { knownExtent: () => spread(MOST * 0.6) } as unknown as Engine;
+  const [one, other] = [{ table: '1' } as Dataset, { table: '2' } as Dataset];
+  const range = { now: 1000n * SECOND, start: undefined, end: undefined };
+  expect([isLongQuery(engine, [[one]], range), isLongQuery(engine, [[one, other]], range)]).toEqual([false, true]);
 });

@@ -58,13 +58,13 @@ export function openQueries(parts: QueryParts) {
   /** A query keeps its turn until its reply is written. */
   const inTurn = (
     request: FastifyRequest,
-    datasets: readonly Dataset[],
+    named: readonly (readonly Dataset[])[],
     range: RequestRange,
     { signal, is }: RunningQuery,
     work: (text: ReplyText) => Promise<Written>,
   ): Promise<Written> => {
     signal.throwIfAborted();
-    return turns.run(queryHolder(request), isLongQuery(engine, datasets, range), signal, async () => {
+    return turns.run(queryHolder(request), isLongQuery(engine, named, range), signal, async () => {
       is('running');
       const written = await work(new ReplyText(new ReplyBudget(replyBytes / 2)));
       // The client has got the reason already.
@@ -147,7 +147,7 @@ export function openQueries(parts: QueryParts) {
       return await answer({ request, reply }, parameters, under, first?.name, () => {
         // Now is when it runs.
         const full = { ...askedOf(body, parameters), datasets: found.all, datasetsOf: found.of, options };
-        return inTurn(request, found.all, full.range, under, (to) =>
+        return inTurn(request, query.datasets.map(found.of), full.range, under, (to) =>
           usingAll(catalog, found.all, () => runApl(run, to, body, parameters, query, plan, full)),
         );
       });
@@ -176,7 +176,7 @@ export function openQueries(parts: QueryParts) {
     const columns = (dataset: Dataset): readonly Column[] => columnsOf(dataset, (field) => isNamed(field, named));
     return answer({ request, reply }, parameters, under, name, () => {
       const when = { options, startedAt: performance.now() };
-      return inTurn(request, [catalog.get(name)], readRange(body), under, (to) =>
+      return inTurn(request, [[catalog.get(name)]], readRange(body), under, (to) =>
         catalog.use(name, (dataset) => runLegacy(run, to, body, parameters, dataset, columns(dataset), when)),
       );
     });

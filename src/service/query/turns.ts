@@ -42,15 +42,27 @@ export class QueryTurns {
   }
 }
 
-/** Judged by the rows in the range, where the engine knows them, as if they were spread evenly over the time that the dataset has. */
-export function isLongQuery(engine: Engine, datasets: readonly Dataset[], { start, end, now }: RequestRange): boolean {
-  const rows = datasets.reduce((sum, { table }) => {
+/**
+ * Judged by the rows in the range, where the engine knows them, as if they were spread evenly over the time that the dataset has. `named`: the
+ * datasets of each name in the query, which may join every row of one with every row of the next.
+ */
+export function isLongQuery(engine: Engine, named: readonly (readonly Dataset[])[], { start, end, now }: RequestRange): boolean {
+  const rowsOf = ({ table }: Dataset): number => {
     const extent = engine.knownExtent(table);
-    if (!extent || extent.max < extent.min) return sum;
+    if (!extent || extent.max < extent.min) return 0;
     const [from, to] = [max(start ?? extent.min, extent.min), min(end ?? now, extent.max)];
     const share = to < from ? 0 : Number(to - from + 1n) / Number(extent.max - extent.min + 1n);
-    return sum + extent.rows * share;
-  }, 0);
+    return extent.rows * share;
+  };
+  const rows = named.reduce(
+    (product, datasets) =>
+      product *
+      Math.max(
+        1,
+        datasets.reduce((sum, dataset) => sum + rowsOf(dataset), 0),
+      ),
+    1,
+  );
   return rows > SERVICE_LONG_QUERY_ROWS;
 }
 
