@@ -72,7 +72,7 @@ function tryContract(name: string, make: () => Subject, isRereadable: boolean): 
       expect(taken(subject)).toEqual(texts);
     });
 
-    test('stop hands over what was received, the unfinished end too, may be called twice, ends run, and lets nobody in', async () => {
+    test('stop hands over received data, the unfinished end too, may be called twice, ends run, and lets nobody in', async () => {
       const subject = await start(make);
       const { source, context, prefix, rest } = subject;
       await subject.send(sent(subject) + rest);
@@ -93,7 +93,7 @@ function tryContract(name: string, make: () => Subject, isRereadable: boolean): 
       expect(context.lane.blocks).toEqual([]);
     });
 
-    test('lane that takes nothing any more ends it, and what cannot be read again is counted and logged', async () => {
+    test('a lane that takes nothing any more ends it, and input that cannot be reread is counted and logged', async () => {
       const subject = await start(make);
       const { source, context } = subject;
       context.lane.hold();

@@ -1,4 +1,4 @@
-/** The examples of docs/formats.md: each configuration makes of its input exactly the events that stand there. */
+/** The examples of docs/formats.md: each configuration makes of its input exactly the events of the page. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';

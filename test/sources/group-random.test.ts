@@ -120,7 +120,7 @@ test('groups that wait are bounded in number and bytes', async () => {
   fc.assert(
     fc.property(log, pieces, (bytes, sizes) => {
       const { mostBytes } = read(rig, bytes, START, sizes);
-      // A line over the limit is not kept; the line under way is no group yet.
+      // A line over the limit is not kept; the current line is no group yet.
       expect(mostBytes).toBeLessThanOrEqual(limits.maxBytes + 2 * 1024 + 300);
     }),
     { numRuns: 300 },

@@ -18,7 +18,7 @@ export interface GroupedEvent {
   readonly end: number;
 }
 
-/** What was handed out up to a place between two events. */
+/** Blocks handed out up to a place between two events. */
 export interface GroupedPlace {
   readonly at: number;
   /** As it comes back from a row of the database. */
@@ -129,7 +129,7 @@ export function read(
   return reading;
 }
 
-/** Spans that stand one behind the other as one. */
+/** Adjacent spans as one. */
 export function joinSpans(spans: readonly GroupedSpan[]): GroupedSpan {
   const [first, ...rest] = throughJson(spans) as [GroupedSpan, ...GroupedSpan[]];
   return rest.reduce(

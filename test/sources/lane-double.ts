@@ -1,6 +1,6 @@
 /**
- * A lane that records what a source hands over, and can be told to hold it, to fail, or to wait for more. It checks for
- * the source that the window stays untouched until `accept` resolves, and that offsets of a stream are contiguous.
+ * A lane that records what a source hands over, and can be asked to hold it, to fail, or to wait for more. It checks for the source that
+ * the window stays untouched until `accept` resolves, and that offsets of a stream are contiguous.
  */
 import { groupsIn } from '../../src/batcher/block-events.ts';
 import type { Block, EventShape, Lane, Region, SpanGroups } from '../../src/core/block.ts';
@@ -10,7 +10,7 @@ export interface AcceptedBlock {
   readonly stream: string;
   readonly shape: EventShape;
   readonly offset: number;
-  /** Bytes of the stream that the block stands for, or positions where those do not count bytes. */
+  /** Bytes of the stream that the block came from, or positions where those do not count bytes. */
   readonly length: number;
   readonly readAtMs: number;
   readonly single: Block['single'];
@@ -127,7 +127,7 @@ export class LaneDouble implements Lane {
     return this.lines.map((line) => line.toString());
   }
 
-  /** The same, but lines that are joined are one event, and empty ones are none. */
+  /** The same, but joined lines are one event, and empty ones are left out. */
   get events(): string[] {
     return this.blocks.flatMap(({ events }) => events.map(String)).filter((text) => text !== '');
   }

@@ -48,7 +48,7 @@ function readAll(lines: Lines, input: Buffer, sizes: readonly number[]): Piece[]
     ends.forEach((end, n) => {
       const to = block.offset + (block.single && !block.made ? length : (block.made?.used[n] ?? end - block.start));
       const text = bytes.toString('utf8', from, end - 1);
-      // What is skipped is no event.
+      // Skipped lines are no events.
       if (text.trim() !== '') pieces.push({ text, to, ...(block.single?.marks ? { marks: block.single.marks } : {}) });
       from = end;
     });
@@ -79,7 +79,7 @@ const text = fc
   .tuple(fc.array(word, { maxLength: 25 }), fc.boolean(), fc.constantFrom('\n', '\r\n'))
   .map(([words, ended, newline]) => words.join(newline) + (ended ? newline : ''));
 
-/** Lines joined by the rule, told one by one. */
+/** Lines joined by the rule, decided one by one. */
 function joinByRule(input: Buffer, begins: (line: string) => boolean, maxLines: number, maxBytes: number): Piece[] {
   const groups: { lines: number; from: number; to: number }[] = [];
   for (let at = 0; at < input.length;) {
@@ -216,7 +216,7 @@ describe('charsets', () => {
     }
   });
 
-  test('what is invalid becomes U+FFFD, and is counted', async () => {
+  test('invalid bytes become U+FFFD, and are counted', async () => {
     const stats = newStats();
     const config = configOf({ charset: 'utf-16le' });
     const lone = Buffer.from([0x61, 0, 0, 0xd8, 0x62, 0, 0x0a, 0, 0x63]);

@@ -1,4 +1,4 @@
-/** What a source's configuration makes of lines: the events as they are sent, and what was counted. */
+/** Lines under a source's configuration: the events as they are sent, and the counts. */
 import type { Region } from '../../src/core/block.ts';
 import type { FileConfig } from '../../src/sources/file/file-type.ts';
 import { newStats, type SourceStats } from '../../src/core/source.ts';

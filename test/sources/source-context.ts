@@ -10,7 +10,7 @@ export interface TestContext extends SourceContext {
   readonly minted: StreamRecord[];
   /** Ids that were forgotten. */
   readonly forgotten: string[];
-  /** What the state is told of lost bytes. */
+  /** The lost bytes that the state is given. */
   readonly losses: Loss[];
   /** `level: sentence` of every line that was logged. */
   readonly logged: string[];

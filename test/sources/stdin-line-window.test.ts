@@ -19,7 +19,7 @@ interface Piece {
 
 const MARK = Buffer.from('\ufeff');
 
-/** What must come out, told line by line. */
+/** The expected result, computed line by line. */
 function expected(input: Buffer, { maxEventBytes: max, onOversize }: LineRules): Piece[] {
   const pieces: Piece[] = [];
   let textAt = input.subarray(0, 3).equals(MARK) ? 3 : 0;
@@ -194,7 +194,7 @@ test('line window says why a line over the limit is refused', () => {
   );
 });
 
-test('line window goes on from another offset with the tail it is told', () => {
+test('line window goes on from another offset with the given tail', () => {
   const window = windowOf(100);
   Buffer.from('forgotten').copy(window.free());
   window.commit(9);

@@ -1,4 +1,6 @@
-/** The time of an event by `time`: which text or field it is read from, in which format and zone, and what becomes of one that is none. */
+/**
+ * The time of an event by `time`: which text or field it is read from, in which format and zone, and the result for one that is no time.
+ */
 import { expect, test } from 'vitest';
 import { TIME_FORMS } from '../../src/core/time/forms.ts';
 import { make } from './made.ts';
@@ -35,7 +37,7 @@ const TEXTS: [line: string, time: string][] = [
   ['2026-11-22 8:25:43 x', '2026-11-22T06:25:43Z'],
   ['Nov 22  8:25:43 host x', '2026-11-22T06:25:43Z'],
   ['2019-07-10  16:38:08 x', '2019-07-10T13:38:08Z'],
-  // What stands behind the clock: AM and PM.
+  // The text after the clock: AM and PM.
   ['2026-07-19T02:47:11 PM UTC [1670]DEBUG:x', '2026-07-19T14:47:11Z'],
   ['2026-07-19 12:47:11 am UTC x', '2026-07-19T00:47:11Z'],
   ['2026-07-19 12:47:11.5p.m. UTC x', '2026-07-19T12:47:11.5Z'],
@@ -109,7 +111,7 @@ const TEXTS: [line: string, time: string][] = [
   ['06/28/2024-10:00:00.1  [**] x', '2024-06-28T07:00:00.1Z'],
   ['03-17 16:13:38.811  1702  2395 D Tag: x', '2026-03-17T14:13:38.811Z'],
   ['2024-05-01 10:10:10:123 x', '2024-05-01T07:10:10.123Z'],
-  // Bare numbers, and what stands behind a foreign word.
+  // Bare numbers, and text after a foreign word.
   ['1386543323.000      4 192.0.2.1 TCP_MISS/200', READ],
   ['081109 203615 148 INFO dfs.DataNode: x', READ],
   ['161209 14:18:50 [Note] x', READ],
@@ -135,7 +137,7 @@ const TEXTS: [line: string, time: string][] = [
 
 test.each(TEXTS)('time: a text that begins with %s', async (line, time) => {
   expect(await timeOf(ATHENS, line)).toBe(time);
-  // The same again and after others: what is kept of one must not make the next.
+  // The same again and after others: one line's kept state must not make the next.
   const lines = [line, 'no time', line, ...TEXTS.map(([other]) => other), line];
   const { events } = await make(ATHENS, lines.join('\n'));
   expect([events[0]!['_time'], events[2]!['_time'], events.at(-1)!['_time']]).toEqual([time, time, time]);
@@ -230,7 +232,7 @@ test('time: a _time that the service is to read stays as it is written', async (
 });
 
 // Symptom: a password in a field that was named as the time left in clear, though the transform removed the field. Cause: time_error quoted it.
-test('time: what cannot be read is not quoted where a transform may hide it', async () => {
+test('time: an unreadable text is not quoted where a transform may hide it', async () => {
   const hidden = 'transform: project-away at';
   for (const [source, options] of [
     [hidden, {}],
@@ -281,7 +283,7 @@ test('time: a field that cannot be read keeps the read time, its text, and is co
   expect(stats.timeErrors).toBe(3);
 });
 
-test('time: a time that was asked for and is more than a day ahead is none; a value of the type datetime may be', async () => {
+test('time: a time that was asked for and is more than a day ahead is not taken; a value of the type datetime may be', async () => {
   for (const at of ['"2026-11-23T18:00:01Z"', '1795456801', '"2099-01-01 10:00:00"']) {
     const { events, stats } = await make('time: {field: at}', `{"at":${at}}`);
     expect([events[0], stats.timeErrors]).toEqual([{ at: JSON.parse(at), time_error: String(JSON.parse(at)), _time: READ }, 1]);

@@ -1,4 +1,4 @@
-/** Types of JSON lines: what converts is printed anew, what is absent goes, every other byte stays. */
+/** Types of JSON lines: converted values are printed anew, absent ones go, every other byte stays. */
 import { expect, test } from 'vitest';
 import { editJson } from '../../src/json/edit.ts';
 import { placeOf } from '../../src/parsers/values/place.ts';
@@ -9,7 +9,7 @@ const READ = '2026-11-22T18:00:00.500Z';
 const TYPES =
   'types: {status: int, rt: float, ok: bool, started: datetime, meta: json, req.size: int, id: text}\ntime: {timezone: Europe/Athens}';
 
-test('types: values of JSON lines convert where they stand, and every other byte stays', async () => {
+test('types: values of JSON lines convert in place, and every other byte stays', async () => {
   const { lines, stats } = await make(
     TYPES,
     [

@@ -102,7 +102,7 @@ test.for(['\n', '\r', '\u2028'])('path_fields: a dot stands for the line break %
   expect(events).toMatchObject([{ team: `a${lineBreak}b`, app: `c${lineBreak}d` }]);
 });
 
-test('types, formats and path_fields that cannot work are told at their place', () => {
+test('types, formats and path_fields that cannot work are reported at their place', () => {
   const problems = (source: string): string[] => problemsOf(configWith({ source }));
   expect(problems('types: {a: integer}')[0]).toContain('`a: integer` is not known; use one of int');
   expect(problems('format: text\ntypes: {a: int}')[0]).toContain('`types` has no effect with `format: text`');

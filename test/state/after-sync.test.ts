@@ -4,7 +4,7 @@ import { settleTurns } from '../support/until.ts';
 
 // Symptom (none seen): a file of the disk buffer may go before what settles it is saved. Cause: a sync that ended started the next one
 // for work whose save the disk had refused. Fix: work waits for a save, and only then for a sync.
-test('work whose save was refused does not go with a sync that was under way', async () => {
+test('work whose save was refused does not go with a sync that had begun', async () => {
   const syncs: (() => void)[] = [];
   const after = new AfterSync(
     () => new Promise((resolve) => syncs.push(resolve)),

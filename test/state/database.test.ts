@@ -73,7 +73,7 @@ test('database of a newer version is refused with the remedy, and stays as it is
   expect(readdirSync(folder).filter((name) => name.includes('broken'))).toEqual([]);
 });
 
-test.for(broken)('database with %s is set aside, said in the log, and replaced', ([, breakIt]) => {
+test.for(broken)('database with %s is set aside, logged, and replaced', ([, breakIt]) => {
   const folder = makeUsed();
   breakIt(join(folder, 'state.db'));
   const { state, log } = open(folder);
@@ -91,7 +91,7 @@ test.for(broken)('database with %s is set aside, said in the log, and replaced',
   expect(quiet.lines).toEqual([]);
 });
 
-test('database that is missing although the folder was used is said in the log', () => {
+test('database that is missing although the folder was used is logged', () => {
   const folder = makeUsed();
   rmSync(join(folder, 'state.db'));
   const { state, log } = open(folder);
@@ -99,9 +99,9 @@ test('database that is missing although the folder was used is said in the log',
   expect(state.hasStarted('app')).toBe(true);
 });
 
-// Symptom: files were read again from their beginning and no line said why. Cause: a file of 0 bytes opens as an empty
-// database and counted as found. Fix: a database without a schema is a fresh one.
-test('database of zero bytes is said in the log like a missing one', () => {
+// Symptom: files were read again from their beginning without a line in the log. Cause: a file of 0 bytes opens as an empty database and
+// counted as found. Fix: a database without a schema is a fresh one.
+test('database of zero bytes is logged like a missing one', () => {
   const folder = makeUsed();
   truncateSync(join(folder, 'state.db'), 0);
   const { state, log } = open(folder);
@@ -221,7 +221,7 @@ test('state keeps what it noted of its sources when the disk is full', () => {
   expect([again.hasStarted('app'), again.hasStarted('net')]).toEqual([true, false]);
 });
 
-test('database of the first version is brought up to this one, with its positions, and knows no checksum of what was read before', () => {
+test('database of the first version is brought up to this one, with its positions, and has no checksum of the bytes before', () => {
   const folder = makeTree({});
   const first = new DatabaseSync(join(folder, 'state.db'));
   first.exec(`
@@ -251,7 +251,7 @@ test('database of the first version is brought up to this one, with its position
   ]);
 });
 
-test('database of the third version keeps its positions and unsettled batches, and no checksum that is none any more', () => {
+test('database of the third version keeps its positions and unsettled batches, and drops outdated checksums', () => {
   const { folder, state } = begin();
   const { id } = state.streams.mint('app', '/log/a');
   commit(state, span(id, 0, 10));

@@ -133,7 +133,7 @@ test.for([
   }
 });
 
-test('dead letter keeps what the service said and where it came from, whatever the text, and the event untouched', () => {
+test("dead letter keeps the service's answer and its origin, whatever the text, and the event untouched", () => {
   const text = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom(',"event":', '","event":"', '}\n{', '\\', ',"event":{}}'));
   const event = fc.json({ maxDepth: 3 }).filter((json) => !json.includes('\n'));
   fc.assert(
@@ -200,7 +200,7 @@ test.for(['../outside', '/etc/x', 'a/../../outside', '..', '', '\0', 'x'.repeat(
 );
 
 // Symptom: the commands called a folder of another user, or a file in its place, a fault of Tailrace itself. Fix: declared errors.
-test('dead letters that cannot be listed are a declared error, and a folder among them is none of them', () => {
+test('dead letters that cannot be listed are a declared error, and a folder among them is skipped', () => {
   const root = makeTree({ occupied: '', 'dead/x.ndjson/inside': '', 'dead/a.ndjson': '' });
   expect(() => new DeadLetters(join(root, 'occupied'), MiB)).toThrow(
     expect.objectContaining({ code: 'E_DATA_DIR', message: expect.stringContaining(join(root, 'occupied')) }),
@@ -210,7 +210,7 @@ test('dead letters that cannot be listed are a declared error, and a folder amon
   expect(() => letters.remove('x')).toThrow(expect.objectContaining({ code: 'E_DATA_DIR', fix: expect.stringContaining('data_dir') }));
 });
 
-test('dead letters that a killed process had not finished are not listed, and do not stand in the way', ({ folder }) => {
+test('dead letters that a killed process had not finished are not listed, and block nothing', ({ folder }) => {
   writeFileSync(join(folder, 'a.ndjson.tmp'), 'half');
   const letters = new DeadLetters(folder, MiB);
   expect([letters.files(), letters.bytes]).toEqual([[], 0]);

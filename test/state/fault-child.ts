@@ -1,7 +1,6 @@
 /**
- * A process that works on a data folder as an agent does, over and over, while a test makes its system calls fail: for each
- * folder that it reads from standard input it prints one line of JSON, the journal of what it was told. What fails is
- * tried again, three times at most.
+ * A process that works on a data folder as an agent does, over and over, while a test makes its system calls fail: for each folder that it
+ * reads from standard input it prints one line of JSON, the journal of its results. A failed step is tried again, three times at most.
  */
 import { createInterface } from 'node:readline';
 import { codeOf } from '../../src/core/errors.ts';

@@ -82,7 +82,7 @@ test('letters of an earlier version are known by their file alone', () => {
 test('dropped letters are bounded: of the oldest beyond the limit only the sum is kept', () => {
   const { folder, state, letters } = open(undefined, 'drop_newest', 10);
   const save = state.save.bind(state);
-  // One commit for all: what is bounded is what it leaves.
+  // One commit for all: only the rows that it leaves are bounded.
   state.save = () => true;
   for (let n = 0; n < MAX_LOSSES + 100; n++) letters.put(`id${n}`, [letter('s1')]);
   state.save = save;

@@ -69,7 +69,7 @@ test('bytes that are read after all are lost no more; those that were cut off, d
   expect(rowsOf(folder).sort()).toEqual([...kept, '12-15 deleted', '20-30 deleted'].sort());
 });
 
-test('what is lost of a batch that is replaced, or dropped, is on disk with what steps over it', () => {
+test('losses of a batch that is replaced, or dropped, are on disk with the mark that steps over it', () => {
   const { folder, state } = open();
   const { id } = state.streams.mint('app', '/log/a');
   const first = commit(state, span(id, 0, 10));

@@ -106,7 +106,7 @@ test('mark sums up the checksum of everything before it, and does not know it ov
   expect(unknown.committedSum).toBeUndefined();
 });
 
-test('mark keeps some of the places where it was, the last ones closest together, and those of what is pending', () => {
+test('mark keeps some of its earlier places, the last ones closest together, and those of pending spans', () => {
   const mark = new Mark(0, NO_TAIL, 0);
   for (let n = 0; n < 100; n += 1) {
     mark.commit({ ...span('s', n * 10, n * 10 + 10), sum: 7 }, n);

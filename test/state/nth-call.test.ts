@@ -1,6 +1,6 @@
 /**
- * Each call by which the state writes files of its own (disk buffer, dead letters, the list of sources that ran) fails once,
- * one after the other, with every error: what failed is told, leaves nothing behind, and works the next time.
+ * Each call by which the state writes files of its own (disk buffer, dead letters, the list of sources that ran) fails once, one after the
+ * other, with every error: the failure is reported, leaves nothing behind, and the call works the next time.
  */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';

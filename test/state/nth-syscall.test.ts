@@ -1,7 +1,7 @@
 /**
- * Each system call by which the state reaches the disk fails once, one after the other, with another error each time:
- * nothing crashes, what was refused is taken at the next try, and what is on disk afterwards is what was said to be.
- * `TAILRACE_EVERY_FAULT=1` tries every error at every call.
+ * Each system call by which the state reaches the disk fails once, one after the other, with another error each time: nothing crashes,
+ * refused work is taken at the next try, and the disk holds afterwards all that was acknowledged. `TAILRACE_EVERY_FAULT=1` tries every
+ * error at every call.
  */
 import { spawn } from 'node:child_process';
 import { cpSync, readdirSync } from 'node:fs';
@@ -37,7 +37,7 @@ function startChild(): { readonly pid: number; work(folder: string): Promise<Jou
   };
 }
 
-/** What is wrong with a folder after the child worked on it a second time, in words. */
+/** The faults of a folder after the child worked on it a second time, in words. */
 function complaints(folder: string, before: Journal, journal: Journal & { gaveUp?: string }): string[] {
   if (journal.gaveUp !== undefined) return [`it gave up: ${journal.gaveUp}`];
   const wrong: string[] = [];

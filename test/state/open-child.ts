@@ -4,7 +4,7 @@ import { TailraceError } from '../../src/core/errors.ts';
 import { openState } from '../../src/state/database/store.ts';
 
 try {
-  // Kept, because what is collected lets go of the lock.
+  // Kept, because a collected object lets go of the lock.
   const state = openState({ folder: process.argv[2]!, sinksOf: () => ['store'], log: silentLog });
   console.log('open');
   setInterval(() => state.save(), 60_000);

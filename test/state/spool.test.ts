@@ -86,7 +86,7 @@ test('spool file is recognised at every torn length, with every byte flipped, an
   expect(decodeSpoolFile(Buffer.concat([whole, Buffer.from('x')])).ok).toBe(false);
 });
 
-test('spool gives back after a restart what was written, oldest first, and goes on with higher names', async () => {
+test('spool gives back its files after a restart, oldest first, and goes on with higher names', async () => {
   const folder = join(makeTree({}), 'spool');
   const written: { name: string; key: string; body: Buffer }[] = [];
   for (let run = 0; run < 4; run++) {
@@ -151,8 +151,8 @@ test('spool numbers its files whatever else is in the folder', async () => {
   ]);
 });
 
-// Symptom: a start ended with a bare error of the system. Fix: what is left of an unfinished file is in nobody's way, and a folder that
-// cannot be listed is a declared error.
+// Symptom: a start ended with a bare error of the system. Fix: the rest of an unfinished file blocks nothing, and a folder that cannot be
+// listed is a declared error.
 test('spool starts beside an unfinished file that cannot be removed, and says which folder cannot be listed', async () => {
   const folder = makeTree({ 'spool/000000000007-abc.batch.tmp/inside': '', occupied: '' });
   const { spool } = open(join(folder, 'spool'));

@@ -25,7 +25,7 @@ function readJournal(file: string): Entry[] {
     .map((line) => JSON.parse(line) as Entry);
 }
 
-test('state holds every committed and unsettled batch, and no mark beyond what was settled, after each kill -9', async () => {
+test('state holds every committed and unsettled batch, and no mark beyond the settled ones, after each kill -9', async () => {
   const folder = makeTree({});
   const journal = join(folder, 'journal');
   const data = join(folder, 'data');
@@ -45,7 +45,7 @@ test('state holds every committed and unsettled batch, and no mark beyond what w
     const committed = new Map<number, StoredBatch>();
     const settling = new Set<number>();
     for (const entry of entries) {
-      // Ids that a kill gave back are used again: what was said of them before is void.
+      // Ids that a kill gave back are used again: earlier records of them are void.
       if ('committing' in entry)
         for (const each of entry.committing) {
           committing.set(each.id, each);
@@ -77,7 +77,7 @@ test('state holds every committed and unsettled batch, and no mark beyond what w
       const firstOpen = Math.min(Infinity, ...spans.filter(({ settled }) => !settled).map(({ from }) => from));
       expect(Number(row['settled_to'])).toBeLessThanOrEqual(firstOpen);
     }
-    // Nothing of what is settled for good stays behind.
+    // Nothing settled for good stays behind.
     const rows = database.prepare('select count(*) as n from spans where batch not in (select id from batches)').get();
     expect(rows).toEqual({ n: 0 });
     database.close();

@@ -306,9 +306,9 @@ test('state does not wait for the disk: what a settled batch needed is removed a
   expect(removed).toEqual([0, 10, 20]);
 });
 
-// Symptom: each kill sent again what was delivered within the second before it. Cause: what was settled waited for a save once a second.
-// Fix: it travels in the commit that the next batch makes anyway.
-test('state writes what was settled with the next commit', ({ folder, state }) => {
+// Symptom: each kill resent the events delivered within the second before it. Cause: settlements waited for a save once a second. Fix: they
+// travel in the commit that the next batch makes anyway.
+test('state writes settlements with the next commit', ({ folder, state }) => {
   const stream = state.streams.mint('app', '/var/log/a.log', identity).id;
   const [first, second, third] = [0, 10, 20].map((from) => batch(state.ledger.nextId(), [span(stream, from, from + 10)])) as [
     StoredBatch,
@@ -352,8 +352,8 @@ test('state remembers which sources ran on the folder, also without its database
   expect([last.hasStarted('app'), last.hasStarted('other')]).toEqual([true, true]);
 });
 
-// Symptom: everything was sent again after a restart, and nothing had been said. Cause: a database deleted under the running
-// agent goes on working.
+// Symptom: everything was sent again after a restart, without a line in the log. Cause: a database deleted under the running agent goes on
+// working.
 test('state says once when its database is removed while it is open', ({ folder, log, state }) => {
   state.save();
   expect(log.find('error', 'was removed')).toHaveLength(0);

@@ -1,7 +1,7 @@
 /** Tests that begin alike. */
 import { test as base, type TestAPI } from 'vitest';
 
-/** What is used of `TestAPI`, whose types do not take names that are not constants. */
+/** The used part of `TestAPI`, whose types do not take names that are not constants. */
 interface Extendable<T> {
   extend(name: string, fixture: (all: { readonly begun: T }) => unknown): Extendable<T>;
 }

@@ -1,6 +1,6 @@
 /**
- * A real ClickHouse server as a process: the engine's library holds the whole of ClickHouse, and its command line, told to start the HTTP and
- * TCP interfaces, serves until the process ends. Arguments: library, folder, HTTP port, TCP port, configuration file, seconds to live.
+ * A real ClickHouse server as a process: the engine's library holds the whole of ClickHouse, and its command line, asked to start the HTTP
+ * and TCP interfaces, serves until the process ends. Arguments: library, folder, HTTP port, TCP port, configuration file, seconds to live.
  * Run with --experimental-ffi.
  */
 import { dlopen, getRawPointer } from 'node:ffi';

@@ -1,8 +1,10 @@
 /**
- * Real ClickHouse servers for tests, two as the shards of one cluster unless told otherwise.
+ * Real ClickHouse servers for tests, by default two as the shards of one cluster.
  *
- * The library was not made for this: when a select fails at run time on one shard (a limit, a bad pattern, throwIf) while the other asks it to
- * stop, it aborts, in about one of seven such selects (std::terminate in its TCPHandler; the same under Python and C). `heal` starts such a server
+ * The library was not made for this: when a select fails at run time on one shard (a limit, a bad pattern, throwIf) while the other asks it
+ * to
+ * stop, it aborts, in about one of seven such selects (std::terminate in its TCPHandler; the same under Python and C). `heal` starts such a
+ * server
  * again; nothing else that ends one is forgiven.
  */
 import { type ChildProcess, spawn } from 'node:child_process';

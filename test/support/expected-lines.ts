@@ -1,4 +1,4 @@
-/** What must be stored of a log file, told from its bytes alone: the documented repair, and nothing of the product. */
+/** The texts that must be stored of a log file, from its bytes alone: by the documented repair, and nothing of the product. */
 
 /** Each line's text: a CR before the newline dropped, invalid UTF-8 as U+FFFD, empty lines left out. */
 export function messagesOf(bytes: Uint8Array): string[] {
@@ -21,7 +21,7 @@ function countEach(texts: Iterable<unknown>): Map<unknown, number> {
   return counts;
 }
 
-/** What is missing and what is too much, each text with its number; both empty when the multisets are equal. */
+/** Missing and surplus texts, each with its number; both empty when the multisets are equal. */
 export function compareCounts(expected: Iterable<unknown>, actual: Iterable<unknown>): { missing: unknown[]; extra: unknown[] } {
   const [wanted, found] = [countEach(expected), countEach(actual)];
   const missing = [...wanted].filter(([text, count]) => (found.get(text) ?? 0) < count);

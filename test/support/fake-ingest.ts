@@ -1,6 +1,6 @@
 /**
- * An ingest service for tests: a real HTTP server on loopback that keeps every request, decoded, and answers what it is
- * told to. Without orders it stores everything, once for each key.
+ * An ingest service for tests: a real HTTP server on loopback that keeps every request, decoded, and answers by `respond`. Without one it
+ * stores everything, once for each key.
  */
 import type { ServerResponse } from 'node:http';
 import type { ServerOptions } from 'node:https';
@@ -14,7 +14,7 @@ export interface ReceivedRequest extends Received {
   readonly lines: readonly string[];
 }
 
-/** Answers a request; what is not answered stays open. */
+/** Answers a request; without an answer it stays open. */
 export type Responder = (request: ReceivedRequest, response: ServerResponse) => void;
 
 export class FakeIngest extends IngestServer {

@@ -28,7 +28,7 @@ export interface FakeService {
   answerNext(...answers: ((request: ReceivedRequest, response: ServerResponse) => void)[]): void;
   /** Does what a request asks and returns the answer, without sending it. */
   handle(request: ReceivedRequest): readonly [status: number, body: unknown];
-  /** Most requests that were under way at once. */
+  /** Most requests in flight at once. */
   mostAtOnce(): number;
 }
 

@@ -1,6 +1,6 @@
 /**
- * An ingest endpoint that misbehaves as told: the judge of delivery. It stores what it accepts, keeps every key it ever saw
- * with the events sent under it, and answers an accepted key again from memory, as the service does.
+ * An ingest endpoint that misbehaves as `respond` asks: the judge of delivery. It stores accepted events, keeps every key it ever saw with
+ * the events sent under it, and answers an accepted key again from memory, as the service does.
  */
 import { createHash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
@@ -124,7 +124,7 @@ export class FaultService extends IngestServer {
   }
 }
 
-/** Overload, authentication and what happens to connections come before the key; what is wrong with the events does not. */
+/** Overload, authentication and faults of connections come before the key; faults of the events do not. */
 function isBeforeKey({ status, cut, never, delayMs }: FaultAnswer): boolean {
   if (status === undefined || status === 200) return cut === true || never !== undefined || delayMs !== undefined;
   return status >= 500 || [401, 403, 408, 429].includes(status);

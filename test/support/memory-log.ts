@@ -1,4 +1,4 @@
-/** A log that keeps its lines, so that a test can ask what was said. */
+/** A log that keeps its lines for tests. */
 import type { Log } from '../../src/core/log.ts';
 
 export interface LogLine {

@@ -20,7 +20,7 @@ export interface Nginx {
   send(bytes: Uint8Array): Promise<void>;
   /** Rotates every log once. */
   rotate(): Promise<void>;
-  /** Lets requests under way end, then nginx. */
+  /** Lets requests in flight end, then nginx. */
   stop(): Promise<void>;
 }
 

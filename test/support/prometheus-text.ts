@@ -56,7 +56,7 @@ export function parsePrometheus(text: string): Map<string, Family> {
   return families;
 }
 
-/** The value of the one sample of a counter or gauge with exactly these labels; undefined when there is none. */
+/** The value of the one sample of a counter or gauge with exactly these labels; undefined without one. */
 export function valueOf(
   families: ReadonlyMap<string, Family>,
   name: string,

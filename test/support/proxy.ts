@@ -1,4 +1,4 @@
-/** An HTTP proxy for tests: tunnels and forwards, wants a password where it is told to, and keeps what it was asked. */
+/** An HTTP proxy for tests: tunnels and forwards, wants a password where configured, and keeps its requests. */
 import { createServer, request as httpRequest } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { listen } from './free-port.ts';

@@ -1,4 +1,4 @@
-/** A program on a terminal of its own, which Python's standard library makes: keys, sizes, and what is on its screen. */
+/** A program on a terminal of its own, which Python's standard library makes: keys, sizes, and its screen. */
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';

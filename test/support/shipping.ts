@@ -1,4 +1,4 @@
-/** The agent as a program between files of numbered lines and a service that misbehaves as told. */
+/** The agent as a program between files of numbered lines and a service that misbehaves as asked. */
 import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test as base } from 'vitest';

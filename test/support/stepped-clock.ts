@@ -1,4 +1,4 @@
-/** A clock that stands still until a test moves it. Sleepers wake in the order of their time. */
+/** A clock that only a test moves. Sleepers wake in the order of their time. */
 import type { Clock } from '../../src/core/time/clock.ts';
 import { settleTurns } from './until.ts';
 
@@ -54,7 +54,7 @@ export class SteppedClock implements Clock {
     return Math.min(Infinity, ...this.#sleepers.map(({ wakeAt }) => wakeAt - this.#monotonicMs));
   }
 
-  /** Moves time on by `ms`, waking whoever is due on the way, and lets what was woken go on. */
+  /** Moves time on by `ms`, waking whoever is due on the way, and lets woken work go on. */
   async advance(ms: number): Promise<void> {
     const target = this.#monotonicMs + ms;
     for (;;) {

@@ -80,7 +80,7 @@ export async function bootMachine(base = '/'): Promise<Machine> {
   };
 }
 
-/** The init of the container, a child of systemd-nspawn; empty while there is none. */
+/** The init of the container, a child of systemd-nspawn; empty before it runs. */
 function childOf(pid: number): string {
   try {
     const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ');

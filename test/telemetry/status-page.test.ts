@@ -1,4 +1,4 @@
-/** The status page's requests: who is answered, with what, and what is never said. */
+/** The status page's requests: who is answered, with what, and the facts that it never shows. */
 import { request } from 'node:http';
 import { expect, onTestFinished, test as base, vi } from 'vitest';
 import { parse } from 'yaml';
@@ -87,7 +87,7 @@ test('status page refuses names that another page could have been given', async 
     expect(await ask(address, path, 'evil.example')).toBe(403);
     expect(await ask(address, path, 'localhost:1')).toBe(200);
   }
-  // Prometheus and probes come by whatever name they were told.
+  // Prometheus and probes come by whatever name they were configured with.
   for (const path of ['/metrics', '/healthz']) expect(await ask(address, path, 'tailrace.monitoring.svc')).toBe(200);
 });
 
@@ -139,7 +139,7 @@ test('status page that is asked for 1,000 times looks at the agent once a moment
   expect(looks.observe).toBe(2);
 });
 
-test('status page shows events only where it was told to, without secrets, and says why it cannot', async () => {
+test('status page shows events only where live_tail is on, without secrets, and explains why it cannot', async () => {
   const silent = await start();
   const off = await fetch(`${silent}/tail.json?source=app`);
   expect([off.status, await off.text()]).toEqual([404, expect.stringContaining('telemetry.live_tail: true')]);

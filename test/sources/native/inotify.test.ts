@@ -1,4 +1,4 @@
-/** Folder watches through inotify, in real folders: which events are told, and that no descriptor stays. */
+/** Folder watches through inotify, in real folders: which events they report, and that no descriptor stays. */
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, readlinkSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -11,7 +11,7 @@ const library = nativeLibrary()!;
 
 interface Watched {
   readonly watch: InotifyWatch;
-  /** `+name` for an entry, `~name` for what it stands for. */
+  /** `+name` for an entry, `~name` for its content. */
   readonly told: string[];
 }
 
@@ -68,7 +68,7 @@ test('a watch tells of names and appends, of names alone, and of appends again',
   await toldOf(watched, '~b');
 });
 
-test('two watches of a folder are told what each wants, and one goes on when the other is closed', async () => {
+test('two watches of a folder report to each its own events, and one goes on when the other is closed', async () => {
   const folder = makeTree({});
   const [first, second] = [startWatch(folder), startWatch(folder)];
   first.watch.setAppends(false);
@@ -81,7 +81,7 @@ test('two watches of a folder are told what each wants, and one goes on when the
   expect(second.told).not.toContain('+b');
 });
 
-test('a folder that is removed or renamed is told without a name, and so is one that has another’s path', async () => {
+test('a folder that is removed or renamed is reported without a name, and so is one that has another’s path', async () => {
   const parent = makeTree({});
   const folder = join(parent, 'app');
   mkdirSync(folder);
@@ -99,7 +99,7 @@ test('a folder that is removed or renamed is told without a name, and so is one 
   expect(() => startWatch(join(parent, 'none'))).toThrow('inotify_add_watch ENOENT');
 });
 
-test('events that the system had no room for are told as one without a name', async () => {
+test('events that the system had no room for are reported as one without a name', async () => {
   const folder = makeTree({});
   const watched = startWatch(folder);
   const [a, b] = [join(folder, 'a'), join(folder, 'b')];

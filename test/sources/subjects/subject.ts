@@ -12,9 +12,9 @@ export interface Subject {
   send(text: string): Promise<unknown> | void;
   /** What comes last may have no newline; of a file it is left for the next start. */
   readonly rest: string;
-  /** What is sent is read, not only received, before a stop is sure to hand it over. */
+  /** Sent bytes must be read, not only received, before a stop is sure to hand them over. */
   readonly isReadFirst?: boolean;
-  /** Its newlines only part what is sent. */
+  /** Its newlines only separate messages. */
   readonly isDatagram?: boolean;
   /** Bytes of a message before its text. */
   readonly prefix: string;

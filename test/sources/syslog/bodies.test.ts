@@ -44,7 +44,7 @@ test.each([
   ['[UFW BLOCK] IN=eth0 OUT= SRC=192.0.2.1 DF PROTO=TCP', { IN: 'eth0', OUT: '', SRC: '192.0.2.1', PROTO: 'TCP' }],
   ['a=1 a=2 b="not closed', { a: ['1', '2'], b: 'not closed' }],
   ['__proto__=1 constructor=2', { ['__proto__']: '1', constructor: '2' }],
-  // What is none of them has no fields.
+  // A message of no such form has no fields.
   ['user=root failed to log in', undefined],
   ['a plain text with x=1 y=2', undefined],
   ['', undefined],

@@ -77,7 +77,7 @@ describe.each([
     rig.lane.hold();
     const line = `<13>${'x'.repeat(995)}\n`;
     client.write(line.repeat(3000));
-    // Reading stands still, with bytes that wait.
+    // Reading waits, with bytes that wait.
     await expect.poll(() => rig.isFull(), patience).toBe(true);
     let before = -1;
     for (let turn = 0; before !== received() || turn < 50; turn += 1) {
@@ -88,7 +88,7 @@ describe.each([
     const taken = received();
     rig.lane.release();
     await connection.done;
-    // What is read by `data` may be ahead by a chunk.
+    // The bytes read by `data` may be ahead by a chunk.
     const lines = (await rig.messages()).length;
     expect(lines).toBeGreaterThanOrEqual(Math.floor(taken / line.length));
     expect(lines).toBe(Math.ceil(received() / line.length));

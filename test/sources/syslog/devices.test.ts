@@ -8,7 +8,7 @@ import { createRig, eventsOf } from './rig.ts';
 
 const rig = createRig();
 
-// Each message, and below it time, host and program; `-` for what is absent, `!` before a time that is not taken.
+// Each message, and below it time, host and program; `-` for an absent one, `!` before a time that is not taken.
 const TABLE = String.raw`
 <189>29: 000031: Jul 10 10:59:59.123: %SYS-5-CONFIG_I: x
 = 2026-07-10T07:59:59.123Z - %SYS-5-CONFIG_I

@@ -43,7 +43,7 @@ export function createReference(receivedAtMs: () => number): HeaderReader {
     return { ...NONE, found: 'read', priority, appname, procid: procid || undefined, messageAt: end };
   }
 
-  /** A tag, before which a level may stand. */
+  /** A tag, perhaps after a level. */
   function markedTag(text: string, at: number): SyslogHeader {
     const level = LEVEL.exec(text.slice(at))?.[0];
     const marked = level === undefined ? undefined : tag(text, at + level.length);

@@ -17,7 +17,7 @@ export async function logFile(socket: string, file: string): Promise<void> {
   await run('logger', ['--socket', socket, '--socket-errors=on', '-p', 'local3.warning', '-t', 'shop', '-f', file]);
 }
 
-/** Waits until all of the lines have arrived, in any order, with what logger said of them. */
+/** Waits until all of the lines have arrived, in any order, with logger's own output. */
 export async function expectRelayed(context: TestContext, lines: readonly string[], fields: Record<string, unknown> = {}): Promise<void> {
   await context.lane.until((lane) => lane.count === lines.length);
   // Templates for RFC 5424 leave the space that stood behind the tag before the message.

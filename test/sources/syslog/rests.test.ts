@@ -10,7 +10,7 @@ const HEAD = '<13>1 2026-11-21T10:15:00Z host app 1 - -';
 const BEGIN = `${HEAD} {"pass`;
 const REST = 'word":"hunter2"}';
 
-/** Each text is a read; `late` ends the time of what is unfinished. The beginning is found by its text. */
+/** Each text is a read; `late` ends the time of an unfinished message. The beginning is found by its text. */
 const WAYS: readonly (readonly [name: string, reads: readonly string[], unread: readonly string[]])[] = [
   ['a line whose time is over', [BEGIN, 'late', `${REST}\n`, `${HEAD} next\n`], [REST]],
   ['a rest in several reads', [BEGIN, 'late', 'word":"hun', 'ter2"}\n', `${HEAD} next\n`], [REST]],
@@ -37,7 +37,7 @@ test.each(WAYS.flatMap(([name, ...rest]) => (['all', 'fields', 'none'] as const)
   },
 );
 
-test('a message that begins while the rest of another one is awaited is none', async () => {
+test('message that begins while the rest of another one is awaited is a message of its own', async () => {
   const rig = createRig(10_000, 'all');
   const stream = rig.open();
   for (const read of [BEGIN, 'late', `${HEAD} next\n`, 'late', `${HEAD} text`, 'late', '\n', 'plain\n']) {

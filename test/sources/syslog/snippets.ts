@@ -1,4 +1,4 @@
-/** The snippets of docs/syslog.md, as they stand there. */
+/** The snippets of docs/syslog.md, verbatim. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 

@@ -158,7 +158,7 @@ describe('syslog over TCP', () => {
     const total = 30_000;
     let isSent = false;
     const sent = write(socket, Buffer.from(line.repeat(total))).then(() => (isSent = true));
-    // Reading stands still: the same number of bytes over many turns, with most of them not read.
+    // Reading waits: the same number of bytes over many turns, with most of them not read.
     await expect
       .poll(async () => {
         const before = source.stats.readBytes;
@@ -236,7 +236,7 @@ describe('syslog over TCP', () => {
     for (const socket of sockets) socket.destroy();
   });
 
-  test('counts those that have not said who they are to the limit', async () => {
+  test('counts clients that have not identified themselves to the limit', async () => {
     const { context, source, tcpPort } = await start({ listen: [tcp], proxyProtocol: true, maxConnections: 2 });
     const silent = [await open(tcpPort), await open(tcpPort)];
     const extra = await open(tcpPort);
@@ -347,7 +347,7 @@ describe('messages that are no UTF-8', () => {
     expect((await take('koi8-r', Buffer.from('<13>\xf2\xc5\xcb\xc1', 'latin1'))).event['message']).toBe('Река');
   });
 
-  test('keep what is ASCII of them, and U+FFFD for the rest, where none is', async () => {
+  test('keep their ASCII, and U+FFFD for the rest, where no charset is set', async () => {
     const { event, source } = await take('utf-8', latin1);
     expect(event).toMatchObject({ host: 'h\uFFFDte', structured_data: { 'a@1': { b: '\uFFFDt\uFFFD' } }, message: 'caf\uFFFD' });
     expect(source.stats.slowPathEvents).toBe(0);

@@ -30,7 +30,7 @@ test('dropped datagrams are those of the watched sockets, and do not go back whe
   expect(drops.total).toBe(109);
 });
 
-test('dropped datagrams are none where the system does not tell', () => {
+test('dropped datagrams are 0 where the system does not count them', () => {
   const drops = new UdpDrops(new SteppedClock(), ['/nowhere/udp']);
   drops.watch({ inode: 1 });
   expect(drops.total).toBe(0);

@@ -20,7 +20,7 @@ afterEach(() => {
   for (const close of closers.splice(0)) close();
 });
 
-/** A clock that stands still. */
+/** A stopped clock. */
 function stopped() {
   let now = 1_000_000;
   return { clock: { ...systemClock, monotonic: () => now }, advance: (ms: number) => void (now += ms) };

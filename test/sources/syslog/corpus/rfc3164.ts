@@ -1,4 +1,4 @@
-/** RFC 3164 as it is sent: its own examples, the forms of times, hosts and tags, and what is missing. */
+/** RFC 3164 as it is sent: its own examples, the forms of times, hosts and tags, and missing parts. */
 import { common, rare, type Sample } from './sample.ts';
 
 const body = { host: 'h', appname: 'a', message: 'x' };

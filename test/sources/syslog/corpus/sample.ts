@@ -26,7 +26,7 @@ function parsed(input: string | Buffer, fields: Record<string, unknown>): Record
   };
 }
 
-/** A common message; what is not said in `fields` is absent, `message` empty and `_time` that of the receipt. */
+/** A common message; a field not in `fields` is absent, `message` empty and `_time` that of the receipt. */
 export function common(input: string | Buffer, fields: Record<string, unknown>): Sample {
   return sample(input, parsed(input, fields), true);
 }

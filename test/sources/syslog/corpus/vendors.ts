@@ -1,7 +1,7 @@
 /** What appliances and daemons send, written after the public documentation of each. */
 import { common, rare, type Sample } from './sample.ts';
 
-/** Messages, and below each the time, host, appname, procid and text of its event, `-` for what is absent; behind `~` if it is a rare one. */
+/** Messages, and below each the time, host, appname, procid and text of its event, `-` for an absent one; after `~` if it is a rare one. */
 const TABLE = `
 // Cisco IOS: sequence numbers, marks of the clock, hosts, years, zones.
 <187>29: *Mar  1 18:46:11.123: %LINK-3-UPDOWN: Interface GigabitEthernet0/1, changed state to up

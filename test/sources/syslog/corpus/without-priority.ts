@@ -54,7 +54,7 @@ export const withoutPriority: Sample[] = [
     '2026-07-10T11:00:00Z warn app: x',
     '2026-07-10T11:00:00Z [main] x',
     '2026-07-10T11:00:00Z',
-    // A priority that is none.
+    // A malformed priority.
     '<192>Oct 11 22:14:15 host su: x',
     '<>Oct 11 22:14:15 host su: x',
     '1 2026-07-10T08:00:00Z host app - - - x',
