@@ -4,8 +4,7 @@ import { dirname, join } from 'node:path';
 import { codeOf } from '../../core/errors.ts';
 import { healManifest, readManifest } from './manifest.ts';
 import { entriesOf, foldersIn } from './reading/folders.ts';
-import { LEVELS, timeOf } from './reading/names.ts';
-import { noteRemoved } from './removed.ts';
+import { LEVELS, type ManifestEntry } from './reading/names.ts';
 
 /** An hour that is being removed: its manifest is not complete any more. */
 const GONE = /^\.\d\d\.gone$/;
@@ -24,27 +23,30 @@ export async function findHours(root: string): Promise<Map<string, number>> {
   return hours;
 }
 
-/** Removes it at once for whoever looks, and the folders above it that it leaves empty. False where others have removed it. */
-export async function removeHour(root: string, folder: string, because: string): Promise<boolean> {
-  const day = dirname(folder);
-  const gone = join(root, day, `.${folder.slice(-2)}.gone`);
+const goneOf = (root: string, folder: string): string => join(root, dirname(folder), `.${folder.slice(-2)}.gone`);
+
+/** Removes an hour at once for whoever looks; its entries, or undefined where others have removed it. */
+export async function hideHour(root: string, folder: string): Promise<readonly ManifestEntry[] | undefined> {
   const { entries } = await readManifest(join(root, folder));
-  await rm(gone, { recursive: true, force: true });
+  await rm(goneOf(root, folder), { recursive: true, force: true });
   try {
-    await rename(join(root, folder), gone);
+    await rename(join(root, folder), goneOf(root, folder));
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return false;
+    if (codeOf(error) === 'ENOENT') return undefined;
     throw error;
   }
-  await rm(gone, { recursive: true, force: true });
-  // Behind that: the disk may be full.
-  await noteRemoved(root, because, timeOf(folder), entries);
+  return entries;
+}
+
+/** Frees the space of a hidden hour, and removes the folders above it that it leaves empty. */
+export async function deleteHidden(root: string, folder: string): Promise<void> {
+  await rm(goneOf(root, folder), { recursive: true, force: true });
+  const day = dirname(folder);
   for (const above of [day, dirname(day)]) {
     try {
       await rmdir(join(root, above));
     } catch {
-      break;
+      return;
     }
   }
-  return true;
 }

@@ -21,24 +21,28 @@ export async function readIfThere(path: string): Promise<Buffer | undefined> {
   }
 }
 
-/** The entries of an hour; a line that a crash cut off, or others wrote, is none. */
-export async function readManifest(folder: string): Promise<{ readonly entries: ManifestEntry[]; readonly wholeBytes: number }> {
+/** The entries of an hour; leaves out lines that a crash cut off or others wrote. */
+export async function readManifest(
+  folder: string,
+): Promise<{ readonly entries: ManifestEntry[]; readonly wholeBytes: number; readonly isCutOff: boolean }> {
   const text = (await readIfThere(join(folder, MANIFEST))) ?? Buffer.alloc(0);
   const wholeBytes = text.lastIndexOf(LF) + 1;
   const lines = text.toString('utf8', 0, wholeBytes).split('\n').slice(0, -1);
-  return { entries: lines.flatMap((line) => parseEntry(line) ?? []), wholeBytes };
+  return { entries: lines.flatMap((line) => parseEntry(line) ?? []), wholeBytes, isCutOff: text.length > wholeBytes };
 }
 
 /** Adds the line, whole or not at all, and fsyncs it. */
 export async function addEntry(folder: string, entry: ManifestEntry): Promise<void> {
   const file = await open(join(folder, MANIFEST), 'a');
-  const { size } = await file.stat();
   try {
-    await file.writeFile(`${JSON.stringify(entry)}\n`);
-    await file.sync();
-  } catch (error) {
-    await file.truncate(size);
-    throw error;
+    const { size } = await file.stat();
+    try {
+      await file.writeFile(`${JSON.stringify(entry)}\n`);
+      await file.sync();
+    } catch (error) {
+      await file.truncate(size);
+      throw error;
+    }
   } finally {
     await file.close();
   }
@@ -46,10 +50,10 @@ export async function addEntry(folder: string, entry: ManifestEntry): Promise<vo
 
 /** Makes the manifest complete where a crash came between a file and its line; the bytes of the hour's files. */
 export async function healManifest(folder: string): Promise<number> {
-  const { entries, wholeBytes } = await readManifest(folder);
+  const { entries, wholeBytes, isCutOff } = await readManifest(folder);
   const known = new Map(entries.map(({ file, bytes }) => [file, bytes]));
   const names = await readdir(folder);
-  if (names.includes(MANIFEST)) await truncate(join(folder, MANIFEST), wholeBytes);
+  if (isCutOff) await truncate(join(folder, MANIFEST), wholeBytes);
   for (const name of names) {
     if (isTemporary(name)) await rm(join(folder, name));
     const key = keyOf(name);

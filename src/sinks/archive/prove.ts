@@ -1,5 +1,6 @@
 /** Compares an archive with its manifests, and these with the agent's ledger, for `tailrace audit`. Reads every file; writes nothing. */
 import { basename, join } from 'node:path';
+import { messageOf } from '../../core/errors.ts';
 import type { Fault, LedgerBatch, Proof } from '../common/proof.ts';
 import { MAX_NAMED_FAULTS } from './reading/limits.ts';
 import { listHours } from './reading/folders.ts';
@@ -35,7 +36,10 @@ export async function proveArchive(root: string, ledger: readonly LedgerBatch[])
       if (part.kind !== 'unfinished') batches.delete(name);
     }
   }
-  const removed = await readRemoved(root);
+  const removed = await readRemoved(root).catch((error: unknown): Proof['removed'] => {
+    fault(root, `what was removed cannot be read: ${messageOf(error)}`);
+    return {};
+  });
   for (const { key, dataset, events, isSettled, readAtMs } of batches.values()) {
     const hour = readAtMs === undefined ? undefined : hourPath(dataset, readAtMs);
     const wasRemoved = hour !== undefined && Object.values(removed).some(({ until }) => timeOf(hour) <= until);

@@ -10,8 +10,10 @@ import { codeOf, messageOf } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import type { Encoding, Outcome, Parcel, SendResult, Sink } from '../../core/sink.ts';
 import type { Clock } from '../../core/time/clock.ts';
-import { findHours, removeHour } from './hours.ts';
+import { deleteHidden, findHours, hideHour } from './hours.ts';
+import { MAX_AHEAD_MS } from './reading/limits.ts';
 import { hourPath, KEY, timeOf } from './reading/names.ts';
+import { noteRemoved, type RemovedHour } from './removed.ts';
 import { storeFile } from './store-file.ts';
 
 export interface ArchiveConfig extends Pick<SinkConfig, 'id' | 'compression'> {
@@ -31,6 +33,8 @@ export function createArchiveSink(config: ArchiveConfig, clock: Clock, log: Log)
   let hours: Map<string, number> | undefined;
   /** Hours that were removed since the last batch was stored. */
   let removed = 0;
+  /** Those that are hidden, and not yet deleted and noted. */
+  let leaving: RemovedHour[] = [];
 
   async function store(parcel: Parcel, signal: AbortSignal): Promise<Outcome> {
     const { dataset, key, events, readAtMs } = parcel;
@@ -56,17 +60,29 @@ export function createArchiveSink(config: ArchiveConfig, clock: Clock, log: Log)
   async function makeRoom(known: Map<string, number>, current: string, bytes: number): Promise<void> {
     const { maxBytes = Infinity, keepMs = Infinity } = config;
     const since = Number.isFinite(keepMs) ? timeOf(hourPath('', clock.now() - keepMs)) : '';
-    let total = [...known.values()].reduce((sum, each) => sum + each, bytes);
+    // A clock that was wrong dated these: they go first, or they would push out each hour that is written from now on.
+    const ahead = timeOf(hourPath('', clock.now() + MAX_AHEAD_MS));
+    const stays = (time: string): boolean => time === timeOf(current) || (time > timeOf(current) && time <= ahead);
     // Without their dataset folders sort by time.
-    for (const folder of [...known.keys()].sort((a, b) => (timeOf(a) < timeOf(b) ? -1 : 1))) {
+    const orderOf = (folder: string): string => (timeOf(folder) > ahead ? ' ' : '') + timeOf(folder);
+    let total = [...known.values()].reduce((sum, each) => sum + each, bytes);
+    const old = [...known.keys()].filter((folder) => total > maxBytes || timeOf(folder) < since);
+    for (const folder of old.sort((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1))) {
       const because = timeOf(folder) < since ? 'keep' : total > maxBytes ? 'max_bytes' : undefined;
-      if (because === undefined || timeOf(folder) >= timeOf(current)) continue;
-      const isRemoved = await removeHour(path, folder, because);
+      if (because === undefined || stays(timeOf(folder))) continue;
+      const entries = await hideHour(path, folder);
       total -= known.get(folder) ?? 0;
-      if (isRemoved) log.warn({ sink: id, hour: folder, bytes: known.get(folder), because }, 'the archive removed an old hour');
-      removed += isRemoved ? 1 : 0;
+      if (entries) {
+        log.warn({ sink: id, hour: folder, bytes: known.get(folder), because }, 'the archive removed an old hour');
+        removed += 1;
+        leaving.push({ because, folder, entries });
+      }
       known.delete(folder);
     }
+    if (leaving.length === 0) return;
+    for (const { folder } of leaving) await deleteHidden(path, folder);
+    await noteRemoved(path, leaving);
+    leaving = [];
   }
 
   return {

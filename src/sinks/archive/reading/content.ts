@@ -9,7 +9,7 @@ import { MAX_ARCHIVED_BYTES } from './limits.ts';
 
 const LF = 0x0a;
 
-/** Rejects for what is no regular file. */
+/** Rejects unless it is a regular file. */
 export async function openPlain(path: string): Promise<FileHandle> {
   let file: FileHandle;
   try {

@@ -7,5 +7,7 @@ export const MAX_ARCHIVED_BYTES = 2 * MAX_BATCH_BYTES;
 export const MAX_ENTRY_CHARACTERS = 4096;
 /** Unfinished files of an hour that are looked for again at its end; more are named at once. */
 export const MAX_TEMPORARY_FILES = 100;
+/** Hours further ahead of the clock are of one that was wrong. */
+export const MAX_AHEAD_MS = 86_400_000;
 /** Missing or damaged files that are named; others are only counted. */
 export const MAX_NAMED_FAULTS = 100;

@@ -8,6 +8,7 @@ export const MANIFEST = 'manifest.ndjson';
 export const KEY = /^[\w-]{1,128}$/;
 
 const FILE = /^([\w-]{1,128})\.ndjson(?:\.zst|\.gz)?$/;
+const TEMPORARY = /^\.[\w-]{1,128}\.ndjson(?:\.zst|\.gz)?\.tmp$/;
 const SHA256 = /^[\da-f]{64}$/;
 
 export interface ManifestEntry {
@@ -31,7 +32,7 @@ export const timeOf = (hour: string): string => hour.slice(hour.indexOf('/') + 1
 /** The key of the batch that a file of this name holds; undefined for any other file. */
 export const keyOf = (name: string): string | undefined => (name === MANIFEST ? undefined : FILE.exec(name)?.[1]);
 
-export const isTemporary = (name: string): boolean => name.startsWith('.') && name.endsWith('.tmp');
+export const isTemporary = (name: string): boolean => TEMPORARY.test(name);
 
 /** Undefined for a line that the sink did not write. */
 export function parseEntry(line: string): ManifestEntry | undefined {

@@ -21,12 +21,13 @@ export type HourPart =
 
 export async function* readHour(hour: string): AsyncGenerator<HourPart> {
   const seen = new Set<string>();
+  const identity = await identityOf(hour);
   for await (const entry of entriesOf(hour)) {
     if ('kind' in entry) yield entry;
     else if (!seen.has(entry.file)) {
       const part = await readListed(join(hour, entry.file), entry);
-      // The sink removed the hour meanwhile.
-      if (part.kind === 'damaged' && !(await isThere(join(hour, MANIFEST)))) return;
+      // The sink removed the hour meanwhile, and a late batch may have made it anew: its files are others.
+      if (part.kind === 'damaged' && (identity !== (await identityOf(hour)) || !(await isThere(join(hour, MANIFEST))))) return;
       if (part.kind !== 'damaged' || (await isThere(part.path))) seen.add(entry.file);
       yield part;
     }
@@ -82,6 +83,16 @@ async function readUnlisted(path: string, key: string): Promise<HourPart> {
     return { kind: 'unlisted', path, key, content: await readPlain(path) };
   } catch (error) {
     return { kind: 'damaged', path, why: messageOf(error) };
+  }
+}
+
+/** Tells one folder from another of its name; undefined without one. */
+async function identityOf(folder: string): Promise<string | undefined> {
+  try {
+    const { ino, birthtimeNs } = await lstat(folder, { bigint: true });
+    return `${ino} ${birthtimeNs}`;
+  } catch {
+    return undefined;
   }
 }
 
