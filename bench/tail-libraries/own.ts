@@ -52,6 +52,7 @@ export function followWithTailrace(include: (file: string) => string): Follow {
         pathFields: [],
         maxEventBytes: 1024 * 1024,
         dataset: undefined,
+        hostName: 'bench',
       },
       {
         lane: { accept: (block) => handOver(block, deliver) },

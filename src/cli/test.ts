@@ -5,6 +5,7 @@ import { readRunnable } from '../agent/build/check-transforms.ts';
 import { Previewer } from '../agent/preview/previewer.ts';
 import { formatProblem } from '../config/config-error.ts';
 import { findConfig } from '../config/load/find.ts';
+import { originFields } from '../config/fields/origin.ts';
 import type { Config, PresetTestConfig, TestConfig } from '../config/model.ts';
 import { printable, quote } from '../config/quote.ts';
 import { TailraceError } from '../core/errors.ts';
@@ -102,7 +103,13 @@ async function eventsOf(
 
 /** What the agent adds to every event: it need not be expected. */
 function ignoredFields({ source }: PreviewTarget): ReadonlySet<string> {
-  return new Set(['_time', 'host', 'file', 'peer', ...Object.keys(source.fields)]);
+  return new Set([
+    '_time',
+    'host',
+    'file',
+    'peer',
+    ...Object.keys({ ...originFields(source.origin, { host: '', file: '' }), ...source.fields }),
+  ]);
 }
 
 function toText({ file, line, column, source, preset, differences, expected, found, unsent }: Result): string {

@@ -25,6 +25,9 @@ export interface MakeOptions {
   /** Keys of the sink. */
   readonly sink?: string;
   readonly file?: string | undefined;
+  readonly host?: string;
+  /** Keys of the agent. */
+  readonly agent?: string;
 }
 
 /** `source`: keys of a file source, as YAML. */
@@ -37,11 +40,14 @@ export async function make(source: string, input: string, options: MakeOptions =
 /** What makes the events of inputs, each as a stream of its own that ends with it. */
 export async function createMaker(
   source: string,
-  { sink = '', file }: MakeOptions = {},
+  { sink = '', file, host, agent = '' }: MakeOptions = {},
 ): Promise<(input: Buffer) => { text: string; stats: SourceStats }> {
-  const config = configOf(configWith({ source, sink })).sources[0] as FileConfig;
+  const config = configOf(configWith({ source, sink, agent })).sources[0] as FileConfig;
   const shaping = await loadShaping(config);
-  const template = kernel.compile(shapeOf(config, shaping, file === undefined ? {} : { file }), undefined);
+  const template = kernel.compile(
+    shapeOf(config, shaping, { ...(host === undefined ? {} : { host }), ...(file === undefined ? {} : { file }) }),
+    undefined,
+  );
   return (input) => {
     const stats = newStats();
     let reserved = 0;

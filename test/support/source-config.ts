@@ -6,6 +6,7 @@ import type { LineConfig } from '../../src/sources/common/line-fields.ts';
 export const plainLineConfig = {
   format: 'auto',
   fields: {},
+  hostName: 'web-1',
   maxEventBytes: 1024 * 1024,
   onOversize: 'truncate',
   multiline: undefined,
@@ -57,6 +58,7 @@ export function journaldSourceConfig(directory: string | undefined, changes: Par
     allFields: false,
     maxEventBytes: 1024 * 1024,
     fields: {},
+    hostName: 'web-1',
     dataset: undefined,
     ...changes,
   };

@@ -1,5 +1,4 @@
 /** What one source consists of: its accounting, its lane to the sinks that it feeds, and the source itself, wired together. */
-import { hostname } from 'node:os';
 import { Accounting } from '../../batcher/accounting.ts';
 import { SourceLane } from '../../batcher/fill/lane.ts';
 import type { Route } from '../../batcher/fill/route.ts';
@@ -128,7 +127,7 @@ export async function createSourcePipeline({
     },
     clock,
     log,
-    hostname: hostname(),
+    hostname: config.hostName,
     reserve,
     privateFiles,
     once,

@@ -29,7 +29,11 @@ const MAX_LINES = 100;
 const MAX_SHOWN = 120;
 /** Fewer filtered events may be a coincidence. */
 const MIN_FILTERED = 3;
+/** Fewer JSON lines say little of the others. */
+const MIN_OBJECTS = 10;
 const NEWLINE = 0x0a;
+/** Keys by which programs name the machine that they run on. */
+const HOST_KEY = /^(?:(?:agent|beat|k8s|kubernetes|resource|source)[._])?(?:host|node|computer|machine)(?:[._-]?(?:name|id))?$/i;
 
 type Fault = 'format' | 'time' | 'transform';
 
@@ -61,6 +65,7 @@ async function checkSource(
   const hides = [source, config, ...config.sinks].some(({ transform }) => transform !== undefined);
   const faults = new Map<Fault, Found>();
   let events: readonly Record<string, JsonValue>[] = [];
+  let objects: readonly Record<string, JsonValue>[] = [];
   for (const sink of config.sinks.filter(({ inputs }) => inputs.includes(source.id))) {
     const trial = new Trial();
     const previewer = await Previewer.create({ config, source, sink, log: silentLog, record: (event) => trial.add(event) });
@@ -73,11 +78,11 @@ async function checkSource(
       await previewer.close();
     }
     // Before the transforms they are the same for every sink.
-    events = trial.before;
+    ({ before: events, objects } = trial);
     for (const found of trial.describe(hides)) faults.set(found.fault, found);
   }
   await fields.add(config, source, events);
-  warnings.push(...warnOfZones(source, events, locate));
+  warnings.push(...warnOfZones(source, events, locate), ...warnOfOrigin(source, objects, locate));
   for (const { fault, message, fix } of faults.values()) warnings.push({ ...locate(placeOf(config, source, fault)), message, fix });
   return events;
 }
@@ -90,6 +95,21 @@ function warnOfZones({ id, time }: LineConfig, events: readonly Record<string, J
   const message = `times in front of ${[...names].map((name) => `\`${quote(name)}\``).join(' and ')} are not taken: no one offset belongs to the name`;
   const fix = 'name the zone in `time: {timezone: …}`, or let the program write UTC or an offset';
   return [{ ...locate(`sources.${id}.time`), message, fix }];
+}
+
+/** JSON lines pass through as they are: on many hosts nobody could tell whose they are. */
+function warnOfOrigin({ id, origin }: SourceConfig, objects: readonly Record<string, JsonValue>[], locate: Locate): Problem[] {
+  if (origin !== undefined || objects.length < MIN_OBJECTS || objects.some((event) => namesHost(event))) return [];
+  const message = `none of ${objects.length} JSON lines of \`${id}\` names its host`;
+  const fix = 'write `origin: [host, file]` here or at the top, which adds both to every event; `origin: []` where it is not wanted';
+  return [{ ...locate(`sources.${id}`), message, fix }];
+}
+
+/** By a key of its own, or by one in an object of its. */
+function namesHost(event: Record<string, JsonValue>): boolean {
+  return Object.entries(event).some(
+    ([key, value]) => HOST_KEY.test(key) || Object.keys(Object(value)).some((inner) => HOST_KEY.test(`${key}.${inner}`)),
+  );
 }
 
 /** Whole lines at the file's beginning; none where it cannot be read. */
@@ -121,6 +141,8 @@ class Trial {
   path = '';
   /** The events before their transforms. */
   readonly before: Record<string, JsonValue>[] = [];
+  /** Those of lines that begin as JSON objects do. */
+  readonly objects: Record<string, JsonValue>[] = [];
   #events = 0;
   #filtered = 0;
   readonly #faults: Record<Fault, { count: number; example?: { readonly path: string; readonly text: string; readonly reason: string } }> =
@@ -135,6 +157,7 @@ class Trial {
     if (sent.length === 0 && refusals.length === 0 && !isDropped) this.#filtered += 1;
     const event = JSON.parse(before ?? '{}') as Record<string, JsonValue>;
     if (before !== undefined) this.before.push(event);
+    if (before !== undefined && /^\s*\{/.test(text)) this.objects.push(event);
     const { parse_error: parse, time_error: time } = event;
     if (parse !== undefined) this.#note('format', text, textOf(parse));
     if (time !== undefined) this.#note('time', text, 'its time cannot be read');

@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { isAbsolute, resolve } from 'node:path';
 import type { JsonValue } from '../../core/block.ts';
+import type { Origin } from './origin.ts';
 import type { TransformConfig } from '../values.ts';
 import type { Environment } from '../yaml/expand.ts';
 
@@ -10,6 +11,8 @@ export interface Context {
   /** The folder of the component's file: relative paths start there. */
   readonly folder: string;
   readonly fields: Readonly<Record<string, JsonValue>>;
+  readonly origin: Origin | undefined;
+  readonly hostName: string;
   readonly sourceIds: readonly string[];
 }
 

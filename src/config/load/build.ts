@@ -1,5 +1,7 @@
 /** From finished field values to the model: paths made absolute, defaults that depend on the machine filled in. */
+import { hostname } from 'node:os';
 import { dirname, resolve } from 'node:path';
+import { originFields } from '../fields/origin.ts';
 import type { sharedFields } from '../../sources/common/source-fields.ts';
 import { addedOf } from '../../sources/common/source-fields.ts';
 import { readsLines, sourceTypeOf } from '../../sources/registry.ts';
@@ -25,7 +27,8 @@ export function buildConfig(
 ): Config {
   const folder = dirname(file);
   const sources = agent.sources.components;
-  const context: Context = { env, folder, fields: agent.fields, sourceIds: sources.map(({ id }) => id) };
+  const { fields, origin, hostName = hostname() } = agent;
+  const context: Context = { env, folder, fields, origin, hostName, sourceIds: sources.map(({ id }) => id) };
   const contextOf = ({ path }: { readonly path: string }): Context => ({ ...context, folder: folderOf(path) });
   const sinks = agent.sinks.components.map((sink) => buildSink(sink, contextOf(sink)));
   return {
@@ -84,12 +87,16 @@ function buildSink({ type, id, draft }: SinkDraft, context: Context): SinkConfig
 
 function buildSource({ type, id, draft }: SourceDraft, context: Context): SourceConfig {
   const values: Values<typeof sharedFields> & { readonly maxEventBytes: number } = finish(sourceTables[type], draft);
+  const { hostName } = context;
+  const origin = values.origin ?? context.origin;
+  const ofOrigin = sourceTypeOf({ type }).readsLines ? {} : originFields(origin, { host: hostName });
   // The registry pairs each type's keys with its form of them.
   return {
     ...sourceTypeOf({ type }).derive(values, context),
     type,
     id,
-    fields: { ...context.fields, ...addedOf(values.fields) },
+    ...{ origin, hostName },
+    fields: { ...ofOrigin, ...context.fields, ...addedOf(values.fields) },
     maxEventBytes: values.maxEventBytes,
     dataset: values.dataset,
     ...withTransform(values.transform, context),

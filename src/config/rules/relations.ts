@@ -2,6 +2,7 @@
  * The rules that hold between keys: inputs and ids, ports, limits that depend on each other. They see drafts, so that
  * their problems are reported together with those of single keys; values that could not be read are not judged again.
  */
+import { originFields } from '../fields/origin.ts';
 import { addedOf } from '../../sources/common/source-fields.ts';
 import { sourceTypeOf } from '../../sources/registry.ts';
 import type { JsonValue } from '../../core/block.ts';
@@ -83,7 +84,8 @@ function checkFields(agent: Draft<typeof agentTable>, sources: readonly SourceDr
   if (tellTooMany(shared, 'fields', '', at)) return;
   for (const { type, path, draft } of sources) {
     const fields: Record<string, JsonValue> = { ...shared, ...addedOf(draft.fields) };
-    for (const name of sourceTypeOf({ type }).addedFields?.(draft) ?? []) fields[name] ??= '';
+    const ofOrigin = Object.keys(originFields(draft.origin, { host: '', file: '' }));
+    for (const name of [...ofOrigin, ...(sourceTypeOf({ type }).addedFields?.(draft) ?? [])]) fields[name] ??= '';
     tellTooMany(fields, `${path}.fields`, ", the agent's included,", at);
   }
 }

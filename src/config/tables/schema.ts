@@ -3,6 +3,7 @@
  * is all there is: parsing, unknown-key errors, defaults, config.example.yaml, docs/configuration.md's tables and
  * docs/config.schema.json come from it (scripts/generate.ts writes the files).
  */
+import { originKind } from '../fields/origin.ts';
 import { sharedFields } from '../../sources/common/source-fields.ts';
 import { SOURCE_TYPES, type SourceTypeName } from '../../sources/registry.ts';
 import { type Components, section } from '../fields/components.ts';
@@ -75,6 +76,16 @@ export const agentTable = {
     doc: "checkpoints, dead letters and the disk buffer; a relative path starts at this file's folder",
   }),
   shutdown_timeout: field(duration('1s', '1h'), { default: '30s', doc: 'how long to go on delivering after SIGTERM' }),
+  host_name: field(anyText, {
+    computed: "the system's",
+    example: '${HOSTNAME}',
+    doc: 'the `host` of events; in a container, whose own name says little, that of its machine: `${NODE_NAME}`',
+  }),
+  origin: field(originKind, {
+    computed: 'host and file of text lines, nothing of JSON lines',
+    example: '[host, file]',
+    doc: 'what the events of every source say of where they are from: see `origin` of a source',
+  }),
   fields: field(staticFields, { default: '{}', example: '{env: prod}', doc: 'added to every event' }),
   transform: field(transform, {
     example: '{script: ./shape.ts}',

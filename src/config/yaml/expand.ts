@@ -3,6 +3,8 @@
  * change the structure. `$$` is one dollar; a dollar that starts neither stays as it is.
  */
 
+import { hostname } from 'node:os';
+
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** `nth` counts the dollar signs of the text from 0, to find the place in the file again. */
@@ -45,6 +47,8 @@ export function expand(text: string, env: Environment, orElse?: string): Expande
       // As in a shell, `:-` also replaces an empty value.
       if (fallback !== undefined) return value === undefined || value === '' ? fallback : value;
       if (value !== undefined) return value;
+      // A shell's variable, which services seldom have.
+      if (name === 'HOSTNAME') return hostname();
       problems.push({
         nth,
         message: `the environment variable \`${name}\` is not set`,

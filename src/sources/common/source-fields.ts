@@ -3,6 +3,7 @@ import { field, type Table, type Values } from '../../config/fields/field.ts';
 import type { JsonValue } from '../../core/block.ts';
 import { size } from '../../config/fields/kinds.ts';
 import { datasetName, staticFields } from '../../config/fields/kinds-special.ts';
+import { originKind, type Origin } from '../../config/fields/origin.ts';
 import { transform } from '../../config/fields/kinds-transform.ts';
 
 /** Each table has it, in its own place. */
@@ -22,12 +23,23 @@ export const sharedFields = {
     example: '{service: app}',
     doc: 'added to every event of this source; wins over the same field of the agent',
   }),
+  origin: field(originKind, {
+    computed: "the agent's, else host and file of text lines, and nothing of JSON lines",
+    example: '[host, file]',
+    doc: 'what every event says of where it is from, never over a key of its own; `{host: host.name}` names the field; `[]`: nothing',
+  }),
   dataset: field(datasetName, { example: 'app-logs', doc: "overrides the sink's dataset" }),
 } satisfies Table;
 
 /** What every source's configuration has. `fields`: the agent's and the source's own, the source's winning. */
-export type CommonSourceConfig = Omit<Values<typeof sharedFields>, 'transform'> &
-  Partial<Pick<Values<typeof sharedFields>, 'transform'>> & { readonly id: string; readonly maxEventBytes: number };
+export type CommonSourceConfig = Omit<Values<typeof sharedFields>, 'transform' | 'origin'> & {
+  readonly origin?: Origin | undefined;
+} & Partial<Pick<Values<typeof sharedFields>, 'transform'>> & {
+    readonly id: string;
+    readonly maxEventBytes: number;
+    /** `host_name`. */
+    readonly hostName: string;
+  };
 
 /** What `fields` adds to every event: a type may take a word in place of these. */
 export function addedOf(fields: Readonly<Record<string, JsonValue>> | string | undefined): Readonly<Record<string, JsonValue>> {

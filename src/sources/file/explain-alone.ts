@@ -1,5 +1,4 @@
 /** What a source would do with a path, without running it: nothing is read, and nothing is written. */
-import { hostname } from 'node:os';
 import type { FileConfig } from './file-type.ts';
 import { systemClock } from '../../core/time/clock.ts';
 import type { SourceContext } from '../../core/source.ts';
@@ -13,7 +12,7 @@ export function explainAlone(
 ): FileExplanation {
   const lane = { accept: never };
   const reserve = (bytes: number) => ({ at: 0, bytes: Buffer.alloc(bytes) });
-  const source = createFileSource(config, { ...known, lane, clock: systemClock, hostname: hostname(), reserve, once: false });
+  const source = createFileSource(config, { ...known, lane, clock: systemClock, hostname: config.hostName, reserve, once: false });
   return source.explain(path);
 }
 

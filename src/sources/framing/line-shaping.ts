@@ -1,6 +1,7 @@
 /** How a source's bytes become events, from its configuration: encoding, joining, parsing. Loads the modules for it. */
+import { type EventPlace, originFields } from '../../config/fields/origin.ts';
 import type { LineConfig, MultilineConfig, TimeConfig } from '../common/line-fields.ts';
-import type { EventShape, EventTimes, JsonValue } from '../../core/block.ts';
+import type { EventShape, EventTimes } from '../../core/block.ts';
 import { MAX_CSV_HEADER_BYTES } from '../../parsers/limits.ts';
 import { JOIN_TIMEOUT_MS, MAX_JOINED_LINES } from './limits.ts';
 import { TIME_KEYS } from '../../core/time/forms.ts';
@@ -49,10 +50,13 @@ export const plainLines: LineShaping = {
   name: undefined,
 };
 
-/** The shape of a stream's events. `wrapFields`: added to a line that is not an object. */
-export function shapeOf(config: LineConfig, shaping: LineShaping, wrapFields: Readonly<Record<string, JsonValue>>): EventShape {
-  const { file } = wrapFields;
-  const fields = { ...(typeof file === 'string' ? shaping.fieldsOf?.(file) : {}), ...config.fields };
+/** The shape of the events of a file, or of no file. */
+export function shapeOf(config: LineConfig, shaping: LineShaping, place: EventPlace): EventShape {
+  const { origin } = config;
+  const ofPath = place.file === undefined ? {} : shaping.fieldsOf?.(place.file);
+  const fields = { ...originFields(origin, place), ...ofPath, ...config.fields };
+  // Where `origin` is written, what it names is among the fields.
+  const wrapFields = origin ? {} : { ...place };
   const {
     parser,
     name,

@@ -1,5 +1,4 @@
 /** Reads files and standard input as a source of lines would. */
-import { hostname } from 'node:os';
 import { systemClock } from '../../core/time/clock.ts';
 import type { SourceStats } from '../../core/source.ts';
 import { NO_STREAMS } from '../../core/stream.ts';
@@ -21,7 +20,7 @@ export async function createLinePreview(
   return {
     stats,
     async read(input, path) {
-      const host = hostname();
+      const host = config.hostName;
       const context = { lane, log, streams: NO_STREAMS, clock: systemClock, hostname: host, reserve: restart(), once: true };
       const shape = shapeOf(config, shaping, { host, ...(path === undefined ? {} : originOf(path)) });
       const reader = createStdinSource(config, context, { shaping, shape, ...(input ? { input } : {}) });

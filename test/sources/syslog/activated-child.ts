@@ -13,6 +13,7 @@ const source = createSyslogSource(
     fields: {},
     maxEventBytes: 10_000,
     dataset: undefined,
+    hostName: 'web-1',
     listen: [{ protocol: 'systemd', name: '' }],
     tls: { cert: undefined, key: undefined, ca: undefined, requireClientCert: false, maxVersion: '1.2' },
     onOversize: 'truncate',

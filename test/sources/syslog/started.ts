@@ -16,6 +16,7 @@ export const config: SyslogConfig = {
   fields: { team: 'core' },
   maxEventBytes: 10_000,
   dataset: undefined,
+  hostName: 'web-1',
   listen: [udp, tcp],
   tls: { cert: undefined, key: undefined, ca: undefined, requireClientCert: false, maxVersion: '1.2' },
   onOversize: 'truncate',
