@@ -4,7 +4,7 @@
  */
 import { appendFileSync, copyFileSync, renameSync, truncateSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { startRig } from './tail-rig.ts';
+import { startRig, systemError } from './tail-rig.ts';
 import { scenario, scenarioInBothGlobs } from './scenario.ts';
 
 const inGlobs = ['*.log', '*.log*'];
@@ -183,4 +183,23 @@ test('rotated file that is truncated and written to again is read on, and its de
     await rig.play`cut a.log.1; pass 90 3; append a.log.1 ${`${late}\n`}; pass 30 3`;
   }
   expect({ texts: rig.texts, open: open.size }).toEqual({ texts: ['one', 'two', 'three'], open: 0 });
+});
+
+// Symptom: such a file had two streams. Cause: looking for copies of the truncated one named it, and then its turn did.
+test('file that is compared with one that was truncated meanwhile gets one stream', async () => {
+  const rig = await startRig({ glob: '*.log*' });
+  await rig.play`write a.log one; drain; append a.log two; write a.log.1 other`;
+  let isRead = false;
+  // The scan cannot open it: the reader names it, when the other one was read.
+  rig.beforeCalls.add((call, of) => {
+    if (call === 'read') isRead = true;
+    if (call !== 'open' || of !== rig.path('a.log.1')) return;
+    if (!isRead) throw systemError('ENOENT');
+    truncateSync(rig.path('a.log'));
+    appendFileSync(rig.path('a.log'), 'three\n');
+    rig.beforeCalls.clear();
+  });
+  await rig.drain();
+  expect(rig.texts.toSorted()).toEqual(['one', 'other', 'three', 'two']);
+  expect([...rig.streams.records.values()].filter(({ path }) => path === rig.path('a.log.1'))).toHaveLength(1);
 });

@@ -45,11 +45,14 @@ export class Apply {
   }
 
   act(decision: Decision): void {
-    if (decision.kind === 'new') return this.#follow(decision.found);
-    if (decision.kind !== 'ignored') return this.#change(decision);
-    const [{ path }, { length: files }] = [decision.found[0]!, decision.found];
-    const text = 'files that did not change for longer than `ignore_older` are left out until they do';
-    this.#options.notices.trouble('info', 'ignore_older', { path, files }, text);
+    if (decision.kind === 'new') this.#follow(decision.found);
+    else if (decision.kind !== 'ignored') this.#change(decision);
+    else {
+      const [{ path }, { length: files }] = [decision.found[0]!, decision.found];
+      const text = 'files that did not change for longer than `ignore_older` are left out until they do';
+      this.#options.notices.trouble('info', 'ignore_older', { path, files }, text);
+    }
+    this.#options.generations.copies.settle();
   }
 
   /** Goes on with the stream of an earlier process. Nothing is given up while its content cannot be compared: the first turn does so. */
@@ -96,10 +99,10 @@ export class Apply {
       case 'renamed':
         return this.#move(file, found!, place);
       case 'replaced':
+        generations.detach(file);
         // What the finder found in its place is decided in the next round.
-        return generations.detach(file, () => {
-          if (found && place !== 'matched') this.takeRotated(found, file.stream);
-        });
+        if (found && place !== 'matched') this.takeRotated(found, file.stream);
+        return;
       case 'undecided':
         disk.scan = generations.scan;
         return;
@@ -132,7 +135,6 @@ export class Apply {
     }
     const isChanged = stat.size !== disk.seenSize || stat.mtimeMs !== disk.seenMtimeMs || generations.gaps.isFilled(file);
     if (isChanged) {
-      if (disk.seenSize === 0) file.filledScan = generations.scan;
       if (!isGone(file)) this.#changed.add(file);
       this.#grownBytes += Math.max(0, stat.size - Math.max(0, disk.seenSize));
       disk.seenSize = stat.size;
@@ -147,6 +149,8 @@ export class Apply {
       return;
     }
     const current = generations.current(file);
+    // What is in the file may be known for a copy already.
+    if (current !== file) generations.copies.settle();
     // While it is closed, it may hold other content; the reader's turn compares it.
     if (current.disk.fd === undefined && stat.size > current.size) current.size = stat.size;
     generations.knownFiles.enqueue(current);
@@ -156,7 +160,10 @@ export class Apply {
   /** Follows an unknown file that no glob matches, if its name is a rotated name of the path. */
   takeRotated({ path, stat }: FoundFile, of: FirstPlace): void {
     const { generations, notices } = this.#options;
-    if (generations.holderOf({ path, stat }) || this.isIgnored(stat) || !generations.isRotatedFrom(path, of)) return;
+    const { knownFiles, copies } = generations;
+    // It may be a copy of the file that had its inode.
+    if (knownFiles.in(stat) && !generations.holderOf({ path, stat })) copies.settle();
+    if (knownFiles.in(stat) || this.isIgnored(stat) || !generations.isRotatedFrom(path, of)) return;
     notices.event('info', { path, file: of.firstPath, size: stat.size }, 'file was made and rotated unseen, reading it');
     this.#see(generations.trackAside(path, stat, of), stat, 'aside');
   }
@@ -169,7 +176,7 @@ export class Apply {
   #nameAndLetGo(file: TrackedFile): void {
     const { generations } = this.#options;
     const wasOpen = file.disk.fd !== undefined;
-    generations.name(file);
+    generations.copies.name(file);
     // The reader may be waiting for the sinks while the next generation takes its place.
     generations.passGap(file);
     if (!wasOpen && generations.descriptors.isFull) generations.descriptors.close(file);

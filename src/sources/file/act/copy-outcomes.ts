@@ -48,6 +48,8 @@ export class CopyOutcomes {
     generation.disk.lastChange = 'copied';
     generation.size = generation.sureSize = stat.size;
     if (end) generation.stream.endAt(stat.size, end.sum, end.tail);
+    // Its text may begin before the end of the NULs that were seen.
+    else if (stat.size < generation.stream.nuls.gapTo) generation.stream.beginAt(0, generation.stream.tail);
     // The copy may be shorter than the fingerprint.
     if (end) generation.stream.identity = { ...generation.stream.identity, ...end.fingerprint };
     // What was read beyond the copy's end is in no file any more.

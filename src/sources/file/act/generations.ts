@@ -2,7 +2,7 @@
  * The generations of files, each one stream: begins one when a file is new, restored or truncated, and detaches one, so that its
  * copy is looked for.
  */
-import type { EventShape } from '../../../core/block.ts';
+import type { EventShape, Tail } from '../../../core/block.ts';
 import type { LineShaping } from '../../framing/line-shaping.ts';
 import { Copies } from './copies.ts';
 import { CopyOutcomes } from './copy-outcomes.ts';
@@ -18,12 +18,12 @@ import { countLost } from '../../../core/source.ts';
 import { KnownFiles } from '../known/known-files.ts';
 import { isUntouched } from '../known/content.ts';
 import { InPlaceChanges, READ_AGAIN } from '../known/in-place.ts';
-import { goOn } from './go-on.ts';
 import { statIfAt } from '../scan/locate.ts';
-import { type FirstPlace, isRotatedName, rotatedFrom } from '../scan/rotated-names.ts';
+import { type FirstPlace, isRotatedName } from '../scan/rotated-names.ts';
 import { Order } from '../known/order.ts';
+import type { KeptStretch } from '../known/kept-content.ts';
 import type { Place } from '../known/file-on-disk.ts';
-import { isDetached, isGone, newTrackedFile, type TrackedFile } from '../known/tracked-file.ts';
+import { isGone, newTrackedFile, type TrackedFile } from '../known/tracked-file.ts';
 
 export interface GenerationsOptions extends Omit<MaintenanceOptions, 'knownFiles' | 'descriptors' | 'groupTimeoutMs'> {
   /** The source's id. */
@@ -74,6 +74,7 @@ export class Generations {
       ...options,
       knownFiles,
       descriptors,
+      identities,
       outcomes,
       track: (path, stat, generation) => this.trackAside(path, stat, generation.stream),
       verify: (file) => {
@@ -117,8 +118,8 @@ export class Generations {
   }
 
   /**
-   * The file was truncated, or replaced under its inode: it begins a new stream, read from 0. The unread rest of the old one is looked
-   * for in copies, else counted as lost.
+   * The file was truncated, or replaced under its inode: it begins a new stream, read from 0. `copies.settle` looks for the unread rest
+   * of the old one, which is else counted as lost.
    */
   renew(file: TrackedFile, isTruncated = false): TrackedFile {
     // An earlier stat may be of the old content.
@@ -126,7 +127,7 @@ export class Generations {
     const isCopied = isTruncated || (file.stream.id !== undefined && this.copies.matcher.mayHaveCopy(file));
     const change = isCopied ? READ_AGAIN : this.#inPlace.judge(file, stat.size);
     if (change.kind === 'later') return file;
-    if (change.kind === 'go on') return goOn(this, file, stat, change);
+    if (change.kind === 'go on') return this.goOn(file, stat, change.kept, change.tail);
     file.disk.lastChange = 'truncated';
     const endsInText = this.gaps.endsInText(file.disk.fd!, stat.size);
     const isFilled = this.gaps.wasFilled(file, stat.size, file.stream.endIn(file.sureSize));
@@ -152,16 +153,30 @@ export class Generations {
     next.sureSize = endsInText ? stat.size : 0;
     next.disk.seenMtimeMs = stat.mtimeMs;
     next.disk.changedAtMs = file.disk.leftAtMs = this.now;
-    // Truncated again, it may have a copy already, which needs a stream to be compared with.
-    if (next.size > 0 && rotatedFrom(next.disk.path) === undefined) this.name(next);
+    this.copies.note(next);
     if (file.stream.id === undefined) this.knownFiles.remove(file);
-    else this.copies.seek([file]);
-    // What was read of it, and not delivered, is in no file that was found yet.
-    if (isDetached(file)) this.identities.noteDeleted(file);
-    // What is there now may be known for a copy already.
-    const current = this.knownFiles.in(next.disk) ?? next;
-    this.knownFiles.enqueue(current);
-    return current;
+    else this.copies.note(file);
+    return next;
+  }
+
+  /**
+   * The open file is read on behind `kept`, as a stream of its own. The stream before is expired: what was read of it is in no file any more
+   * as it was, and goes to the disk buffer. Throws system errors. `tail`: of the bytes before the end of `kept`.
+   */
+  goOn(file: TrackedFile, stat: FileStat, kept: KeptStretch, tail: Tail): TrackedFile {
+    const next = this.#newFile(file.stream.firstPath, stat, file.stream.realPath, file.stream.shape);
+    const { beginsInLine: _, endsInLine: __, headers: ___, ...identity } = file.stream.identity;
+    next.stream.identity = identity;
+    next.stream.goOn(kept, tail);
+    next.stream.readFromMs = file.stream.readFromMs;
+    this.identities.noteDeleted(file);
+    this.identities.noteRead(file);
+    this.knownFiles.takeOver(next, file);
+    this.descriptors.handOver(file, next);
+    this.knownFiles.remove(file);
+    this.maintenance.expire(file.stream.id!);
+    this.identities.mint(next, kept);
+    return next;
   }
 
   /** The file has this inode from now on. */
@@ -181,19 +196,16 @@ export class Generations {
     if (content === 'unknown') return statIfAt(this.fileSystem, found.path, found.stat) ? 'unsure' : file;
     if (content === 'same') return file;
     this.detach(file);
-    // It may have been taken up where a copy was looked for.
-    return this.knownFiles.in(found.stat);
+    return undefined;
   }
 
-  /** Detaches a file whose inode was given to another one; `takeUp` follows that before a copy is looked for. */
-  detach(file: TrackedFile, takeUp: () => void = () => {}): void {
+  /** Detaches a file whose inode was given to another one; `copies.settle` looks for its copy. */
+  detach(file: TrackedFile): void {
     file.disk.lastChange = 'replaced';
     this.knownFiles.detach(file);
     file.disk.leftAtMs = this.now;
-    takeUp();
-    if (file.stream.id === undefined) return this.copies.remove(file);
-    this.copies.seek([file]);
-    if (isDetached(file)) this.identities.noteDeleted(file);
+    if (file.stream.id === undefined) this.copies.remove(file);
+    else this.copies.note(file);
   }
 
   /** The file's present generation: another one where the known content is gone. */
@@ -223,21 +235,6 @@ export class Generations {
       file.stream.id !== undefined &&
       this.copies.matcher.mayHaveCopy(file)
     );
-  }
-
-  /**
-   * Gives a file with bytes its stream, when it is first seen, not when it is first read: after a crash it is then known under
-   * whatever name it was rotated to meanwhile. False while that cannot be: it cannot be opened, or may be a copy.
-   */
-  name(file: TrackedFile): boolean {
-    if (file.stream.id !== undefined) return true;
-    if (file.isUndecided || !this.descriptors.open(file)) return false;
-    try {
-      return !this.copies.suspect(file) && this.identities.mint(file);
-    } catch (error) {
-      this.descriptors.fail(file, error);
-      return false;
-    }
   }
 
   /** Searches some of the NUL gap that a file with a stream may begin with. */

@@ -1,7 +1,7 @@
 /** How much was seen of streams whose copy was not found, for a while: a file that vanishes unopened may have been one of these copies. */
 import { FORGET_AFTER_MS } from '../limits.ts';
 import type { TrackedFile } from '../known/tracked-file.ts';
-import { basesOf, extendsName } from '../observe/copy-matcher.ts';
+import { basesOf, extendsName, isNamedAfter } from '../observe/copy-matcher.ts';
 
 export class LostSizes {
   /** By the path that a copy's name extends. */
@@ -17,9 +17,9 @@ export class LostSizes {
 
   /** The most that was read, or counted as lost, of those that the path may be a copy's of, and of these detached streams. */
   of(path: string, detached: Iterable<TrackedFile>): number {
-    const sizes = [...this.#sizes].flatMap(([base, { size }]) => (extendsName(path, base) ? [size] : []));
-    for (const each of detached)
-      if (basesOf(each).some((base) => extendsName(path, base))) sizes.push(each.size, each.stream.offset + each.stream.inHand);
-    return Math.max(0, ...sizes);
+    let most = 0;
+    for (const [base, { size }] of this.#sizes) if (extendsName(path, base)) most = Math.max(most, size);
+    for (const each of detached) if (isNamedAfter(path, each)) most = Math.max(most, each.size, each.stream.offset + each.stream.inHand);
+    return most;
   }
 }

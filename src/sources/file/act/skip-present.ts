@@ -26,7 +26,7 @@ export function skipPresent(found: ReadonlyMap<string, FoundFile>, { generations
       const end = findTextEnd(fileSystem, fd, each.stat.size, own.unitBytes);
       const start = findLineStart(fileSystem, fd, end, maxEventBytes, own);
       file.stream.beginAt(start, tailBefore(fileSystem, fd, start));
-      generations.name(file);
+      generations.copies.name(file);
       descriptors.close(file);
     } catch (error) {
       descriptors.fail(file, error);

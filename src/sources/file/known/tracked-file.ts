@@ -18,8 +18,6 @@ export interface TrackedFile {
   isNews: boolean;
   /** The number of the scan that it appeared in; 0 for one found at the start, -1 for one known from before. */
   readonly firstScan: number;
-  /** The number of the scan that saw its first bytes, where it was empty before. */
-  filledScan: number;
   /** The most that a stat saw of it, … */
   size: number;
   /** … and the most that was seen of this generation for sure: its content was compared then. */
@@ -50,7 +48,6 @@ export function newTrackedFile(path: string, stat: FileStat, shape: EventShape, 
     isUndecided: false,
     isNews: false,
     firstScan,
-    filledScan: 0,
     size: stat.size,
     sureSize: 0,
     isBusy: false,

@@ -37,8 +37,6 @@ export interface Undecided {
   check: CopyComparison | undefined;
   /** It is a copy of the first of them, made before the last of it was read. */
   isShort: boolean;
-  /** Not all of them are known yet. */
-  isIncomplete: boolean;
 }
 
 /** A rotation under way may hide a copy: only what is listed twice, under the same names, is all that is there. */
@@ -173,6 +171,11 @@ function comesBefore(one: TrackedFile, other: TrackedFile, size: number): boolea
 export function basesOf({ stream: { firstPath, realPath }, disk: { path } }: TrackedFile): string[] {
   const first = realPath === firstPath ? [firstPath] : [firstPath, realPath];
   return first.some((base) => path.startsWith(base)) ? first : [...first, path];
+}
+
+/** The path may be a copy's of this one. */
+export function isNamedAfter(path: string, original: TrackedFile): boolean {
+  return basesOf(original).some((base) => extendsName(path, base));
 }
 
 export function extendsName(path: string, base: string): boolean {

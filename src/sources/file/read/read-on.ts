@@ -124,7 +124,7 @@ async function readPart({ lines, fileSystem, generations }: ReadOnOptions, file:
   try {
     const stat = fileSystem.fstat(fd!);
     if (stat.size === 0) return { part: { file, mark: Buffer.alloc(0), length: 0 }, eventLength: undefined };
-    if (compare(fileSystem, fd!, stat.size, stream) !== 'same' || !generations.name(file) || generations.gaps.pass(file) !== 'over')
+    if (compare(fileSystem, fd!, stat.size, stream) !== 'same' || !generations.copies.name(file) || generations.gaps.pass(file) !== 'over')
       return undefined;
     const mark = markOf(lines, readHead(fileSystem, fd!, LONGEST_BOM_BYTES));
     if (!mark) return undefined;

@@ -24,7 +24,6 @@ import { findNulRun } from '../known/nul-runs.ts';
 import { NO_NULS, type NulRange } from '../known/stream.ts';
 import type { Notices } from '../scan/notices.ts';
 import { LaneRefusal, offerBlock } from './offer.ts';
-import { goOn } from '../act/go-on.ts';
 import { nothingBefore } from '../known/kept-content.ts';
 import type { LineEnds } from './line-ends.ts';
 import { goOnInGroups, keepLines, readOnTo } from './groups.ts';
@@ -101,7 +100,7 @@ export class Reader {
     let current = isSame ? file : generations.renew(file);
     if (current === file) generations.gaps.noteSize(file, stat.size);
     if (current.stream.takenTo > current.stream.offset && current.size > current.stream.offset)
-      current = goOn(generations, current, stat, { kept: nothingBefore(current.stream.offset), tail: current.stream.tail });
+      current = generations.goOn(current, stat, nothingBefore(current.stream.offset), current.stream.tail);
     // Of another generation than the head, it may be the head before the truncation.
     if (current === file && current.stream.id !== undefined && mayGrow(current.stream.identity, head)) {
       current.stream.identity = { ...current.stream.identity, ...fingerprintOfText(head) };
@@ -112,11 +111,14 @@ export class Reader {
     // A charset of wider units is named since: what was read ends within one.
     if (id !== undefined && offset % lines.encodingOf(head).unitBytes !== 0) {
       const tail = tailOf(readBefore(fileSystem, current.disk.fd!, offset - 1, TAIL_BYTES));
-      current = goOn(generations, current, stat, { kept: nothingBefore(offset - 1), tail });
+      current = generations.goOn(current, stat, nothingBefore(offset - 1), tail);
     }
-    if (current !== file) generations.order.link();
+    if (current !== file) {
+      generations.copies.settle();
+      generations.order.link();
+    }
     if (current.stream.offset === 0 && current.stream.readTo === 0) noteCharset(this.#options.notices, lines, current, head);
-    if (current.size === 0 || !generations.name(current)) return undefined;
+    if (current.size === 0 || !generations.copies.name(current)) return undefined;
     const search = generations.gaps.pass(current);
     if (search !== 'over') {
       generations.noteCut(current, current.stream.readTo);

@@ -38,6 +38,8 @@ const COMMIT_MS = 5;
 
 /** By the agent's clock, for what takes no time. */
 const DEADLINE_MS = 60_000;
+/** Calls to the system before it comes to rest: the longest schedules make some thousand. */
+const MAX_CALLS = 200_000;
 
 /** One for all agents, as they come one after the other: to make and to collect one takes longer than most schedules. */
 const shared = createKernel(MEMORY_BYTES);
@@ -190,7 +192,9 @@ export class ModelAgent {
 
   /** Until nothing goes on but what waits for the clock or the service. */
   async rest(): Promise<void> {
+    const begin = this.#calls;
     for (let quiet = 0, calls = -1; quiet < 4; quiet += 1) {
+      if (this.#calls - begin > MAX_CALLS) throw new Error('it never comes to rest');
       await new Promise((resolve) => setImmediate(resolve));
       if (calls !== this.#calls) quiet = 0;
       calls = this.#calls;

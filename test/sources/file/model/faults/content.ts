@@ -162,6 +162,10 @@ export const contentFaults: readonly Fault[] = [
       'sources/file/observe/copy-matcher.ts#basesOf':
         (): CopyMatcher['basesOf'] =>
         ({ disk: { path } }) => [path],
+      'sources/file/observe/copy-matcher.ts#isNamedAfter':
+        (): CopyMatcher['isNamedAfter'] =>
+        (path, { disk }) =>
+          path !== disk.path && path.startsWith(disk.path),
     },
   },
   {

@@ -13,7 +13,7 @@ type Maintenance = typeof import('../../../../../src/sources/file/known/maintena
 type ObserveScan = typeof import('../../../../../src/sources/file/observe/observe-scan.ts');
 type Offer = typeof import('../../../../../src/sources/file/read/offer.ts');
 type PollingRoom = typeof import('../../../../../src/sources/file/polling.ts');
-type StreamOf = Parameters<Generations['Generations']['prototype']['name']>[0]['stream'];
+type StreamOf = Parameters<Copies['Copies']['prototype']['name']>[0]['stream'];
 
 const KEEP_OPEN_MS = 10_000;
 const OFFER = 'sources/file/read/offer.ts#offerBlock';
@@ -167,8 +167,12 @@ export const followingFaults: readonly Fault[] = [
             isApplying = false;
           }
         }),
-      'sources/file/act/generations.ts#Generations': (Real: Generations['Generations']): Generations['Generations'] =>
-        method(Real, 'name', (_, name, file) => !isApplying && name(file)),
+      'sources/file/act/copies.ts#Copies': (Real: Copies['Copies']): Copies['Copies'] => {
+        method(Real, 'note', (_, note, file) => {
+          if (!isApplying || file.disk.place === 'detached') note(file);
+        });
+        return method(Real, 'name', (_, name, file) => !isApplying && name(file));
+      },
     },
   },
   {
