@@ -7,7 +7,14 @@ import type { SavedChange } from '../../../src/sources/file/known/change.ts';
 import { KnownFiles } from '../../../src/sources/file/known/known-files.ts';
 import { fingerprintOf } from '../../../src/sources/file/known/content.ts';
 import { newTrackedFile, type TrackedFile } from '../../../src/sources/file/known/tracked-file.ts';
-import { decide, decideHeld, decideSaved, fits, type Observations } from '../../../src/sources/file/decide/decide.ts';
+import {
+  decide,
+  decideHeld,
+  decideSaved,
+  fits,
+  type Observations,
+  type SavedObservation,
+} from '../../../src/sources/file/decide/decide.ts';
 import { copyRows, fileRows, type CopySight, type Row, type Sight } from '../../../src/sources/file/decide/table.ts';
 import { observeAt, type ObserveOptions } from '../../../src/sources/file/observe/observe-file.ts';
 import { observePaths, observeRest, type ScanOptions } from '../../../src/sources/file/observe/observe-scan.ts';
@@ -94,6 +101,13 @@ const saved: readonly SavedRow[] = [
     isRead: 'a copy of it is looked for; what no copy has is lost and counted',
   },
 ];
+
+/** What a start decides of saved files, the newest first. */
+function kindsOf(...files: readonly Pick<SavedObservation, 'sight' | 'isReached'>[]): SavedChange[] {
+  const [id, path, source, identity, contentSum] = ['s', '/a.log', 'app', undefined, undefined];
+  const record = { id, path, source, identity, contentSum, startAt: 0, createdMs: 0, resumeAt: 0, tail: { length: 0, crc: 0 } };
+  return decideSaved(files.map((file) => ({ record, found: undefined, inode: undefined, ...file }))).map(({ kind }) => kind);
+}
 
 interface ScanRow {
   readonly seen: string;
@@ -206,7 +220,17 @@ const scans: readonly ScanRow[] = [
 ];
 
 test.for(saved)('saved file is $change: $seen', ({ sight, isReached, change }) => {
-  expect(decideSaved(sight, isReached)).toBe(change);
+  expect(kindsOf({ sight, isReached })).toEqual([change]);
+});
+
+test('of saved files with one inode the newest has it, unless it is lost or left out', () => {
+  const inode = '1:1';
+  const there = { sight: ELSEWHERE, isReached: true, inode };
+  const away = { sight: { ...NOWHERE, isMountAway: true }, isReached: true, inode };
+  expect(kindsOf(there, there, away)).toEqual(['renamed', 'replaced', 'gone']);
+  expect(kindsOf(away, there)).toEqual(['away', 'replaced']);
+  const isOther = { ...there, sight: { ...ELSEWHERE, content: 'different' as const } };
+  expect(kindsOf(isOther, { ...there, isReached: false }, there)).toEqual(['replaced', 'left out', 'renamed']);
 });
 
 /** The found files alone, each with one byte in it. */

@@ -1,6 +1,6 @@
 /**
- * Takes up the streams of earlier processes before a start reads anything: gathers their files, lets `decideSaved` decide how each changed, and
- * `Apply` act on that. A file that is not recognised is read from 0: rather twice than never.
+ * Takes up the streams of earlier processes before a start reads anything: observes all their files, lets `decideSaved` decide how each
+ * changed, and `Apply` act on that. A file that is not recognised is read from 0: rather twice than never.
  */
 import { setImmediate } from 'node:timers/promises';
 import type { StreamRecord } from '../../../core/stream.ts';
@@ -8,7 +8,7 @@ import { isDetached, isRotated } from '../known/tracked-file.ts';
 import { BIRTH_SLACK_MS } from '../limits.ts';
 import { FolderNames } from '../scan/rotated-names.ts';
 import type { Generations } from './generations.ts';
-import { decideSaved, type SavedFile } from '../decide/decide.ts';
+import { decideSaved } from '../decide/decide.ts';
 import { firstPlaceOf, SavedFiles, type SavedFilesOptions } from '../observe/saved-files.ts';
 import type { Tracker } from './tracker.ts';
 
@@ -33,23 +33,15 @@ export async function restore(stored: readonly StreamRecord[], options: RestoreO
   const saved = new SavedFiles(options);
   const names = new FolderNames(fileSystem);
   const records = stored.map((record) => saved.shorten(withRealPath(record, names)));
-  const replaced: SavedFile[] = [];
-  // The newest first: an older generation of the same inode can only be what is left of it.
-  for (const record of records.toReversed()) {
-    const found = saved.locate(record);
-    const sight = saved.sightOf(record, found, (file) => knownFiles.in(file) !== undefined);
-    const kind = decideSaved(sight, isReached(record.path) || (found !== undefined && isReached(found.path)));
-    const change = { kind, record, found };
-    tracker.apply.resume(change);
-    if (kind === 'replaced') replaced.push(change);
-  }
+  const changes = decideSaved(records.toReversed().map((record) => saved.observe(record, isReached)));
+  for (const change of changes) tracker.apply.resume(change);
   const detached = [...knownFiles.files].filter(isDetached);
   const [away, leftOut] = [knownFiles.gone.size, knownFiles.leftOut.size];
   const recognized = knownFiles.files.size - detached.length - away;
   copies.seek(detached, names);
   while (copies.decide()) await setImmediate();
   // Truncated, or created under a free inode, and rotated away: it is read unless a stream has it by now.
-  for (const { record, found } of replaced) tracker.apply.takeRotated(found!, firstPlaceOf(record));
+  for (const { kind, record, found } of changes) if (kind === 'replaced') tracker.apply.takeRotated(found!, firstPlaceOf(record));
   // Streams are made later than their files, and others may have been made in between.
   const lastBorn = new Map<string, number>();
   for (const file of knownFiles.files) {

@@ -51,11 +51,19 @@ export type NewDecision =
 export type Decision = KnownDecision | NewDecision;
 
 /** The stream of an earlier process. */
-export interface SavedFile {
-  readonly kind: SavedChange;
+export interface SavedObservation {
   readonly record: SavedStream;
   /** Where its file, or what has its inode now, was located. */
   readonly found: FoundFile | undefined;
+  /** The key of the inode that it has, or had. */
+  readonly inode: string | undefined;
+  readonly sight: Sight;
+  /** A pattern leads to where the file was first, or is now. */
+  readonly isReached: boolean;
+}
+
+export interface SavedFile extends Pick<SavedObservation, 'record' | 'found'> {
+  readonly kind: SavedChange;
 }
 
 /** Known files first, in the order in which they were observed; a file is new only once none of these can be it: in a later round. */
@@ -75,10 +83,16 @@ export function decideCopy(sight: CopySight): NewChange {
   return rowOf(copyRows, sight).change;
 }
 
-/** `isReached`: a pattern leads to where the file was first, or is now. */
-export function decideSaved(sight: Sight, isReached: boolean): SavedChange {
-  const change = decideFile(sight);
-  return change === 'gone' || change === 'replaced' || isReached ? change : 'left out';
+/** Of all saved streams, the newest first: an older one of the same inode can only be what is left of it. */
+export function decideSaved(observations: readonly SavedObservation[]): SavedFile[] {
+  const taken = new Set<string | undefined>();
+  return observations.map(({ record, found, inode, sight, isReached }) => {
+    const isTaken = inode !== undefined && taken.has(inode);
+    const change = decideFile(isTaken ? { ...sight, content: 'different', isMountAway: false } : sight);
+    const isLost = change === 'gone' || change === 'replaced';
+    if (!isLost && isReached) taken.add(inode);
+    return { kind: isLost || isReached ? change : 'left out', record, found };
+  });
 }
 
 /** Decides by its descriptor between two scans; undefined where the next scan is soon enough. */

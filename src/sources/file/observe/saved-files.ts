@@ -2,18 +2,18 @@
  * The files that an earlier process read, by its records: where each is now, and what `decide` must know of it. Only looks.
  */
 import { codeOf } from '../../../core/errors.ts';
-import type { FileIdentity, StreamRecord } from '../../../core/stream.ts';
+import type { StreamRecord } from '../../../core/stream.ts';
 import { compare } from '../known/content.ts';
 import { ContentSum } from '../known/content-sum.ts';
 import { findKept } from '../known/kept-content.ts';
 import type { SavedStream } from '../known/stream.ts';
 import { tailBefore } from '../known/nul-runs.ts';
-import { type FileStat, type FileSystem, inodeKey, isSameFile, NO_FILE } from '../scan/file-system.ts';
+import { type FileSystem, inodeKey, isSameFile, NO_FILE } from '../scan/file-system.ts';
 import type { FoundFile } from '../scan/finder.ts';
 import { type FolderInodes, isMountAway, locate, statIfAt } from '../scan/locate.ts';
 import { withOpen, withOpenIfReadable } from '../scan/peek.ts';
 import type { FirstPlace } from '../scan/rotated-names.ts';
-import { decideFile, type SavedFile } from '../decide/decide.ts';
+import { decideFile, type SavedFile, type SavedObservation } from '../decide/decide.ts';
 import type { Sight } from '../decide/table.ts';
 
 export interface SavedFilesOptions {
@@ -34,21 +34,28 @@ export class SavedFiles {
     this.#byInode = new Map([...options.found.values()].map((file) => [inodeKey(file.stat), file]));
   }
 
-  /** `there`: where `locate` found the file. `isTaken`: a newer record has the inode, so that this one can only be what is left of it. */
-  sightOf(
-    record: StreamRecord,
-    there: FoundFile | undefined,
-    isTaken: (file: Pick<FileStat | FileIdentity, 'device' | 'inode'>) => boolean,
-  ): Sight {
+  observe(record: StreamRecord, isReached: (path: string) => boolean): SavedObservation {
+    const found = this.locate(record);
+    const has = found?.stat ?? record.identity;
+    return {
+      record,
+      found,
+      inode: has && inodeKey(has),
+      sight: this.sightOf(record, found),
+      isReached: isReached(record.path) || (found !== undefined && isReached(found.path)),
+    };
+  }
+
+  /** `there`: where `locate` found the file. */
+  sightOf(record: StreamRecord, there: FoundFile | undefined): Sight {
     const { identity, path } = record;
-    const mayBeAway = there === undefined && identity !== undefined && !isTaken(identity);
     const lastRealPath = identity?.path ?? identity?.realPath ?? path;
     return {
       path: there?.path === (identity?.path ?? path) ? 'itself' : 'something else',
       descriptor: 'closed',
       isElsewhere: there !== undefined,
-      content: there === undefined ? 'unknown' : isTaken(there.stat) ? 'different' : this.#compare(record, there),
-      isMountAway: mayBeAway && isMountAway(this.#options.fileSystem, lastRealPath, identity.device),
+      content: there === undefined ? 'unknown' : this.#compare(record, there),
+      isMountAway: !there && identity !== undefined && isMountAway(this.#options.fileSystem, lastRealPath, identity.device),
     };
   }
 
@@ -118,7 +125,7 @@ export function savedAt({ path, stat }: FoundFile, records: readonly StreamRecor
     if (identity?.inode !== String(stat.inode) && (options.stableInodes || record.path !== path)) continue;
     const found = files.locate(record);
     if (!found || !isSameFile(found.stat, stat)) continue;
-    const kind = decideFile(files.sightOf(record, found, () => false));
+    const kind = decideFile(files.sightOf(record, found));
     if (kind !== 'replaced') return { kind, record, found };
   }
   return undefined;

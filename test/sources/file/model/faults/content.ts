@@ -124,10 +124,7 @@ export const contentFaults: readonly Fault[] = [
     schedule: 'generation of which nothing was read took the copy of another one that began alike',
     hooks: {
       'sources/file/observe/saved-files.ts#SavedFiles': (Real: SavedFiles['SavedFiles']): SavedFiles['SavedFiles'] =>
-        method(Real, 'sightOf', (_, sightOf, record, there, isTaken) => {
-          const content = there && isTaken(there.stat) ? 'different' : 'same';
-          return Object.defineProperty(sightOf(record, there, isTaken), 'content', { value: content });
-        }),
+        method(Real, 'sightOf', (_, sightOf, record, there) => ({ ...sightOf(record, there), content: 'same' as const })),
     },
   },
   {
