@@ -34,6 +34,10 @@ function runFrom(
   return outcome.finish(list);
 }
 
+/** Shared by all blocks: nobody writes to them. */
+let numbers = new Uint32Array(0);
+let zeros = new Uint32Array(0);
+
 /** The events as they were accepted. Where each ends is computed only when it is needed. */
 class AcceptedEvents implements EventList {
   readonly bytes: Buffer;
@@ -45,9 +49,9 @@ class AcceptedEvents implements EventList {
   constructor({ bytes, count }: EventsIn) {
     this.bytes = bytes;
     this.count = count;
-    this.subs = new Uint32Array(count);
-    this.origins = new Uint32Array(count);
-    for (let event = 0; event < count; event++) this.origins[event] = event;
+    if (numbers.length < count) [numbers, zeros] = [Uint32Array.from({ length: 2 * count }, (_, n) => n), new Uint32Array(2 * count)];
+    this.subs = zeros.subarray(0, count);
+    this.origins = numbers.subarray(0, count);
   }
 
   get ends(): Uint32Array {

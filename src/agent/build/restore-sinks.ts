@@ -84,11 +84,11 @@ export async function restoreSinks(options: RestoreSinksOptions): Promise<void> 
 function partShaper(shaper: Shaper, owner: string, own: string, state: Pick<State, 'datasetsOf'>): Shaper {
   const wanted = datasetOf(owner);
   const others = new Set(state.datasetsOf(baseOf(owner)!));
-  const [isWanted, isOther] = [OWN + 1, OWN + 2];
+  const isMine = (name: string): boolean => (wanted === undefined ? !others.has(name) : name === wanted);
   const memory = new DatasetPart();
   const part = (shaped: Shaped): Shaped => {
-    const numbers = shaped.routes?.datasets.map((name = own) => (name === wanted ? isWanted : others.has(name) ? isOther : OWN));
-    return memory.of(shaped, wanted === undefined ? OWN : isWanted, numbers);
+    const mine = shaped.routes?.datasets.flatMap((name = own, n) => (isMine(name) ? [n] : []));
+    return memory.of(shaped, wanted === undefined ? OWN : OWN + 1, mine);
   };
   return {
     ...shaper,

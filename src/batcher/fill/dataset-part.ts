@@ -14,30 +14,30 @@ export class DatasetPart {
   #sent = new Uint32Array(0);
   #unsent = new Uint8Array(0);
 
-  /**
-   * The part of dataset `number`, valid until the next call; `numbers` has the one of each event that is sent, and is absent where all go
-   * to the sink's own.
-   */
-  of(shaped: Shaped, number: number, numbers: readonly number[] | undefined): Shaped {
+  /** The part of dataset `number`, valid until the next call: those of the events that are sent; absent where all go to the sink's own. */
+  of(shaped: Shaped, number: number, part: readonly number[] | undefined): Shaped {
     const { routes, bytes } = shaped;
-    if (number === OWN && !(routes && numbers)) return shaped;
+    if (number === OWN && !(routes && part)) return shaped;
     const events = shaped.sent.length;
     if (this.#ends.length < events)
       [this.#ends, this.#sent, this.#unsent] = [new Uint32Array(events), new Uint32Array(events), new Uint8Array(events)];
     const [ends, sent, unsent] = [this.#ends.subarray(0, events), this.#sent.subarray(0, events), this.#unsent.subarray(0, events)];
     this.#bytes.clear();
-    for (let event = 0, n = 0; event < events; event++) {
-      let count = 0;
-      for (; routes?.origins[n] === event; n++) {
-        if (numbers?.[n] !== number) continue;
-        this.#bytes.copy(bytes, n === 0 ? 0 : routes.ends[n - 1]!, routes.ends[n]!);
-        count += 1;
-      }
-      const fate = number === OWN ? shaped.unsent[event]! : 0;
+    sent.fill(0);
+    if (number === OWN) for (let event = 0; event < events; event++) unsent[event] = shaped.unsent[event]! || FILTERED;
+    else unsent.fill(FILTERED);
+    // What one dataset does not get is most of the events: nothing is done for each of them.
+    let next = 0;
+    for (const n of part ?? []) {
+      const event = routes!.origins[n]!;
+      ends.fill(this.#bytes.length, next, event);
+      this.#bytes.copy(bytes, n === 0 ? 0 : routes!.ends[n - 1]!, routes!.ends[n]!);
       ends[event] = this.#bytes.length;
-      sent[event] = count;
-      unsent[event] = count === 0 && fate === 0 ? FILTERED : fate;
+      next = event + 1;
+      sent[event]! += 1;
+      unsent[event] = number === OWN ? shaped.unsent[event]! : 0;
     }
+    ends.fill(this.#bytes.length, next, events);
     const own = number === OWN ? {} : { withheld: [], errors: 0 };
     return { ...shaped, ...own, bytes: this.#bytes.bytes, ends, sent, unsent };
   }

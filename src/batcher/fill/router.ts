@@ -37,8 +37,8 @@ export class Router implements RouteGroup {
   readonly #options: RouterOptions;
   readonly #routes = new Map<string, Route>();
   readonly #part = new DatasetPart();
-  /** The chunks that were shaped last, and the number of the dataset of each of their events. */
-  #shaped: { readonly chunk: ShapedChunk; readonly numbers: readonly number[] | undefined }[] = [];
+  /** The chunks that were shaped last, and by the number of its dataset which of their events go there; absent where all go to the sink's own. */
+  #shaped: { readonly chunk: ShapedChunk; readonly parts: readonly (readonly number[])[] | undefined }[] = [];
 
   constructor(options: RouterOptions) {
     this.#options = options;
@@ -55,13 +55,14 @@ export class Router implements RouteGroup {
     const known = new Map(before.map(({ dataset }, number) => [dataset, number]));
     this.#shaped = [];
     for await (const chunk of batcher.shape(block, start, end, source, shaper))
-      this.#shaped.push({ chunk: copyOf(chunk), numbers: this.#numbersOf(chunk.shaped, known) });
+      this.#shaped.push({ chunk: copyOf(chunk), parts: this.#partsOf(chunk.shaped, known) });
     return this.routes().filter((route) => !before.includes(route));
   }
 
   *chunksOf(route: Route): Generator<ShapedChunk> {
     const number = this.routes().indexOf(route);
-    for (const { chunk, numbers } of this.#shaped) yield { ...chunk, shaped: this.#part.of(chunk.shaped, number, numbers) };
+    for (const { chunk, parts } of this.#shaped)
+      yield { ...chunk, shaped: this.#part.of(chunk.shaped, number, parts && (parts[number] ?? [])) };
   }
 
   #routeTo(name: string): Route {
@@ -74,23 +75,25 @@ export class Router implements RouteGroup {
     return route;
   }
 
-  /** The number of each event's dataset, that of the sink's own where it names none that can be used. New ones are added to `known`. */
-  #numbersOf({ routes }: Shaped, known: Map<string, number>): number[] | undefined {
+  /** Which events go to each dataset, to the sink's own where they name none that can be used. New datasets are added to `known`. */
+  #partsOf({ routes }: Shaped, known: Map<string, number>): number[][] | undefined {
+    if (!routes) return undefined;
     const { base, datasets, misrouted } = this.#options;
     const refused = new Set<string>();
+    const parts: number[][] = [[]];
     let errors = 0;
-    const numbers = routes?.datasets.map((name) => {
-      if (name === undefined) return OWN;
-      if (!known.has(name) && !refused.has(name)) {
+    for (let n = 0; n < routes.datasets.length; n++) {
+      const name = routes.datasets[n];
+      if (name !== undefined && !known.has(name) && !refused.has(name)) {
         if (datasets.add(base, name)) known.set(name, known.size);
         else refused.add(name);
       }
-      const number = known.get(name);
+      const number = name === undefined ? OWN : known.get(name);
       if (number === undefined) errors += 1;
-      return number ?? OWN;
-    });
+      (parts[number ?? OWN] ??= []).push(n);
+    }
     if (errors > 0) misrouted(errors);
-    return numbers;
+    return parts;
   }
 }
 

@@ -7,6 +7,8 @@ import { setUpCanonical } from './transform/canonical';
 import { evaluate, TRUE, UNDECIDED } from './transform/conditions';
 import { useEdits, writeEdited } from './transform/edits';
 import { close, scanMembers, setUpMembers, useSlots } from './transform/members';
+import { behindEvent, findWanted, useWanted } from './transform/wanted';
+import { copy } from './transform/without';
 
 const STOP_END: u32 = 0;
 const STOP_EVENT: u32 = 1;
@@ -16,6 +18,8 @@ let results: usize = 0;
 let condition: usize = 0;
 /** Events that meet the condition go on to their values. */
 let isFilter: bool = false;
+/** No event is changed, and the names that conditions read begin with one of these two bytes; 0: it is otherwise. */
+let firsts: u32 = 0;
 /** The most bytes that an event may grow by. */
 let growth: usize = 0;
 
@@ -32,7 +36,9 @@ export function useProgram(at: usize): void {
   growth = <usize>load<u32>(at, 8);
   const slots = <usize>load<u32>(at, 12);
   const count = load<u32>(at, 16);
+  firsts = load<u32>(at, 36);
   useSlots(slots, count, load<u64>(at, 40));
+  useWanted(slots, count);
   useEdits(slots, count, load<u32>(at, 20) != 0, <usize>load<u32>(at, 24), <usize>load<u32>(at, 28), load<u32>(at, 32));
 }
 
@@ -51,13 +57,14 @@ export function run(p: usize, end: usize, out: usize, limit: usize, sent: usize,
       stop = STOP_FULL;
       break;
     }
-    if (!scanMembers(p)) {
+    const isWhole = firsts != 0 && findWanted(p, <u8>firsts, <u8>(firsts >> 8));
+    if (!isWhole && !scanMembers(p)) {
       stop = STOP_EVENT;
       break;
     }
-    const next = close + 2;
+    const next = isWhole ? behindEvent : close + 2;
     const met = condition ? evaluate(condition) : TRUE;
-    if (met == UNDECIDED || load<u8>(close + 1) != 0x0a || (met == TRUE && isFilter)) {
+    if (met == UNDECIDED || load<u8>(next - 1) != 0x0a || (met == TRUE && isFilter)) {
       stop = STOP_EVENT;
       break;
     }
@@ -66,7 +73,7 @@ export function run(p: usize, end: usize, out: usize, limit: usize, sent: usize,
         stop = STOP_FULL;
         break;
       }
-      const o = writeEdited(out, p);
+      const o = firsts ? copy(out, p, next) : writeEdited(out, p);
       if (o == 0) {
         stop = STOP_EVENT;
         break;

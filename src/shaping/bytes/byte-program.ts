@@ -69,10 +69,20 @@ export function encodePlan({ conditions, edits }: BytePlan): Buffer | undefined 
   image.put(constantsAt, ...added.map(({ name }) => indexOf(name)));
   const condition = conditions.length === 0 ? 0 : image.condition({ kind: 'and', parts: conditions }, indexOf);
   const growth = [...slots.values()].reduce((sum, { json, text }) => sum + Buffer.byteLength(json + text), 0);
-  image.put(header, condition, edits ? 0 : 1, growth, slotsAt, slots.size, kept ? 1 : 0, namesAt, constantsAt, added.length);
+  const isUnchanging = !kept && [...slots.values()].every(({ flags, below }) => flags === 0 && below === 0);
+  image.put(header, condition, edits ? 0 : 1, growth, slotsAt, slots.size, kept ? 1 : 0, namesAt, constantsAt, added.length, isUnchanging ? firstsOf([...slots.keys()]) : 0);
   image.putBits(header + 40, [...slots.keys()].reduce((bits, name) => bits | filterBit(name), 0n));
   return image.bytes;
 } // prettier-ignore
+
+/** Names that no escape but a numeric one spells, and that nothing but a key begins with. */
+const PLAIN_NAME = /^[A-Za-z0-9_@$.-]+$/;
+
+/** The first bytes of the names, at most two; 0 where more are to be told apart, or a name is not plain. */
+function firstsOf(names: readonly string[]): number {
+  const [first, second = first, ...others] = new Set(names.map((name) => name.charCodeAt(0)));
+  return first === undefined || others.length > 0 || !names.every((name) => PLAIN_NAME.test(name)) ? 0 : first | (second! << 8);
+}
 
 /** As `slotOf` of members.ts finds them; an empty key's first byte is the quote that closes it. */
 function filterBit(name: string): bigint {

@@ -77,6 +77,34 @@ test.for([
   expect(run(text, [...plain, line, ...plain]).valued).toBe(1);
 });
 
+// A condition alone looks for its fields without reading the others.
+test.each(['where level != 20', 'where level == 20 or req.id == 7', 'where level != 20 | extend n = toint(level)'])(
+  '%s takes a field as its own wherever it stands, and no text or nested field of that name',
+  (text) => {
+    const objects = [
+      '{"level":20}',
+      '{ "level" : 20 , "level" : 30 }',
+      '{"level":30,"level":20}',
+      '{"levels":20,"leve":20,"":20}',
+      '{"a":{"level":20}}',
+      '{"level":30,"a":{"level":20}}',
+      '{"a":[{"level":20}],"level":20}',
+      '{"a":"[","level":20}',
+      '{"msg":"level","level":20}',
+      String.raw`{"msg":"\"level\":20"}`,
+      String.raw`{"msg":"\\","level":20}`,
+      String.raw`{"x \"level":20}`,
+      String.raw`{"le\u0076el":20}`,
+      String.raw`{"level":30,"le\u0076el":20}`,
+      '{"req":{"id":7},"req.id":8}',
+      '{"req.id":7}',
+    ];
+    // Each at every place of the steps of sixteen bytes.
+    const lines = objects.flatMap((object) => Array.from({ length: 40 }, (_, n) => object.replace('{', `{"${'x'.repeat(n)}":"",`)));
+    run(text, [...objects, ...lines]);
+  },
+);
+
 test("events of a list larger than the kernel's memory keep their order", () => {
   const lines = Array.from({ length: 9000 }, (_, n) => `{"n":${n},"level":${n % 3 === 0 ? 20 : 30},"text":"${'x'.repeat(n % 100)}"}`);
   const { lines: shaped, valued } = run(TARGET, lines);
