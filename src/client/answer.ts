@@ -65,7 +65,7 @@ export function flattenHeaders(headers: Readonly<Record<string, string | string[
   return flat;
 }
 
-/** Characters of an answer that are looked at: its title stands at its beginning. */
+/** Characters of an answer to look at: its title is at its beginning. */
 const MAX_CHARACTERS = 64 * 1024;
 const ENTITIES: ReadonlyMap<string, string> = new Map([
   ['&amp;', '&'],
@@ -75,7 +75,7 @@ const ENTITIES: ReadonlyMap<string, string> = new Map([
   ['&#39;', "'"],
   ['&nbsp;', ' '],
 ]);
-/** What a terminal may obey, or that turns the direction of what follows, and what stands for bytes that are no text. */
+/** Characters that a terminal may obey, that turn the direction of text, or that replace bytes that are no text. */
 // oxlint-disable-next-line no-control-regex
 const UNPRINTABLE = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff\ufffd]/g;
 /** An answer with a larger share of these is no text. */

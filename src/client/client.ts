@@ -78,7 +78,7 @@ export interface LegacyOptions {
 
 export type Client = ReturnType<typeof createClient>;
 
-/** Opens no connection yet. Throws a `TypeError` for an address that is none. */
+/** Opens no connection yet. Throws a `TypeError` for a malformed address. */
 export function createClient(options: ClientOptions) {
   const { token, orgId, headerPrefix = 'X-Service-', timeoutMs = CLIENT_TIMEOUT_MS, proxy, tls, parseJson = JSON.parse, onRetry } = options;
   const base = trimEndOf(new URL(options.url).href, '/');
@@ -174,7 +174,7 @@ export function createClient(options: ClientOptions) {
     currentUser: () => object<api.CurrentUser>({ method: 'GET', path: '/v1/user', repeatable: 'read' }, 'a user', 'id'),
     users: () => list<api.User>('/v1/users', 'users'),
     orgs: () => list<api.Organization>('/v1/orgs', 'organizations'),
-    /** Ends every connection; requests under way fail. */
+    /** Ends every connection; requests in flight fail. */
     close: () => http.close(),
   };
 }

@@ -3,7 +3,7 @@ import { codeOf, messageOf } from '../core/errors.ts';
 
 export interface Failure {
   readonly code: string;
-  /** One sentence; what was tried, why it failed, and, where it is known, the remedy. */
+  /** One sentence: the attempt, why it failed, and the remedy where it is known. */
   readonly message: string;
   /** The remedy alone, which ends the message behind a colon; absent where it is not known. */
   readonly fix?: string | undefined;

@@ -4,7 +4,7 @@
 export const CLIENT_ANSWER_BYTES = 256 * 1024 * 1024;
 /** How long a whole request may take, first byte sent to last byte of the answer. */
 export const CLIENT_TIMEOUT_MS = 60_000;
-/** Requests of one client under way at a time. */
+/** Requests of one client in flight at a time. */
 export const CLIENT_CONNECTIONS = 8;
 /** Tries of a repeatable request, and of one that stores events: these outlast a restart of the service. */
 export const CLIENT_TRIES = 6;
@@ -16,7 +16,7 @@ export const CLIENT_LAST_WAIT_MS = 30_000;
 export const CLIENT_MAX_ASKED_WAIT_MS = 5 * 60_000;
 /** Bytes of the events of one ingest request, before compression; an event that is larger goes alone. */
 export const CLIENT_CHUNK_BYTES = 4 * 1024 * 1024;
-/** Ingest requests under way at a time. */
+/** Ingest requests in flight at a time. */
 export const CLIENT_CHUNKS_IN_FLIGHT = 3;
 /** Buffered events are sent after this long. */
 export const CLIENT_FLUSH_MS = 1000;

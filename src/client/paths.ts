@@ -15,7 +15,7 @@ export function basePathOf(url: string): string {
   return trimEndOf(new URL(url).pathname, '/');
 }
 
-/** The address of an edge: a domain takes the place of the base's, a whole address stands for itself. Without trailing slashes. */
+/** The address of an edge: a domain takes the place of the base's, a whole address is taken unchanged. Without trailing slashes. */
 export function edgeBaseOf(base: string, domain: string): string {
   const { protocol, pathname } = new URL(base);
   return trimEndOf(new URL(domain.includes('://') ? domain : `${protocol}//${domain}${pathname}`).href, '/');

@@ -1,6 +1,4 @@
-/**
- * Unpacks an answer that a proxy compressed although none was asked for: bounded, because a few bytes may stand for gigabytes. Pure.
- */
+/** Unpacks an answer that a proxy compressed although none was asked for: bounded, because a few bytes may unpack to gigabytes. Pure. */
 import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync, zstdDecompressSync } from 'node:zlib';
 import { messageOf } from '../core/errors.ts';
 
@@ -17,7 +15,7 @@ const UNPACKERS: ReadonlyMap<string, Unpack> = new Map<string, Unpack>([
 const MAX_CODINGS = 3;
 const QUOTED_CHARACTERS = 40;
 
-/** The answer's bytes as they were before `contentEncoding`, or what is wrong with them. At most `maxBytes` come out. */
+/** The answer's bytes as they were before `contentEncoding`, or their fault. At most `maxBytes` come out. */
 export function unpack(
   bytes: Buffer,
   contentEncoding: string | undefined,

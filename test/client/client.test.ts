@@ -57,7 +57,7 @@ test('client lists, creates, reads, updates, trims and deletes datasets', async 
   expect(await client.datasets.list()).toEqual([]);
 });
 
-test('client encodes what stands in a path', async ({ service, client }) => {
+test('client encodes the parts of a path', async ({ service, client }) => {
   await expect(client.datasets.get('a/b c?')).rejects.toMatchObject({ code: 'E_NOT_FOUND' });
   expect(service.last.url).toBe('/v1/datasets/a%2Fb%20c%3F');
   await expect(client.ingest('a/b c?', '{}', { format: 'ndjson' })).rejects.toMatchObject({ code: 'E_NOT_FOUND' });

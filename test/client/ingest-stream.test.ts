@@ -18,7 +18,7 @@ interface Rig {
     pieces: Iterable<string | Uint8Array> | AsyncIterable<Uint8Array>,
     options?: Partial<StreamOptions>,
   ) => Promise<StreamSummary>;
-  /** The requests that ingest, in the order of their keys: several are under way at a time. */
+  /** The requests that ingest, in the order of their keys: several are in flight at a time. */
   readonly sent: () => ReceivedRequest[];
 }
 
@@ -177,7 +177,7 @@ test('ingest stream counts events that the service does not account for as faile
   ]);
 });
 
-test('ingest stream halves what is too large, each half under its own key, down to the event at fault', async () => {
+test('ingest stream halves a chunk that is too large, each half under its own key, down to the event at fault', async () => {
   const { service, store, sent, failed } = await start();
   service.http.respond = (request, response) => {
     if (request.body.includes('"n":2') || request.body.toString().split('\n').length > 2)
@@ -218,7 +218,7 @@ test.each([[400], [403], [404]])('ingest stream ends with a %i that is not about
 test('ingest stream says up to which line all is settled when it fails', async ({ service, store }) => {
   const seen: number[] = [];
   service.http.respond = (request, response) => {
-    // Chunks are under way side by side: the last one before it is to be settled first.
+    // Chunks are in flight side by side: the last one is settled first.
     if (request.body.includes('"n":2'))
       return void until('three lines settled', () => seen.includes(3)).then(() => refuse(403)(request, response));
     const [status, body] = service.handle(request);
@@ -244,7 +244,7 @@ test('ingest stream sends what came slowly without waiting for more', async ({ s
   expect(await store(slowly())).toMatchObject({ ingested: 2, requests: 2 });
 });
 
-test('ingest stream stops reading when it is told to, and sends what it has read', async ({ service, store }) => {
+test('ingest stream that is ended stops reading, and sends the lines it has read', async ({ service, store }) => {
   const stop = new AbortController();
   async function* endless(): AsyncGenerator<Uint8Array> {
     yield Buffer.from('{"n":1}\n{"n":');
@@ -273,6 +273,6 @@ test('ingest stream holds a few chunks at a time, however long the stream is', a
   };
   const chunk = 1024 * 1024;
   expect(await store(long(), { chunk: { bytes: chunk }, compression: 'none' })).toMatchObject({ ingested: 64_000 });
-  // Those under way, the open one, and two pieces of the source.
+  // The chunks in flight, the open one, and two pieces of the source.
   expect(most).toBeLessThan((CLIENT_CHUNKS_IN_FLIGHT + 1) * chunk + 2 * piece.length + chunk);
 });

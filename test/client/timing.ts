@@ -1,4 +1,4 @@
-/** A clock that stands still, and waits that are written down and end at once. */
+/** A stopped clock, and waits that are recorded and end at once. */
 import type { Timing } from '../../src/client/retry.ts';
 
 export interface TestTiming extends Timing {

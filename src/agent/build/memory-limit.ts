@@ -1,7 +1,7 @@
 /** Says where a container or unit gives the agent too little memory. */
 import { LEAST_MEMORY_BYTES } from '../limits.ts';
 
-/** `limitBytes`: of the control group, 0 or more than any machine has where there is none. */
+/** `limitBytes`: of the control group; without one it is 0 or more than any machine has. */
 export function describeShortMemory(limitBytes = process.constrainedMemory()): { message: string; fix: string } | undefined {
   if (limitBytes === 0 || limitBytes >= LEAST_MEMORY_BYTES) return undefined;
   return {

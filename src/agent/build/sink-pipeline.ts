@@ -40,7 +40,7 @@ export interface SinkPipeline {
   readonly spool: Spool;
   /** Reserves the memory that a changed configuration needs. Throws `TailraceError` `E_KERNEL_MEMORY`, with nothing reserved. */
   prepare(next: SinkConfig): void;
-  /** Gives back what was prepared. */
+  /** Gives back the prepared memory. */
   cancel(): void;
   /**
    * Takes a changed configuration into force. Batches that are closed, the open ones included, keep body, form and key; those after them

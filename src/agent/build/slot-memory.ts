@@ -30,7 +30,7 @@ export class SlotMemory {
     this.#ahead = this.#reserve(slotBytes, missing);
   }
 
-  /** Gives back what was prepared. */
+  /** Gives back the prepared memory. */
   cancel(): void {
     for (const region of this.#ahead.splice(0)) this.#kernel.release(region);
   }

@@ -1,4 +1,4 @@
-/** A sink whose address, token and the like a reload replaces while it is used: a request under way ends on the old one. */
+/** A sink whose address, token and the like a reload replaces while it is used: a request in flight ends on the old one. */
 import type { Sink } from '../../core/sink.ts';
 import { MAX_FORMER_SECRETS } from '../limits.ts';
 

@@ -41,7 +41,7 @@ export interface StreamSummary {
   settledLine: number;
 }
 
-/** Rejects with a `ClientError` when the service refuses a request or cannot be reached; chunks then under way may be stored. */
+/** Rejects with a `ClientError` when the service refuses a request or cannot be reached; chunks in flight then may be stored. */
 export async function ingestStream(
   client: Pick<Client, 'ingest'>,
   dataset: string,
@@ -129,7 +129,7 @@ function splitterOf(format: IngestFormat, delimiter: string | undefined): Splitt
   return format === 'json' ? splitValues() : splitLines();
 }
 
-/** The requests under way, in the order of their lines. */
+/** The requests in flight, in the order of their lines. */
 function trackFlights(summary: StreamSummary) {
   let failure: { readonly error: unknown } | undefined;
   const flights: { readonly line: number; isDone: boolean; readonly landed: Promise<void> }[] = [];
@@ -149,7 +149,7 @@ function trackFlights(summary: StreamSummary) {
       flights.push(flight);
       flight.landed = land();
     },
-    /** Resolves once fewer than `count` are under way; rejects when one has failed. */
+    /** Resolves once fewer than `count` are in flight; rejects when one has failed. */
     async below(count: number): Promise<void> {
       for (;;) {
         if (failure) throw failure.error;

@@ -73,7 +73,7 @@ export const ingestEndpoints = group('ingest', {}, (_endpoint, parts: IngestPart
         const work = async (): Promise<string> => {
           parts.quota.check(new Date());
           const sent = (request.body as Buffer | undefined) ?? Buffer.alloc(0);
-          // Not held while the engine stores what was in it.
+          // Not held while the engine stores its events.
           request.body = undefined;
           const { unpack } = request.getDecorator<Admitted>('admitted');
           const body = await decompress(sent, headers['content-encoding'], bodyBytes, unpack);
@@ -125,7 +125,7 @@ function ingestAdmission({ bodyBytes, ingestBytes }: Pick<ServiceLimits, 'bodyBy
   const sent = new FairBudget(ingestBytes);
   const unpacked = new FairBudget(ingestBytes, SERVICE_INGESTS_IN_FLIGHT);
   return {
-    /** Admits a request until it is released. Throws an `ApiError` 429 when too much is under way, of its token or in all. */
+    /** Admits a request until it is released. Throws an `ApiError` 429 when too much is in flight, of its token or in all. */
     enter(request: FastifyRequest): Admitted {
       const holder = ingestHolder(request);
       const length = Number(request.headers['content-length'] ?? Number.NaN);

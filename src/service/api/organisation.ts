@@ -67,7 +67,7 @@ export interface OrganisationFacts {
   readonly maxFields: number;
 }
 
-/** As a user with this role sees it. A limit of 0 is none. */
+/** As a user with this role sees it. A limit of 0 means no limit. */
 export function organisationOf(
   { id, created, email, ratePerSecond, monthlyBytes, maxFields }: OrganisationFacts,
   role: Role,

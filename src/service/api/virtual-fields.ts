@@ -1,4 +1,4 @@
-/** /v2/vfields: names that stand for expressions in the queries of a dataset. */
+/** /v2/vfields: names for expressions in the queries of a dataset. */
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { virtualColumns, VirtualFieldError, virtualStages } from '../../language/plan/virtual.ts';

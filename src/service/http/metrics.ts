@@ -14,7 +14,7 @@ interface Ingest {
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
-/** What is asked for at a scrape. */
+/** Values that are read at a scrape. */
 export interface Observed {
   readonly openStreams: () => number;
   readonly waitingQueries: () => number;
@@ -81,7 +81,7 @@ export function createMetrics({ openStreams, waitingQueries, memoryBytes }: Obse
     return { dataset: labelled.has(dataset) ? dataset : '_other' };
   };
   return {
-    /** `pattern`: the route as the server knows it (`/v1/ingest/:dataset`), undefined where there is none. */
+    /** `pattern`: the route as the server knows it (`/v1/ingest/:dataset`), undefined without one. */
     countRequest(this: void, pattern: string | undefined, status: number, seconds: number): void {
       const route = pattern?.replace(/:([A-Za-z]+)/g, '{$1}') ?? 'none';
       requests.inc({ route, status });

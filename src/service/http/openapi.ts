@@ -16,7 +16,7 @@ export interface Endpoint {
   readonly bodies?: Readonly<Record<string, string>>;
   /** Its query parameters, each with a description. */
   readonly query?: z.ZodObject;
-  /** Request headers and their descriptions; a leading `*` stands for the configured prefix. */
+  /** Request headers and their descriptions; a leading `*` is the configured prefix. */
   readonly headers?: Readonly<Record<string, string>>;
   /** The body of the 200; absent: a 204 without one. */
   readonly reply?: z.ZodType;

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { badRequest, quote } from './api-error.ts';
 
-/** Parses the body by the schema. Throws an `ApiError` 400 that names the wrong place or the unknown keys, and what is wanted. */
+/** Parses the body by the schema. Throws an `ApiError` 400 that names the wrong place or the unknown keys, and the wanted form. */
 export function readBody<T>(schema: z.ZodType<T>, body: unknown): T {
   const parsed = schema.safeParse(body);
   if (parsed.success) return parsed.data;

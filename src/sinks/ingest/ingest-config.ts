@@ -23,7 +23,7 @@ export function deriveIngest(values: Values<typeof ingestFields>, context: Conte
     url,
     apiUrl: values.url,
     token: secretOf(token, tokenPath),
-    // In this order they are part of what keys stand for.
+    // In this order they are part of the digest behind keys.
     csv: { columns: csv.columns, extra: csv.extra === 'drop' ? undefined : csv.extra, header: csv.header },
     tls: { ca: path(tls.ca), cert: path(tls.cert), key },
     proxy: proxyOf(url),

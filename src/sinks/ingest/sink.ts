@@ -1,7 +1,6 @@
 /**
- * The ingest sink: posts one batch to `/v1/ingest/{dataset}` (or the older path) and classifies the answer. Where an answer
- * says what is in the way and it can be mended at once (a replaced token, a dataset to create) it does that; it decides
- * nothing else, and sends each batch once.
+ * The ingest sink: posts one batch to `/v1/ingest/{dataset}` (or the older path) and classifies the answer. Where an answer names a cause
+ * that it can mend at once (a replaced token, a dataset to create) it does that; it decides nothing else, and sends each batch once.
  */
 import { basePathOf, ingestPath, prefixHeaders, timestampQuery } from '../../client/paths.ts';
 import { SecretReader } from '../../config/connect/secrets.ts';

@@ -1,7 +1,7 @@
 /**
- * The connections to one address: straight or through a proxy, plain or TLS. They are renewed as a whole after five
- * minutes, when a certificate file changed, and when a request found no connection in time, so that whatever changed
- * around the agent (names, certificates, routes) takes effect; requests under way end on the old ones.
+ * The connections to one address: straight or through a proxy, plain or TLS. They are renewed as a whole after five minutes, when a
+ * certificate file changed, and when a request found no connection in time, so that whatever changed around the agent (names, certificates,
+ * routes) takes effect; requests in flight end on the old ones.
  */
 import type { SecureContext } from 'node:tls';
 import type { TlsFiles } from '../../config/values.ts';
@@ -131,8 +131,8 @@ export class Transport {
   }
 
   /**
-   * Made anew only when a file changed: the system's store takes long to read. Files that cannot be used (they may be half
-   * written) leave what was loaded in use until they change again; where nothing was, throws `TailraceError`.
+   * Made anew only when a file changed: the system's store takes long to read. Files that cannot be used (they may be half written) leave
+   * the loaded ones in use until they change again; without loaded ones, throws `TailraceError`.
    */
   #secureContext(stamp: string): SecureContext {
     if (this.#context?.stamp === stamp) return this.#context.value;
@@ -166,7 +166,7 @@ export class Transport {
     }
   }
 
-  /** Takes no new requests on it; those under way end, or are ended when their time is over. */
+  /** Takes no new requests on it; those in flight end, or are ended when their time is over. */
   #retire({ dispatcher }: Generation): void {
     if (this.#current?.dispatcher === dispatcher) this.#current = undefined;
     if (this.#retired.has(dispatcher)) return;

@@ -19,7 +19,7 @@ function parcelOf(changes: Partial<Parcel> = {}): Parcel {
   return { key: 'a1', dataset: 'logs', events: 2, body: Buffer.from('{"n":1}\n{"n":2}\n'), encoding: 'identity', readAtMs, ...changes };
 }
 
-/** Each is a process of its own: it knows only what is on disk. */
+/** Each is a process of its own: it knows only the files on disk. */
 function sinkOf(path: string, changes: Partial<ArchiveConfig> = {}) {
   const config = { id: 'keep', compression: 'zstd', path, maxBytes: undefined, keepMs: undefined, ...changes } as const;
   return createArchiveSink(config, new SteppedClock(), silentLog);

@@ -119,7 +119,7 @@ test('classify takes odd numbers beside the counts as zero', () => {
   });
 });
 
-test('classify keeps only what can be read of named failures', () => {
+test('classify keeps only the readable ones of the named failures', () => {
   const failures = [null, 7, 'x', { index: -1 }, { index: 1.5, error: 5 }, { index: 2, timestamp: 3, error: 'e'.repeat(10_000) }];
   const outcome = classify(answer(200, result(0, 3, { failures })), 3, NOW);
   expect(outcome).toMatchObject({

@@ -87,7 +87,7 @@ function cellsOf(body: string): Cell[][] {
   return parseCsv(body, { cast: (text, { quoting }) => ({ text, quoted: quoting }) }) as unknown as Cell[][];
 }
 
-/** The cell that stands for a value; undefined for an empty one. */
+/** The cell of a value; undefined for an empty one. */
 function cellOf(member: { text: string; value: unknown } | undefined): Cell | undefined {
   if (!member || member.value === null) return undefined;
   const { text, value } = member;
@@ -107,7 +107,7 @@ describe('csv', () => {
     expect(csv({}, '{"b":1}', '{"a":2,"b":3}', '{}')).toBe('b,a\n1,\n3,2\n,\n');
   });
 
-  test('keeps keys without a column as one object, drops them only when told to', () => {
+  test('keeps keys without a column as one object, drops them only where configured', () => {
     const event = '{"level":"info","b":1e2,"message":"m","c":{"d":"\\""}}';
     const columns = ['message', 'level'];
     expect(csv({ columns }, event, '{"level":"x"}')).toBe('message,level,json\n"m","info","{""b"":1e2,""c"":{""d"":""\\""""}}"\n,"x",\n');
@@ -217,7 +217,7 @@ describe('form', () => {
     expect(formHeadersOf(config)).toEqual({});
   });
 
-  test('every setting that changes what is stored changes the form', () => {
+  test('every setting that changes stored events changes the form', () => {
     const forms = [
       {},
       { labels: { a: 1 } },

@@ -53,7 +53,7 @@ test('a refused token that was replaced meanwhile is followed by the new one at 
   expect(await send(makeSink(service.url, { token: { kind: 'value', value: 'fixed' } }))).toMatchObject({ kind: 'pause' });
 });
 
-test('a token file that is swapped under load costs no batch but those under way', async () => {
+test('a token file that is swapped under load costs no batch but those in flight', async () => {
   const { service, guard } = await startGuarded();
   const folder = makeTree({ token: 'old' });
   const path = join(folder, 'token');
@@ -175,7 +175,7 @@ test('datasets are created at the service itself, events go to its edge', async 
   expect(await send(gone)).toMatchObject({ kind: 'pause', detail: expect.stringContaining('ECONNREFUSED') });
 });
 
-test('connections are renewed after five minutes, while a request under way goes on', async ({ service }) => {
+test('connections are renewed after five minutes, while a request in flight goes on', async ({ service }) => {
   const clock = new SteppedClock();
   const sink = makeSink(service.url, { concurrency: 1 }, clock);
   await send(sink);

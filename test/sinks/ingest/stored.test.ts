@@ -76,7 +76,7 @@ test('events arrive alike as NDJSON, as a JSON array, in envelopes and as CSV', 
   await store(EVENTS, 'as-envelopes', { encoding: 'json', json: { envelope: true } });
   expect(await stored('as-envelopes')).toEqual(wanted);
   await store(EVENTS, 'as-csv', { encoding: 'csv', compression: 'gzip' });
-  // CSV has no null: what is null is absent, which reads alike.
+  // CSV has no null: it leaves the value out, which reads alike.
   expect(withoutNulls(await stored('as-csv'))).toEqual(withoutNulls(wanted));
   const columns = ['_time', 'seq', 'message', 'big', 'small', 'flag', 'number', 'switch', 'empty', 'leading', 'minus', 'exponent', 'level'];
   for (const header of ['line', 'header'] as const) {

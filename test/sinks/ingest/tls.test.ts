@@ -1,4 +1,4 @@
-/** https with certificates of an authority of our own: what is trusted, what is said when it is not, files that change. */
+/** https with certificates of an authority of our own: trusted ones, the errors for others, files that change. */
 import { copyFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { spawn, spawnSync } from 'node:child_process';
@@ -121,7 +121,7 @@ describe.skipIf(!hasOpenssl)('ingest sink over TLS (needs: apt-get install opens
         /(does not take the client certificate|closed the connection without an answer, .*: if it wants a client certificate)[:,] check tls\.cert and tls\.key/,
       ),
     });
-    // Nothing is said of a certificate that is not there.
+    // The detail leaves out an absent certificate.
     expect(await send(makeSink(service.url, { ca: authority.cert }))).toMatchObject({
       kind: 'retry',
       detail: expect.stringMatching(/wants a client certificate[:,] none is configured: set tls\.cert and tls\.key/),
@@ -149,7 +149,7 @@ describe.skipIf(!hasOpenssl)('ingest sink over TLS (needs: apt-get install opens
     }
   });
 
-  test('takes renewed files into use for the next request, and ends no request under way', async () => {
+  test('takes renewed files into use for the next request, and ends no request in flight', async () => {
     const first = makeCertificate(folder, 'first', authority, { names: 'DNS:first' });
     const second = makeCertificate(folder, 'second', authority, { names: 'DNS:second' });
     const inUse = { cert: join(folder, 'used.crt'), key: join(folder, 'used.key') };

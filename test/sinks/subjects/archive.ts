@@ -1,4 +1,4 @@
-/** A folder; a file stands in its place while it is away. */
+/** A folder; a file takes its place while it is away. */
 import { globSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { zstdDecompressSync } from 'node:zlib';

@@ -1,7 +1,7 @@
 /**
- * CSV of a batch, by RFC 4180: one line an event, one value a column. Strings are always in quotes, so that `"404"` stays
- * a string and a bare `404` a number; numbers keep their digits; lists and objects are JSON text; what is absent, or
- * null, is empty. Nothing is lost for want of a column unless it was asked for.
+ * CSV of a batch, by RFC 4180: one line an event, one value a column. Strings are always in quotes, so that `"404"` stays a string and a
+ * bare `404` a number; numbers keep their digits; lists and objects are JSON text; an absent or null value is empty. Nothing is lost for
+ * want of a column unless it was asked for.
  */
 import { MAX_CSV_COLUMNS } from '../../../core/limits.ts';
 import { ByteWriter } from '../../../core/bytes/byte-writer.ts';
@@ -103,7 +103,7 @@ function freeName(wanted: string, taken: readonly string[]): string {
   return name;
 }
 
-/** Where the values of one event stand, by column. */
+/** The places of one event's values, by column. */
 class Row {
   readonly from: Int32Array;
   /** 0 where the event has no such key, or null. */

@@ -13,7 +13,7 @@ export class Keys {
   readonly #columnOf: (name: string) => number;
   /** Columns by the key's bytes. */
   readonly #known = new Map<string, number>();
-  /** Where the keys of the event before stand, and their columns. */
+  /** The places of the previous event's keys, and their columns. */
   readonly #from: number[] = [];
   readonly #length: number[] = [];
   readonly #column: number[] = [];

@@ -38,7 +38,7 @@ export class Connection {
   #idleMs = 0;
   #freeUntilMs = 0;
   #isGone = false;
-  /** Of the request that is under way. */
+  /** Of the request in flight. */
   isSent = false;
 
   constructor(options: ConnectionOptions) {
@@ -98,7 +98,7 @@ export class Connection {
     socket.uncork();
   }
 
-  /** Ends the connection at once, and with it the request that is under way. */
+  /** Ends the connection at once, and with it the request in flight. */
   abort(reason: Error): void {
     this.#failure ??= reason;
     this.#socket?.destroy();

@@ -10,7 +10,7 @@ export interface DispatchRequest {
   readonly body: Uint8Array;
 }
 
-/** A request that is under way. */
+/** A request in flight. */
 export interface DispatchController {
   /** Ends it at once, and the connection with it. */
   abort(reason: Error): void;

@@ -1,6 +1,6 @@
 /**
- * Reads HTTP/1.1 responses from the bytes of one connection, in whatever pieces they come (RFC 9112). Strict: what is not
- * a response, or could be read in two ways, is an error and never an answer. Bounded: only the head and the framing are kept, bodies are handed on.
+ * Reads HTTP/1.1 responses from the bytes of one connection, in whatever pieces they come (RFC 9112). Strict: a malformed or ambiguous
+ * response is an error and never an answer. Bounded: only the head and the framing are kept, bodies are handed on.
  */
 import { MAX_RESPONSE_HEAD_BYTES } from '../limits.ts';
 
@@ -117,7 +117,7 @@ export class ResponseParser {
   #headLine(line: string): void {
     if (line !== '') {
       this.#lines.push(line);
-      // Said at once: what speaks another protocol may never send an empty line.
+      // Checked at once: a peer of another protocol may never send an empty line.
       if (this.#lines.length === 1) statusOf(line);
       return;
     }

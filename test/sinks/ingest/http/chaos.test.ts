@@ -1,6 +1,6 @@
 /**
  * Thousands of requests to servers that do everything wrong, from slots that are filled with other bytes as soon as their request has
- * ended, as the agent's are: each request ends once, every answer is its own, and what an answer stands for came byte for byte.
+ * ended, as the agent's are: each request ends once, every answer is its own, and the request of a good answer came byte for byte.
  */
 import { createServer, type Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';

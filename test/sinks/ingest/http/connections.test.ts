@@ -113,8 +113,8 @@ test.each([
   expect(peer.sockets).toHaveLength(2);
 });
 
-// Symptom: of two requests one was never answered. Cause: what a service said on a connection that no request had used counted as an
-// answer, so that the connection was free twice, and took both. Fix: it ends the connection.
+// Symptom: of two requests one was never answered. Cause: bytes of a service on a connection that no request had used counted as an answer,
+// so that the connection was free twice, and took both. Fix: it ends the connection.
 test('a connection on which the service speaks before the first request is given up', async () => {
   const peer = await startPeer((socket) => socket.write(OK));
   const connections = connect(peer.origin);
@@ -192,7 +192,7 @@ test('a request that is given up ends its connection, and the next one gets anot
   expect(peer.sockets).toHaveLength(2);
 });
 
-test('closing waits for what is under way and for what waits; destroying does not', async () => {
+test('closing waits for requests in flight and for waiting ones; destroying does not', async () => {
   const waiting: (() => void)[] = [];
   const peer = await startPeer((socket) => waiting.push(() => socket.write(OK)));
   const closing = connect(peer.origin, { connections: 1 });
@@ -214,7 +214,7 @@ test('closing waits for what is under way and for what waits; destroying does no
   await connect(peer.origin).close();
 });
 
-test('what follows an answer is none to the request that waits', async () => {
+test('bytes after an answer do not answer the request that waits', async () => {
   const peer = await startPeer((socket, index) =>
     socket.write(index === 0 ? `${OK}HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nforged` : OK),
   );
