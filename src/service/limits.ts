@@ -87,6 +87,11 @@ export const SERVICE_REQUEST_SECONDS = 120;
 /** Events of a page when the query sets no limit, and the most it may ask for. */
 export const SERVICE_QUERY_DEFAULT_EVENTS = 1000;
 export const SERVICE_QUERY_MAX_EVENTS = 50_000;
+/** Events that a request may delete by a query, and row ids in one statement of it, whose text the engine bounds. */
+export const SERVICE_DELETED_EVENTS = SERVICE_QUERY_MAX_EVENTS;
+export const SERVICE_DELETED_ROW_IDS = 5000;
+/** A dataset's space is given back on request once in this time. */
+export const SERVICE_VACUUM_SECONDS = 60;
 /** Characters of a query's id, and of its text in the list of running ones. */
 export const SERVICE_QUERY_ID_CHARS = 64;
 export const SERVICE_LISTED_QUERY_CHARS = 2000;

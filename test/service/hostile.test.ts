@@ -176,12 +176,12 @@ const other: fc.Arbitrary<Request> = fc
         .tuple(
           fc.constantFrom('/v1/datasets/', '/v2/datasets/', '/v1/queries/', '/v1/', '/v2/', '/'),
           segment,
-          fc.constantFrom('', '/trim', '/query', '/fields', '/ingest'),
+          fc.constantFrom('', '/trim', '/query', '/fields', '/ingest', '/vacuum', '/mapfields'),
         )
         .map((parts) => parts.join('')),
       fc.constantFrom(
         '/v1/datasets', '/v2/datasets', '/v2/tokens', '/v2/users', '/v1/user', '/v1/queries', '/openapi.json',
-        '/v1/query/_apl?format=tabular', '/v1/datasets/_apl?format=legacy', '/v1/datasets/fuzz/query',
+        '/v1/query/_apl?format=tabular', '/v1/datasets/_apl?format=legacy', '/v2/datasets/_apl/delete', '/v2/tokens/identify', '/v2/orgs/x', '/v1/datasets/fuzz/query',
       ), // prettier-ignore
     ),
     queryId: fc.option(headerText, { nil: undefined }),

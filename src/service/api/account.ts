@@ -4,12 +4,13 @@
  */
 import { z } from 'zod';
 import { SERVICE_NAME_LENGTH } from '../limits.ts';
-import { badRequest, notFound, quote } from '../http/api-error.ts';
+import { badRequest, forbidden, notFound, quote } from '../http/api-error.ts';
 import { CLIENT_TYPES, looser } from '../http/client-types.ts';
 import type { Auth, Caller } from '../auth/auth.ts';
 import { PERMISSIONS, ROLES, type Action, type Role } from '../auth/rights.ts';
 import { HERE } from '../datasets/schemas.ts';
 import type { User } from '../auth/users.ts';
+import type { Metadata } from '../metadata.ts';
 import { group, underBoth } from './endpoint.ts';
 import { ORG, ORG_V2, organisationOf, type OrganisationFacts } from './organisation.ts';
 
@@ -44,7 +45,8 @@ const viewOfV2 = ({ id, name, email, role }: User): z.infer<typeof USER_V2> => (
 
 interface AccountParts {
   readonly auth: Auth;
-  readonly organisation: OrganisationFacts;
+  readonly organisation: Omit<OrganisationFacts, 'name'>;
+  readonly metadata: Metadata;
 }
 
 /** For personal tokens; `/orgs` and `/user` need no org header, so that a user can learn its id. */
@@ -59,7 +61,7 @@ const TYPES = {
   License: ORG.shape.license,
 };
 
-export const account = group('account', TYPES, (endpoint, { auth: { users: all, tokens }, organisation }: AccountParts) => {
+export const account = group('account', TYPES, (endpoint, { auth: { users: all, tokens }, organisation, metadata }: AccountParts) => {
   endpoint('GET /v1/user', { ...mine, summary: 'The user of the token', reply: CURRENT }, ({ caller: { user } }) => ({
     id: user.id,
     name: user.name,
@@ -70,7 +72,7 @@ export const account = group('account', TYPES, (endpoint, { auth: { users: all, 
   );
   const renamed = { tokens: 'personal', summary: 'Gives the user of the token another name', body: NAME, reply: USER_V2 } as const;
   endpoint('PUT /v2/user', renamed, ({ caller, body }) => viewOfV2(all.update(caller.user.id, body())));
-  const own = (role: Role) => organisationOf(organisation, role);
+  const own = (role: Role) => organisationOf({ ...organisation, name: metadata.fact('org_name') ?? organisation.id }, role);
   const ownV2 = (role: Role) => ({ ...own(role), defaultEdgeDeployment: HERE });
   for (const [version, access, reply, view] of [['v1', mine, ORG, own], ['v2', any, ORG_V2, ownV2]] as const) {
     endpoint(`GET /${version}/orgs/:org`, { ...access, summary: 'An organisation', reply }, ({ params, caller }) => {
@@ -81,6 +83,13 @@ export const account = group('account', TYPES, (endpoint, { auth: { users: all, 
       view(caller.user.role),
     ]);
   } // prettier-ignore
+  const orgName = { tokens: 'personal', summary: 'Gives the organisation another name', body: NAME, reply: ORG_V2 } as const;
+  endpoint('PUT /v2/orgs/:org', orgName, ({ params, caller, body }) => {
+    if (params.org !== organisation.id) throw notFound(`organisation ${quote(params.org)} not found`);
+    if (caller.user.role === 'user') throw forbidden('only owners and admins can rename the organisation');
+    metadata.setFact('org_name', body().name);
+    return ownV2(caller.user.role);
+  });
 
   endpoint('GET /v1/users', { ...users('read'), tokens: 'personal', summary: 'The users', reply: z.array(USER) }, () =>
     all.list().map(viewOf),

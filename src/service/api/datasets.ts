@@ -50,6 +50,11 @@ export const datasets = group('datasets', TYPES, (endpoint, parts: DatasetParts)
   endpoint('GET /v1/datasets/_fields', listed, ({ caller }) =>
     visibleTo(catalog, caller).map((dataset) => ({ datasetName: dataset.name, fields: fieldsOf(dataset) })),
   );
+  const vacuum = { summary: 'Gives back the space of deleted events', need: org('update'), reply: z.object({}) };
+  underBoth(endpoint)('POST /v2/datasets/:dataset/vacuum', vacuum, async ({ params }) => {
+    await catalog.use(params.dataset, (dataset) => parts.trimmer.vacuum(dataset));
+    return {};
+  });
   const fields = { summary: 'The fields of a dataset', need: VIEW, reply: z.array(FIELD) };
   underBoth(endpoint)('GET /v2/datasets/:dataset/fields', fields, ({ params }) => fieldsOf(catalog.get(params.dataset)));
   endpoint('GET /v2/datasets/:dataset/fields/:field', { summary: 'A field of a dataset', need: VIEW, reply: FIELD }, ({ params }) =>

@@ -58,6 +58,7 @@ export type Organisation = z.infer<typeof ORG>;
 
 export interface OrganisationFacts {
   readonly id: string;
+  readonly name: string;
   readonly created: string;
   readonly email: string;
   /** 0 for none. */
@@ -69,12 +70,12 @@ export interface OrganisationFacts {
 
 /** As a user with this role sees it. A limit of 0 means no limit. */
 export function organisationOf(
-  { id, created, email, ratePerSecond, monthlyBytes, maxFields }: OrganisationFacts,
+  { id, name, created, email, ratePerSecond, monthlyBytes, maxFields }: OrganisationFacts,
   role: Role,
 ): Organisation {
   return {
     id,
-    name: id,
+    name,
     plan: 'local',
     planCreated: created,
     lastUsageSync: NO_TIME,

@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { SERVICE_DESCRIPTION_LENGTH, SERVICE_NAME_LENGTH } from '../limits.ts';
-import { badRequest, forbidden } from '../http/api-error.ts';
+import { badRequest, forbidden, notFound } from '../http/api-error.ts';
 import { CLIENT_TYPES, looser } from '../http/client-types.ts';
 import { optionalTime } from '../http/read-request.ts';
 import type { Auth, Caller } from '../auth/auth.ts';
@@ -58,6 +58,8 @@ const TOKEN = z.strictObject({
   orgCapabilities: ORG_CAPABILITIES,
   viewCapabilities: VIEW_CAPABILITIES.exactOptional(),
 });
+const IDENTIFY = z.strictObject({ token: z.string().max(SERVICE_NAME_LENGTH) });
+const IDENTIFIED = z.object({ name: z.string(), description: z.string(), createdAt: z.iso.datetime(), createdBy: z.string() });
 const CREATED = TOKEN.extend({ token: z.string() }).describe('The one reply that holds the token itself.');
 
 /** A personal token shows the rights of its user's role. */
@@ -101,6 +103,13 @@ export const tokenEndpoints = group('tokens', TYPES, (add, { auth: { tokens, use
     const expires = endOf(changes.expires, caller);
     const { token, text } = tokens.regenerate(old.id, { ...changes, expires }, wanted.existingTokenExpiresAt ?? new Date().toISOString());
     return { ...viewOf(token, users), token: text };
+  });
+  const named = { ...to('read'), summary: 'Whose token a text is', body: IDENTIFY, reply: IDENTIFIED };
+  endpoint('POST /v2/tokens/identify', named, ({ body }) => {
+    const token = tokens.withText(body().token);
+    if (!token) throw notFound('token not found: no token has this text');
+    const { name, description, created, user } = token;
+    return { name, description, createdAt: created, createdBy: user };
   });
   endpoint('DELETE /v2/tokens/:token', { ...to('delete'), summary: 'Revokes a token' }, ({ params, caller }) => {
     const token = tokens.get(params.token);

@@ -7,6 +7,8 @@ import { messageOf } from '../../core/errors.ts';
 import type { Engine } from '../engine/engine.ts';
 import { timeLiteral } from '../engine/tables.ts';
 import { MIN_TIME_NS } from '../../core/time/time-text.ts';
+import { ApiError } from '../http/api-error.ts';
+import { SERVICE_VACUUM_SECONDS } from '../limits.ts';
 import type { Catalog, Dataset } from './catalog.ts';
 
 /** Free space once this share of a table's rows is deleted, so that each row is rewritten a few times at most. */
@@ -21,6 +23,9 @@ export function openTrimmer(catalog: Catalog, engine: Engine, log: Log) {
   /** Rows deleted since the space was last given back, by dataset. */
   const deletedRows = new Map<number, number>();
 
+  /** When space was last given back on request, by dataset. */
+  const vacuumed = new Map<number, number>();
+
   const reclaim = async ({ id, table }: Dataset, deleted: number): Promise<void> => {
     const sum = (deletedRows.get(id) ?? 0) + deleted;
     const { rows } = await engine.extent(table);
@@ -28,12 +33,15 @@ export function openTrimmer(catalog: Catalog, engine: Engine, log: Log) {
     deletedRows.set(id, isDue ? 0 : sum);
     if (isDue) await engine.reclaim(table);
   };
+  const remove = async (dataset: Dataset, condition: string): Promise<number> => {
+    const deleted = await engine.deleteRows(dataset.table, condition);
+    if (deleted > 0) await reclaim(dataset, deleted);
+    return deleted;
+  };
   const trim = async (dataset: Dataset, keepNs: bigint, nowNs: bigint): Promise<number> => {
     const before = nowNs - keepNs;
     if (before <= MIN_TIME_NS) return 0;
-    const deleted = await engine.deleteRows(dataset.table, `_time < ${timeLiteral(before)}`);
-    if (deleted > 0) await reclaim(dataset, deleted);
-    return deleted;
+    return remove(dataset, `_time < ${timeLiteral(before)}`);
   };
   const sweep = async (nowNs: bigint): Promise<void> => {
     for (const { name, retentionDays } of catalog.list()) {
@@ -55,6 +63,21 @@ export function openTrimmer(catalog: Catalog, engine: Engine, log: Log) {
   return {
     /** Deletes the events with a `_time` before `nowNs - keepNs`; returns how many those were, exactly. */
     trim,
+    /** Deletes the events for which the condition, the service's own text, holds; returns how many those were. */
+    remove,
+    /** Gives back the space of deleted events. Throws an `ApiError` 429 when it was just done. */
+    async vacuum({ id, table }: Dataset): Promise<void> {
+      const left = (vacuumed.get(id) ?? -Infinity) + SERVICE_VACUUM_SECONDS * 1000 - performance.now();
+      if (left > 0) {
+        const seconds = Math.ceil(left / 1000);
+        throw new ApiError(429, `the space of this dataset was just given back: ask again in ${seconds} s`, {
+          'Retry-After': `${seconds}`,
+        });
+      }
+      vacuumed.set(id, performance.now());
+      deletedRows.set(id, 0);
+      await engine.reclaim(table);
+    },
     /** Deletes what each dataset's retention says. */
     sweep,
     async stop(): Promise<void> {

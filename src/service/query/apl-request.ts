@@ -56,9 +56,10 @@ function readHold(text: string, context: z.RefinementCtx): number {
 }
 
 /** Throws an `ApiError` 422 when there is no query. */
-export function withText({ apl = '', ...rest }: AplBody): AplBody & { readonly apl: string } {
-  if (apl === null || apl.trim() === '') throw new ApiError(422, 'the request has no query: send it as "apl"');
-  return { ...rest, apl };
+export function withText<Body extends Pick<AplBody, 'apl'>>(body: Body): Body & { readonly apl: string } {
+  const { apl } = body;
+  if (!apl || apl.trim() === '') throw new ApiError(422, 'the request has no query: send it as "apl"');
+  return { ...body, apl };
 }
 
 /** The row id that a page begins after, or with when `include` is set; undefined for an empty text. */

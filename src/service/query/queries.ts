@@ -187,7 +187,7 @@ export function openQueries(parts: QueryParts) {
 
 type Query = ReturnType<typeof readQuery>;
 type Run = (request: QueryRequest, stagesOf: Parameters<typeof runQuery>[2], messages: readonly Message[]) => ReturnType<typeof runQuery>;
-type Apl = ReturnType<typeof withText>;
+type Apl = ReturnType<typeof withText<AplBody>>;
 
 /** The body of a reply, and what its headers say of it: the API defines every key of the body. */
 interface Written {

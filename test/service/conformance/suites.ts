@@ -9,6 +9,7 @@ import './trim.ts';
 import './saved.ts';
 import './clients.ts';
 import './map-fields.ts';
+import './small-routes.ts';
 import './virtual-fields.ts';
 import './errors.ts';
 import './openapi.ts';
