@@ -4,11 +4,12 @@
  */
 import type { JsonValue } from '../core/block.ts';
 import type { SourceConfig as RegisteredSource } from '../sources/registry.ts';
+import type { AgentSettings, TelemetryConfig } from './common/agent-fields.ts';
 import type { SinkSettings } from './common/sink-fields.ts';
 import type { SecretFile } from './findings.ts';
 import type { TransformConfig as Transform } from './values.ts';
 
-export interface Config {
+export interface Config extends AgentSettings {
   /** The file it was read from, absolute. */
   readonly file: string;
   /** Checksum of the file's text: identifies the configuration in force. 12 hex digits. */
@@ -16,12 +17,10 @@ export interface Config {
   /** As one can write it, with every default. */
   readonly written: Readonly<Record<string, JsonValue>>;
   readonly dataDir: string;
-  readonly shutdownTimeoutMs: number;
   readonly sources: readonly SourceConfig[];
   readonly sinks: readonly SinkConfig[];
   /** Applies to the events of every source. */
   readonly transform?: TransformConfig | undefined;
-  readonly deadLetter: { readonly maxBytes: number; readonly whenFull: 'block' | 'drop_newest' | 'drop_oldest' };
   readonly telemetry: TelemetryConfig;
   readonly tests: readonly TestConfig[];
   /** Tests of the users' presets. `path` names its place. */
@@ -61,14 +60,4 @@ export interface SinkConfig extends SinkSettings {
   readonly secretFiles?: readonly SecretFile[];
   /** It writes into this one, absolute: no source reads its files. */
   readonly ownFolder?: string;
-}
-
-export interface TelemetryConfig {
-  /** Undefined when telemetry is switched off (`listen: none`). */
-  readonly listen: { readonly host: string; readonly port: number } | undefined;
-  /** The status page is served. */
-  readonly page: boolean;
-  /** It shows events. */
-  readonly liveTail: boolean;
-  readonly logLevel: 'debug' | 'info' | 'warn' | 'error';
 }

@@ -1,6 +1,6 @@
 /** The telemetry listener of a running agent: started, closed, and replaced where a reload changes its address or its page. */
 import { isDeepStrictEqual } from 'node:util';
-import type { TelemetryConfig } from '../../config/model.ts';
+import type { TelemetryConfig } from '../../config/common/agent-fields.ts';
 import { startTelemetry, type TelemetryOptions, type TelemetryServer } from '../../telemetry/server.ts';
 
 export interface TelemetryListenerOptions extends Omit<TelemetryOptions, 'listen' | 'page'> {

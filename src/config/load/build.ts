@@ -9,7 +9,8 @@ import { type Context, withTransform } from '../fields/context.ts';
 import type { Environment } from '../yaml/expand.ts';
 import { finish } from '../fields/field.ts';
 import type { Draft, Values } from '../fields/field.ts';
-import type { Config, SinkConfig, SourceConfig, TelemetryConfig, TransformConfig } from '../model.ts';
+import type { TelemetryConfig } from '../common/agent-fields.ts';
+import type { Config, SinkConfig, SourceConfig, TransformConfig } from '../model.ts';
 import { isLoopback } from '../connect/proxy.ts';
 import { type agentTable, type SinkDraft, type SourceDraft, sourceTables } from '../tables/schema.ts';
 import { sinkTypeOf } from '../../sinks/registry.ts';
@@ -25,25 +26,20 @@ export function buildConfig(
   folderOf: (path: string) => string,
   presetTests: Config['presetTests'],
 ): Config {
+  const { fields, origin, hostName = hostname(), transform, includeConfig: _, ...settings } = agent;
+  const { components: sources } = settings.sources;
   const folder = dirname(file);
-  const sources = agent.sources.components;
-  const { fields, origin, hostName = hostname() } = agent;
   const context: Context = { env, folder, fields, origin, hostName, sourceIds: sources.map(({ id }) => id) };
   const contextOf = ({ path }: { readonly path: string }): Context => ({ ...context, folder: folderOf(path) });
-  const sinks = agent.sinks.components.map((sink) => buildSink(sink, contextOf(sink)));
+  const sinks = settings.sinks.components.map((sink) => buildSink(sink, contextOf(sink)));
   return {
-    file,
-    hash,
-    written,
-    dataDir: dataDirOf(agent.dataDir, env, folder),
-    shutdownTimeoutMs: agent.shutdownTimeoutMs,
-    sources: sources.map((source) => withSinks(buildSource(source, contextOf(source)), sinks, agent.transform !== undefined)),
+    ...settings,
+    ...{ file, hash, written, presetTests },
+    dataDir: dataDirOf(settings.dataDir, env, folder),
+    sources: sources.map((source) => withSinks(buildSource(source, contextOf(source)), sinks, transform !== undefined)),
     sinks,
-    ...withTransform(agent.transform, context),
-    deadLetter: agent.deadLetter,
-    tests: agent.tests,
-    presetTests,
-    telemetry: telemetryOf(agent.telemetry),
+    ...withTransform(transform, context),
+    telemetry: telemetryOf(settings.telemetry),
   };
 }
 
