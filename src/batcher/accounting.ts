@@ -32,7 +32,7 @@ export class Accounting {
   accepted = 0;
   /** Characters of theirs that were no UTF-8 and are U+FFFD now. */
   invalidCharacters = 0;
-  /** Events whose time stands in front of a zone that cannot be told. */
+  /** Events whose time has an ambiguous zone. */
   unknownZones = 0;
   /** Times that a transform failed on one of them. */
   transformErrors = 0;

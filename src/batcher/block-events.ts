@@ -1,6 +1,6 @@
 /**
- * Where events end in a block, and which of the stream's bytes they stand for. For a block of plain lines that is where its
- * newlines are and the window's own bytes; a block of joined lines, or of events made from the stream's bytes, brings tables.
+ * Where events end in a block, and which of the stream's bytes they come from. For a block of plain lines these are its newlines and the
+ * window's own bytes; a block of joined lines, or of events made from the stream's bytes, brings tables.
  */
 import type { Block, SpanGroups } from '../core/block.ts';
 import { addSums, subtractSums } from '../core/sums.ts';
@@ -26,13 +26,13 @@ export function endOfEvents({ window, start, end, single, ends }: Block, count: 
   return at;
 }
 
-/** The stream's bytes that the window's `[from, to)` stands for, as offsets from the block's own. */
+/** The stream's bytes behind the window's `[from, to)`, as offsets from the block's own. */
 export function streamRange(block: Block, from: number, to: number): { readonly from: number; readonly to: number } {
   if (block.single) return { from: 0, to: block.single.length };
   return { from: usedAt(block, from), to: usedAt(block, to) };
 }
 
-/** The positions that the window's `[from, to)` stands for. */
+/** The positions of the window's `[from, to)`. */
 export function positionsOf(block: Block, from: number, to: number): { readonly from: number; readonly to: number } {
   const { offset, start, positions } = block;
   if (positions) {
@@ -43,7 +43,7 @@ export function positionsOf(block: Block, from: number, to: number): { readonly 
   return { from: offset + range.from, to: offset + range.to };
 }
 
-/** Bytes of the stream that the block stands for. */
+/** Bytes of the stream that the block came from. */
 function streamLength({ single, made, start, end }: Block): number {
   return single?.length ?? made?.from.length ?? end - start;
 }

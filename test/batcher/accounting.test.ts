@@ -55,8 +55,9 @@ test('accounting gives every event the worst of its sinks’ outcomes, once all 
   );
 });
 
-// Symptom: with one of two sinks away the agent took more and more memory and CPU, until it did nothing else: 40,000 blocks cost 26 s. Cause: each was an
-// interval of its own, and every settlement went through all of them. Fix: what is alike is one interval. Without it this test does not end in time.
+// Symptom: with one of two sinks away the agent took more and more memory and CPU, until it did nothing else: 40,000 blocks cost 26 s.
+// Cause: each was an interval of its own, and every settlement went through all of them. Fix: like neighbours are one interval. Without it
+// this test does not end in time.
 test('accounting of two sinks keeps no record of each block while one of them is away', () => {
   const accounting = new Accounting('app');
   const blocks = 200_000;
@@ -67,8 +68,9 @@ test('accounting of two sinks keeps no record of each block while one of them is
   expect(accounting.settled).toMatchObject({ delivered: 0, dead_lettered: blocks });
 });
 
-// Symptom: to_dataset with 16 datasets took 780 CPU-seconds a GiB, and ever more the more events waited. Cause: the events of a dataset stand by turns with
-// those of others, so that each was an interval, and every settlement went through all of them. Fix: a number for each event, in pages.
+// Symptom: to_dataset with 16 datasets took 780 CPU-seconds a GiB, and ever more the more events waited. Cause: the events of a dataset
+// alternate with those of others, so that each was an interval, and every settlement went through all of them. Fix: a number for each
+// event, in pages.
 test('accounting of events that 17 ways settle by turns does not slow down with the events that wait', () => {
   const accounting = new Accounting('app');
   const [events, ways] = [100_000, 17];

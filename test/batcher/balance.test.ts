@@ -120,7 +120,7 @@ class Pipeline extends SinkRig {
     } as unknown as Observed;
   }
 
-  /** Answers everything well until nothing is under way. */
+  /** Accepts everything until nothing is in flight. */
   async finish(): Promise<void> {
     const deadline = performance.now() + 120_000;
     while (performance.now() < deadline) {

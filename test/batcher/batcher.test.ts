@@ -196,7 +196,7 @@ test('batcher keeps a single event’s own range and checksum, and joins nothing
   expect(JSON.parse(events[4]!)).not.toHaveProperty('truncated');
 });
 
-test('batcher gives an event that is not to be sent a batch of its own, behind what was taken before', async ({ rig }) => {
+test('batcher gives an event that is not to be sent a batch of its own, after the events taken before', async ({ rig }) => {
   await rig.take(blockOf(lines(2)));
   const single = { length: 1000, sum: 77, tail: { length: 64, crc: 99 }, marks: { truncated: true }, refusal: 'too long' };
   await rig.take(blockOf(Buffer.from('long line\n'), { offset: lines(2).length, single }));
@@ -327,7 +327,7 @@ test('batcher turns away what waits when the agent stops, and says how much of i
   expect(await errors[1]).toMatchObject({ code: 'E_STOPPED' });
 });
 
-test('batcher never mixes datasets, nor files with what cannot be read again', async ({ rig }) => {
+test('batcher never mixes datasets, nor files with input that cannot be reread', async ({ rig }) => {
   await rig.take(blockOf(lines(1)));
   await rig.take(blockOf(lines(2), { stream: 's2' }), { rereadable: false });
   await rig.take(blockOf(lines(3), { stream: 's3' }), { dataset: 'other' });
@@ -416,7 +416,7 @@ test('batcher loses, repeats and reorders nothing for any lines, blocks and limi
       fc.integer({ min: 1, max: 20 }),
       async (blocks, maxBytes, maxEvents) => {
         const rig = makeRig({ maxBytes, maxEvents, slots: 3 });
-        // What is sealed is given back at once: the memory of many batches passes through three slots.
+        // Sealed bodies are given back at once: the memory of many batches passes through three slots.
         const bodies: Buffer[] = [];
         const push = rig.sealed.push.bind(rig.sealed);
         rig.sealed.push = (batch) => {
@@ -459,7 +459,7 @@ test('batcher joins nothing over a gap in the stream', async ({ rig }) => {
   ]);
 });
 
-test('events that stand for the same bytes have keys of their own where they come in batches of their own', async () => {
+test('events that come from the same bytes have keys of their own where they come in batches of their own', async () => {
   // What comes of one group of lines, as container messages of two streams do.
   const bytes = Buffer.from('one\ntwo\n');
   const single = { length: 5, sum: 1, tail: { length: 0, crc: 0 } };

@@ -76,7 +76,7 @@ test('one poison event costs at most 2·log2 of the batch in extra requests, in 
   );
 });
 
-test('several poison events are found within 64 extra requests, and what is not resolved by then is kept whole', async () => {
+test('several poison events are found within 64 extra requests, and events unresolved by then are kept whole', async () => {
   const some = fc
     .integer({ min: 1, max: 400 })
     .chain((count) => fc.tuple(fc.constant(count), fc.uniqueArray(fc.integer({ min: 0, max: count - 1 }), { maxLength: 12 })));

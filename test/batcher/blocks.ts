@@ -146,7 +146,7 @@ export function bodyOf(batch: Batch): Buffer {
   return Buffer.from(batch.payload.body.subarray(0, batch.payload.bytes));
 }
 
-/** What must hold for the spans of any batches of streams whose bytes are known. Throws at the first difference. */
+/** Checks the spans of any batches of streams whose bytes are known. Throws at the first difference. */
 export function checkSpans(batches: readonly Batch[], streams: ReadonlyMap<string, Buffer>): void {
   const reached = new Map<string, number>();
   const keys = new Set<string>();

@@ -1,4 +1,4 @@
-/** A delivery with a sink that answers what the test says, a clock that stands still, and a record of what happened in which order. */
+/** A delivery whose sink answers as the test asks, with a stopped clock and a record of all that happened, in order. */
 import { Batch, keyOf } from '../../src/batcher/batch.ts';
 import { Accounting } from '../../src/batcher/accounting.ts';
 import type { Part } from '../../src/batcher/send/shipment.ts';
@@ -105,7 +105,7 @@ export class DeliveryRig extends SinkRig {
     return this.#names.get(key) ?? key.slice(0, 6);
   }
 
-  /** Events that are held, counted by walking, plus those that are settled; must be what was accepted. */
+  /** Held events, counted by walking, plus settled ones: must equal the accepted. */
   get accountedFor(): number {
     const held = this.delivery.held().flatMap(({ spans }) => spans.map(({ events }) => events));
     return [...held, ...Object.values(this.accounting.settled)].reduce((sum, events) => sum + events, 0);

@@ -93,7 +93,7 @@ test('delivery sends what compression makes larger as it is', async () => {
   expect([request.parcel.encoding, request.events]).toEqual(['identity', ['7']]);
 });
 
-test('delivery counts the memory of parts while they are under way', async () => {
+test('delivery counts the memory of parts while they are in flight', async () => {
   const rig = new DeliveryRig({ compression: 'gzip' });
   const events = [1, 2].map((n) => `{"n":${n},"message":"${'x'.repeat(50_000)}"}`);
   rig.seal('a', 2, { events });
@@ -140,8 +140,8 @@ test('delivery backs off longer and longer up to the maximum, and says so now an
   expect(rig.log.find('warn', 'sent again')).toHaveLength(3);
 });
 
-// Symptom: the last word of the log about an outage was that a batch is sent again, long after all was stored. Cause: nothing said the end.
-// Symptom: "batch was not stored" stood in the log of a batch that was. Fix: that is said only where the service cannot have all of it.
+// Symptom: the log of an outage ended in "a batch is sent again", long after all was stored. Cause: nothing logged the end. Symptom: the
+// log called a stored batch "not stored". Fix: it says so only where the service cannot have all of it.
 test.for([
   ['a connection that broke behind the request', 'network', 0, true, 'not known'],
   ['a connection that broke before', 'network', 0, false, 'was not stored'],
@@ -387,7 +387,7 @@ test('delivery forgets no batch whose refusal crosses a success', async () => {
   expect(rig.accounting.settled.delivered).toBe(4);
 });
 
-test('delivery pauses after five answers in a row that are none, and feeds the service no more than probes', async () => {
+test('delivery pauses after five bad answers in a row, and sends the service only probes', async () => {
   const rig = new DeliveryRig({ random: () => 0.5 });
   rig.respond = () => ({ outcome: retry('bad_answer'), status: 200 });
   rig.seal('a');
@@ -417,8 +417,8 @@ test('delivery counts bad answers in a row: a good one between them starts anew'
   expect(rig.paused).toEqual([]);
 });
 
-// Symptom: a low-water mark stood beyond a batch that was not settled. Cause: batches that waited were committed before the
-// older ones under way, and a mark takes spans in the order of their commit. Fix: those under way come first.
+// Symptom: a low-water mark was beyond a batch that was not settled. Cause: waiting batches were committed before older ones in flight, and
+// a mark takes spans in the order of their commit. Fix: those in flight come first.
 test('delivery commits batches in the order in which they were closed', async () => {
   for (const compression of ['none', 'gzip'] as const) {
     for (const concurrency of [1, 2, 4]) {
@@ -444,7 +444,7 @@ test('delivery commits what waits together with the batch that is sent first', a
   expect(rig.trace).toEqual(['commit a,b,c', 'send a']);
 });
 
-test('delivery settles what cannot be read again, too', async ({ rig }) => {
+test('delivery settles events that cannot be reread, too', async ({ rig }) => {
   rig.seal('live', 2, { rereadable: false });
   await (await rig.next()).answer(delivered(2));
   expect(rig.accounting.settled.delivered).toBe(2);
@@ -614,8 +614,8 @@ test('delivery counts bad answers for each dataset by itself', async () => {
 });
 
 // Symptom: events that were stored, or kept as dead letters, counted as dropped. Cause: a batch that was sent in parts was dropped as a
-// whole when its file in the disk buffer broke. Fix: only what was left counts as dropped.
-test('delivery that drops a batch counts what was stored of it, and what was refused, as that', async ({ rig }) => {
+// whole when its file in the disk buffer broke. Fix: only the unsettled rest counts as dropped.
+test('delivery that drops a batch still counts its stored and its refused events as such', async ({ rig }) => {
   rig.seal('a', 8, { rereadable: false });
   await (await rig.next()).answer({ kind: 'halve', detail: 'HTTP 413' }, 413);
   const failures = [{ index: 1, timestamp: '', error: 'no' }];
@@ -673,8 +673,8 @@ test('delivery drains until nothing is held, or the deadline comes', async ({ ri
   expect(rig.delivery.held()).toHaveLength(1);
 });
 
-// Symptom: five seconds after the beginning of a stop, or of the end of `--once`, one 503 among good answers ended it with everything
-// else undelivered. Cause: the time counted from the beginning, not from what was stored last. Fix: it does.
+// Symptom: five seconds after the beginning of a stop, or of the end of `--once`, one 503 among good answers ended it with everything else
+// undelivered. Cause: the time counted from the beginning, not from the last stored batch. Fix: it does.
 test('delivery that drains does not give up on a service that stores now and then', async () => {
   const rig = new DeliveryRig({ random: () => 0.99 });
   let count = 0;
@@ -687,7 +687,7 @@ test('delivery that drains does not give up on a service that stores now and the
 });
 
 // Symptom: a stop while the service had asked for a minute took the whole of shutdown_timeout. Cause: only a failure after the beginning of
-// the stop counted, and none comes during a wait. Fix: the one before counts while nothing is under way.
+// the stop counted, and none comes during a wait. Fix: the one before counts while nothing is in flight.
 test('delivery that drains gives up on a service that asked for a long wait, and not on one that is being asked', async ({ rig }) => {
   rig.seal('a');
   await (await rig.next()).answer(retry('rate_limited', 60_000), 429);

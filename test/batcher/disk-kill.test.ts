@@ -43,7 +43,7 @@ async function live(folder: string, nth: number): Promise<Journal> {
 
 const eventsOf = (body: string): string[] => body.split('\n').filter(Boolean);
 
-/** What is wrong after a process that was killed and one that was not, in words. */
+/** Differences between a process that was killed and one that was not, in words. */
 async function complaints(folder: string, before: Journal): Promise<string[]> {
   const wrong: string[] = [];
   const stored = [...before.stored];

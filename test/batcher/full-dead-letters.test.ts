@@ -1,6 +1,6 @@
 /**
- * Symptom: full dead letters stopped every source of the sink, and only the log said so. Cause: a batch with refused events kept its worker until there
- * was room. Fix: it waits without one, outside of its slot, and telemetry shows it.
+ * Symptom: full dead letters stopped every source of the sink, and only the log showed it. Cause: a batch with refused events kept its
+ * worker until there was room. Fix: it waits without one, outside of its slot, and telemetry shows it.
  */
 import { beforeEach, expect, test } from 'vitest';
 import { TailraceError } from '../../src/core/errors.ts';

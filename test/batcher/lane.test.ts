@@ -16,7 +16,7 @@ function makeLane(rigs: readonly Rig[], committed: readonly (number | undefined)
     isRereadable: () => true,
     committedTo: (sink) => committed[Number(sink)],
   });
-  /** As the agent counts it: what batches hold and what is in hand. */
+  /** As the agent counts it: events in batches, and those the lane holds. */
   const held = (): number =>
     countEvents([
       ...lane.held(),
@@ -170,8 +170,8 @@ test('lane counts what one sink has and another waits for as held, at every mome
   expect(accounting.settled.delivered).toBe(20);
 });
 
-// Symptom: `backpressure_seconds_total` stood still while a service answered nothing at all. Cause: a wait was counted only
-// once it was over. Fix: the wait under way counts, and says what it waits for.
+// Symptom: `backpressure_seconds_total` did not move while a service answered nothing at all. Cause: a wait counted only once it was over.
+// Fix: the current wait counts, and names its reason.
 test('lane counts a wait while it lasts, and says for which sink it waits', async () => {
   const rig = makeRig({ maxEvents: 4, slots: 2 });
   const { lane } = makeLane([rig]);

@@ -90,7 +90,7 @@ test('memory budget divided anew takes slots in use back when they are released,
   budget.divide({ budgetBytes: 40, slotBytes: 20, slots: next, reserve: nextReserve });
   expect(retired).toEqual([old.find((each) => each !== one && each !== two)]);
   expect([budget.usedBytes, budget.hasReserve(), budget.isReserve(reserve)]).toEqual([30, false, true]);
-  // What is in use counts: 20 of 40 bytes.
+  // Slots in use count: 20 of 40 bytes.
   const three = budget.takeSlot();
   expect([next.includes(three!), budget.takeSlot()]).toEqual([true, undefined]);
   budget.release(10, one);

@@ -60,7 +60,7 @@ test('sink goes on behind the position that it has', async () => {
   ]);
 });
 
-test('mark moves to the end of what is settled', async () => {
+test('mark moves to the end of the settled events', async () => {
   const mark = new Mark(9, NO_TAIL, 0);
   for (const [batch, span] of (await spansWith({ maxEvents: 1 })).entries()) mark.commit(span, batch);
   expect(mark.settle(1)).toEqual([]);

@@ -62,7 +62,7 @@ test('a batch is settled only by who sends it, leaves the queue only at its end,
       const after = next(state, event)?.state;
       return after !== undefined && !seen.has(after) && reaches(after, new Set([...seen, after]));
     });
-  // What cannot be read any more waits for the next process.
+  // Unreadable batches wait for the next process.
   expect(STATES.filter((state) => !reaches(state, new Set([state])))).toEqual(['unreadable']);
 });
 

@@ -22,7 +22,7 @@ function evictLast({ sealed, budget }: Rig): void {
   sealed.at(-1)!.payload.release(budget);
 }
 
-test('what cannot be read again gets the reserve where files have every slot, and files never do', async ({ rig }) => {
+test('events that cannot be reread get the reserve where files have every slot, and files never do', async ({ rig }) => {
   let isTaken = false;
   const file = rig.take(blockOf(LINE), { dataset: 'other' }).then(() => (isTaken = true));
   await rig.take(blockOf(LINE, { stream: 's2' }), LIVE);

@@ -180,7 +180,7 @@ test('restore retires the key when the bytes or what shapes the events changed, 
 
 // Symptom: bytes that were gone at a restart were counted by two processes. Cause: the first was killed between counting and
 // saving that they are gone. Fix: the other order.
-test('restore does not count what is gone before it is saved that it is', async ({ files, state }) => {
+test('restore counts lost bytes only once that loss is saved', async ({ files, state }) => {
   files.delete([...files.keys()][0]!);
   const source = sourceOf('app', files);
   let counted: number | undefined;
@@ -236,8 +236,8 @@ test('restore counts bytes that are gone as lost, says so, and lets the mark pas
   expect(state.ledger.unsettled()).toEqual([]);
 });
 
-// Symptom: bytes that were gone were counted as lost, and said, at each start for as long as the service was away. Cause: their
-// span stays in the batch, without events, and was read again. Fix: what has no events is not read again.
+// Symptom: lost bytes were counted and logged anew at each start for as long as the service was away. Cause: their span stays in the batch,
+// without events, and was read again. Fix: a span without events is not read again.
 test('restore counts bytes that are gone once, however often it starts again before the batch is delivered', async () => {
   const { files, reopen, state } = await leave();
   const [a] = [...files.keys()] as [string];
@@ -320,7 +320,7 @@ test('restore keeps the lines of a source that is not configured any more out of
   expect(log.find('error', 'gone')).toEqual([]);
   keys.add(sealed[0]!.key);
   for (const batch of sealed) first.ledger.settle(batch.toStored());
-  // Twice more without it: nothing is sent, nothing is said to be lost, nothing is settled.
+  // Two more starts without it: nothing is sent, logged as lost, or settled.
   for (let start = 0; start < 2; start++) {
     const state = reopen();
     const again = await restore(state, app);

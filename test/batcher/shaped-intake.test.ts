@@ -1,4 +1,4 @@
-/** Batches of events that are shaped: what is sent, what the spans say, and how each accepted event is settled. */
+/** Batches of events that are shaped: the events sent, their spans, and how each accepted event is settled. */
 import { crc32 } from 'node:zlib';
 import * as fc from 'fast-check';
 import { expect } from 'vitest';
@@ -107,7 +107,7 @@ test('event that is larger than a batch after shaping goes alone, in its order',
   expect(sentOf(rig.sealed)).toEqual(expectedOf(bytes));
 });
 
-test('shaped and other events in one batch are told apart when it is settled', async ({ rig }) => {
+test('batch tells shaped from other events when it is settled', async ({ rig }) => {
   const [plain, shaped] = [new Accounting('plain'), new Accounting('shaped')];
   await rig.take(blockOf(Buffer.from('one\ntwo\n')), { accounting: plain });
   await rig.take(blockOf(bytesOf(['filtered', 'kept']), { stream: 's2', shape: { ...shape } }), {

@@ -49,7 +49,7 @@ test('shipment split the same way has the same keys for the same events, and no 
     fc.property(fc.integer({ min: 1, max: 40 }), choices, choices, (count, first, second) => {
       const one = walk(new Shipment(batchOf([count])), first);
       expect([...walk(new Shipment(batchOf([count])), first)]).toEqual([...one]);
-      // Split another way, a key that comes again still stands for the same events.
+      // Split another way, a recurring key still names the same events.
       for (const [key, events] of walk(new Shipment(batchOf([count])), second)) if (one.has(key)) expect(one.get(key)).toBe(events);
       // Another batch has other keys.
       for (const key of walk(new Shipment(batchOf([count], 'another')), first).keys()) expect(one.has(key)).toBe(false);

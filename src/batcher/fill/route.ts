@@ -12,7 +12,7 @@ export interface Route {
   readonly shaper?: Shaper | undefined;
   /** The owner of the low-water marks that it moves (core/owner); undefined: the sink. */
   readonly owner?: string;
-  /** Stands for all ways through the sink where events go to several datasets. */
+  /** All ways through the sink where events go to several datasets. */
   readonly router?: RouteGroup;
 }
 

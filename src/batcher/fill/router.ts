@@ -21,7 +21,7 @@ export interface RouterOptions {
   readonly batcher: Batcher;
   readonly shaper: Shaper;
   readonly datasets: DatasetRegistry;
-  /** Told how many events name a dataset that cannot be one, or is one too many. */
+  /** Called with the number of events that name an invalid dataset, or one too many. */
   readonly misrouted: (events: number) => void;
 }
 

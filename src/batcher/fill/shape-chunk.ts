@@ -13,7 +13,7 @@ export interface ChunkOptions {
   readonly scratch: Region;
 }
 
-/** U+FFFD written, and events whose time stands in front of a zone that cannot be told. */
+/** U+FFFD written, and events whose time has an ambiguous zone. */
 export type KernelCounts = Pick<WrapResult, 'replaced' | 'unknownZones'>;
 
 export interface ShapedChunk {

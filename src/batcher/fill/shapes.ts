@@ -43,9 +43,8 @@ export class Shapes {
   }
 
   /**
-   * The digest for a block's events, or those in `[from, to)` of its window. The bytes of a span do not tell what is cut off a line over
-   * the limit, the number of a part, which of several events of the same bytes it is,
-   * or a header above them, so the digest does.
+   * The digest for a block's events, or those in `[from, to)` of its window. The bytes of a span do not tell where a line over the limit is
+   * cut, the number of a part, which of several events of the same bytes it is, or a header above them, so the digest does.
    */
   digestOf({ shape, single, start, end, header }: Block, from = start, to = end, shaper?: Shaper): string {
     const { digest } = this.compile(shape, shaper);

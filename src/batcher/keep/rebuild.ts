@@ -25,7 +25,7 @@ export interface RebuildSource {
   readonly accounting: Accounting;
 }
 
-/** What is left of a span. */
+/** The rest of a span. */
 export interface Rebuilt extends RebuildSource {
   /** Its events, but for their bytes; without events where all of them are gone. */
   readonly made: Batch;
@@ -128,7 +128,7 @@ class RestoreLane implements Lane {
     this.#batcher.flush();
   }
 
-  /** What was made of the span. */
+  /** The batch made from the span. */
   rebuilt(span: StoredSpan): Rebuilt {
     const made = this.#made;
     // The tail of the whole may begin before the span.

@@ -12,7 +12,7 @@ export const GAP_BYTES = 1024;
 export const HOLE_SETTLES_MS = 10_000;
 /** Bytes read from one file before the next one gets its turn. */
 export const TURN_BYTES = 4 * 1024 * 1024;
-/** Behind the text by whose end a file is recognised stand so many NULs at most; behind more, by NULs. */
+/** After the text by whose end a file is recognised, at most so many NULs; after more, it is recognised by NULs. */
 export const MAX_TAIL_NULS = 4 * TURN_BYTES;
 /** Directories that one scan visits for one glob. */
 export const MAX_DIRECTORIES = 20_000;
@@ -22,7 +22,7 @@ export const LISTING_SETTLES_MS = 3_000;
 export const MAX_LISTING_AGE_MS = 30_000;
 /** Files checked in a row before sockets and timers run. */
 export const SCAN_SLICE_FILES = 500;
-/** How often a scan observes and decides anew what it could not decide before; what is left then waits for the next scan. */
+/** How often a scan observes and decides anew the undecided files; the rest waits for the next scan. */
 export const MAX_ROUNDS = 8;
 /** A due scan without progress for this long is overdue: the watchdog is not fed. */
 export const SCAN_GRACE_MS = 60_000;

@@ -6,7 +6,7 @@ export interface PathPatterns {
   readonly exclude: readonly string[];
 }
 
-/** What stands for `*`: one of these is likely excluded by neither side. */
+/** Texts for `*`: one of these is likely excluded by neither side. */
 const FILLERS = ['new', 'x', '7'];
 const MAX_ALTERNATIVES = 64;
 
@@ -26,7 +26,7 @@ export function findSharedPath(one: PathPatterns, other: PathPatterns): string |
   return undefined;
 }
 
-/** Of the fixed beginnings one leads to the other: most patterns are told apart by that. */
+/** Of the fixed beginnings one leads to the other: most patterns differ in that. */
 function mayMeet(left: string, right: string): boolean {
   const [a, b] = [left, right].map((pattern) => /^[^*?[\]{}()!+@\\]*/.exec(pattern)![0]);
   return a!.startsWith(b!) || b!.startsWith(a!);

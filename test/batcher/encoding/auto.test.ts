@@ -210,7 +210,7 @@ const batches = fc.array(
   { minLength: 1, maxLength: 4 },
 );
 
-test('no answer in any encoding loses an event, stores it twice or makes a good one a dead letter, however many are under way', async () => {
+test('no answer in any encoding loses an event, stores it twice or makes a good one a dead letter, however many are in flight', async () => {
   await fc.assert(
     fc.asyncProperty(service, batches, fc.integer({ min: 1, max: 3 }), async (options, wanted, concurrency) => {
       const rig = new EncodingRig(options, ['auto', 'auto'], concurrency);

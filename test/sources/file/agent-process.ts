@@ -46,7 +46,7 @@ export interface ProcessOptions {
   readonly clock: StepClock;
   readonly fileSystem: FileSystem;
   readonly config: Partial<Pick<FileConfig, 'multiline' | 'format'>>;
-  /** Told of every batch, or of each part that is still to be sent of one that was split. */
+  /** Called with every batch, or with each part still to be sent of one that was split. */
   readonly sent: (sent: Sent) => void;
 }
 
@@ -55,7 +55,7 @@ export interface AgentProcess {
   readonly lostBytes: number;
   /** Batches that are not settled, oldest first. */
   readonly held: readonly Batch[];
-  /** Reads what is there, and commits and sends what can be sent of it. */
+  /** Reads to the end of the files, then commits and sends. */
   poll(): Promise<void>;
   /** The service has stored all of the batch. */
   settle(batch: Batch): void;

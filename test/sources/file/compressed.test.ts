@@ -1,4 +1,4 @@
-/** Compressed files: what was never read in its plain form is read once, over restarts and damage. */
+/** Compressed files: lines that were never read in plain form are read once, over restarts and damage. */
 import { appendFileSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { expect, test as base } from 'vitest';
@@ -55,8 +55,8 @@ scenario('compressed file is left out, and said so once, unless it is asked for'
   start; pack a.log.gz one; write b.log plain; drain; pass 3; reads plain; said 1 compressed files are left out
 `;
 
-// Symptom: a compressed file was read again. Cause: files were noted after each scan, and what was read of one that an earlier process had only
-// seen was not, as it was truncated before the first scan after the start.
+// Symptom: a compressed file was read again. Cause: files were recorded after each scan, but not one that only an earlier process had seen,
+// as it was truncated before the first scan after the start.
 test('compressed file of a copy is not read again where its original was read and truncated before the first scan', async ({ rig }) => {
   await rig.play`write a.log one; scan; start`;
   const running = rig.source.run();
@@ -110,7 +110,7 @@ test('compressed file that is left in its middle goes on there after a restart',
   expect(before).toEqual(content.slice(0, before.length));
 });
 
-test('compressed file that is damaged is said so, what can be read of it is read, and it is tried again when it changes', async () => {
+test('damaged compressed file is logged, read as far as possible, and tried again when it changes', async () => {
   const rig = await startRig(COMPRESSED);
   const whole = gzipSync(noise(0, 40_000));
   await rig.play`
@@ -165,8 +165,8 @@ test('compressed file is the same one under another device number, and with stab
   await rig.play`pass 70; reads-nothing`;
 });
 
-// Symptom: lines of a batch that was under way at a kill were lost, though a compressed file had them. Cause: they were looked for in plain
-// files alone.
+// Symptom: lines of a batch in flight at a kill were lost, though a compressed file had them. Cause: they were searched for in plain files
+// alone.
 test('span of a file that was compressed while the agent was stopped is read again from the compressed file, as of that file', async () => {
   const rig = await startRig(COMPRESSED);
   await rig.play`
@@ -201,8 +201,8 @@ test('compressed file that begins with a hole is read from behind it, and not ag
   `;
 });
 
-// Symptom: a member that was appended to a compressed file never arrived, without a word. Cause: a compressed file that was read to its end was final,
-// whatever its size. Fix: its size is kept with that, and what is behind it is read.
+// Symptom: a member that was appended to a compressed file never arrived, without a word. Cause: a compressed file that was read to its end
+// was final, whatever its size. Fix: its size is kept with that, and bytes beyond it are read.
 const append = (rig: TailRig, name: string, bytes: Buffer): void =>
   writeStill(rig.path(name), Buffer.concat([readFileSync(rig.path(name)), bytes]));
 const noiseLines = (from: number, to: number): string[] =>
@@ -220,7 +220,7 @@ for (const name of ['a.log.gz', 'a.log.zst'])
     commit; pack+ ${name} five; start; pass 3; reads five; lost 0; known ${name}
   `;
 
-test('only what is appended is decompressed, and its span is read again as the same events', async () => {
+test('only appended members are decompressed, and their span is read again as the same events', async () => {
   let readBytes = 0;
   const after = (call: string, _: unknown, count: unknown): void => {
     if (call === 'read') void Promise.resolve(count as number).then((bytes) => (readBytes += bytes));
@@ -231,7 +231,7 @@ test('only what is appended is decompressed, and its span is read again as the s
   const before = readBytes;
   rig.lane.blocks.splice(0);
   await rig.play`pack+ a.log.gz one two; pass 2`;
-  // Two reads of the first bytes, by which the format is told.
+  // Two reads of the first bytes, which show the format.
   expect(readBytes - before).toBeLessThan(packed.length / 2);
   const { length } = noise(0, 200_000);
   await rig.play`spans A${length}-${length + 8}; reread ${length + 4}-${length + 8} two`;
@@ -288,7 +288,7 @@ scenario('what is appended to a compressed file that start_at: end left out is r
   pack old.log.gz old; start; pass 2; pack+ old.log.gz new; pass 2; reads new; spans A4-8; commit; pass 2; start; pass 2; reads-nothing
 `;
 
-test('compressed file that an earlier version read is not read again, and what is appended to it is read', async ({ rig }) => {
+test('compressed file that an earlier version read is not read again, and appended members are read', async ({ rig }) => {
   await rig.play`pack a.log.gz one; pack b.log.gz eins; pass 2; commit; stop`;
   for (const [id, record] of rig.streams.records) {
     const { compressedEnd: _, identity, ...rest } = record;
@@ -302,7 +302,7 @@ test('compressed file that an earlier version read is not read again, and what i
   await rig.play`run; reads zwei; pack+ a.log.gz two; start; pass 2; reads two`;
 });
 
-test('position in a compressed file is told by its content, and what is behind by its compressed bytes', async ({ rig }) => {
+test('position in a compressed file is recognised by its content, and its lag by its compressed bytes', async ({ rig }) => {
   await rig.play`pack a.log.gz ${noiseLines(0, 5000)}; pass 2`;
   const path = rig.path('a.log.gz');
   const { size } = statSync(path);

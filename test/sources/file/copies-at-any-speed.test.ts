@@ -73,7 +73,7 @@ function* looksAtMoments(): Generator<readonly Look[]> {
     yield MOMENTS.map((_, moment) => LOOKS[Math.floor(n / LOOKS.length ** moment) % LOOKS.length]!);
 }
 
-/** What is missing, and what came twice. */
+/** Missing and repeated lines. */
 function faultsOf(written: readonly string[], read: readonly string[]): string {
   const left = new Map<string, number>();
   for (const line of written) left.set(line, (left.get(line) ?? 0) + 1);
@@ -123,7 +123,7 @@ async function play({ glob, names, looks, order, banner }: Way): Promise<string>
   return faultsOf(rotated.written, read);
 }
 
-/** With the banner, nothing but what is between the first KiB and the last bytes tells generations apart. */
+/** With the banner, generations differ only between the first KiB and the last bytes. */
 const ways: readonly Omit<Way, 'looks'>[] = [
   { glob: '*', names: 'seq', order: 'fair', banner: [] },
   { glob: '*', names: 'ts', order: 'oldest_first', banner: ['banner '.repeat(200)] },

@@ -12,9 +12,9 @@ scenarioInBothGlobs('copytruncate with %s: what was not read yet is read from th
   copytruncate a.log; append a.log six; drain; pass 60; count 6; lost 0; said 2 copied and truncated
 `;
 
-// Symptom: two lines at info for one rotation. Cause: where a scan came between copy and truncation, the copy was told as a new
-// file. Fix: a file is told as new once it has bytes and is known to be no copy.
-test('copytruncate with *.log*: a copy that is seen before the truncation is not told as a new file, other files are', async () => {
+// Symptom: two lines at info for one rotation. Cause: where a scan came between copy and truncation, the copy was logged as a new file.
+// Fix: a file is logged as new once it has bytes and is known to be no copy.
+test('copytruncate with *.log*: a copy that is seen before the truncation is not logged as a new file, other files are', async () => {
   const rig = await startRig({ glob: '*.log*' });
   await rig.play`
     write a.log one two; drain; append a.log three; write a.log.1; write b.log "of its own"; scan
@@ -23,7 +23,7 @@ test('copytruncate with *.log*: a copy that is seen before the truncation is not
   const told = (): unknown[] => rig.said(/^new file$/).map(({ level, fields }) => `${level} ${String(fields['path'])}`);
   expect(told()).toEqual([`info ${rig.path('a.log')}`, `info ${rig.path('b.log')}`]);
   expect(rig.said(/copied and truncated/)).toHaveLength(1);
-  // One that only begins alike is told once that is known.
+  // One that only begins alike is logged once that is known.
   writeFileSync(rig.path('b.log.1'), 'of its own\n');
   await rig.pass(60);
   expect(rig.texts.filter((text) => text === 'of its own')).toHaveLength(2);
@@ -77,8 +77,8 @@ scenarioInBothGlobs('copytruncate with %s: a copy that is seen together with wha
   reads-any one two
 `;
 
-// Symptom: a copy that logrotate compressed at once counted as lost, though its original was read. Cause: it was gone between the scan's stat
-// and the first open, and nothing told that it was a copy. Fix: it is held against what was cut off, by its name and size.
+// Symptom: a copy that logrotate compressed at once counted as lost, though its original was read. Cause: it was gone between the scan's
+// stat and the first open, and nothing showed that it was a copy. Fix: it is compared with the truncated bytes, by its name and size.
 test.for([
   ['in the same scan', 'copytruncate a.log'],
   ['before', 'cut a.log; scan; write a.log.1 one two'],
@@ -114,7 +114,7 @@ test('copy of a large file is compared over several scans, and everything else i
   expect(rig.texts).toHaveLength(150 * 1024 + 2);
 });
 
-test('copy with one byte changed is not what was read', async () => {
+test('copy with one byte changed does not match', async () => {
   const rig = await startRig({ glob: '*.log*' });
   const lines = Array.from({ length: 20_000 }, (_, n) => `line ${n}\n`).join('');
   await rig.play`write a.log ${lines}; drain`;
@@ -128,8 +128,8 @@ scenario('file that was copied and removed is read on in its copy', { glob: '*.l
   start; write a.log one; drain; append a.log two; cp a.log a.log.1; rm a.log; pass 30; reads one two
 `;
 
-// Symptom: what was written to a file after it was copied and truncated, and rotated away while no agent ran, was not read. Cause: the file was
-// made before its stream, and only what was made after that was looked for; on a fast machine that did not show for 50 ms.
+// Symptom: lines written to a file after it was copied and truncated, and rotated away while no agent ran, were not read. Cause: the file
+// was made before its stream, and only later files were searched; on a fast machine that did not show for 50 ms.
 scenario('what was written after a copy, and rotated away while no agent ran, is read')`
   write a.log.3 ancient; write a.log one; born; start; drain; commit; cp a.log a.log.1; cut a.log; drain; stop; append a.log two
   mv a.log.1 a.log.2; mv a.log a.log.1; start; drain; by-file a.log two; lost 0

@@ -96,7 +96,7 @@ test('finder follows symbolic links to files and folders, and link loops end', a
   expect(log.filter((line) => line.includes('loop.log'))).toHaveLength(1);
 });
 
-test('finder skips what is no regular file, says so once, and opens nothing', async () => {
+test('finder skips anything but regular files, logs it once, and opens nothing', async () => {
   const root = makeTree({ 'a.log': 'x' });
   execFileSync('mkfifo', [`${root}/pipe.log`]);
   mkdirSync(`${root}/folder.log`);
@@ -183,7 +183,7 @@ test('finder tells the folders that it searched, the links that match, and the f
   expect([...missing]).toEqual([`${root}/later`]);
 });
 
-test('finder finds what is in one folder, and asks for a whole search where the folder, or one in it, is new', async () => {
+test('finder finds the files in one folder, and asks for a whole search where the folder, or one in it, is new', async () => {
   const root = makeTree({ 'a.log': '', 'deep/b.log': '' });
   const { find, finder } = makeFinder([`${root}/**/*.log`]);
   await find();

@@ -75,7 +75,7 @@ test('a restart goes on behind each event with the lines of those before, and do
   const [a1, b1, a2, c1, b2, c2] = LINES;
   expect(came).toEqual([`${a1}\n${a2}`, b1, `${c1}\n${c2}`, b2, `${at(40)} x`]);
 
-  // The second line of the first event stands behind the position, and is another one now.
+  // The second line of the first event is after the position, and is another one now.
   const other = new TailRig({ ...options, group: { ...group, withinMs: 2500 } });
   // Behind the fingerprint.
   const head = 'x'.repeat(1200);

@@ -78,7 +78,7 @@ test('w3c batches are sent again after a kill under the same keys with the same 
   await agent!.kill();
 });
 
-test('w3c whose text behind the last saved row was lost takes the headers of what is there now', async () => {
+test('w3c whose text after the last saved row was lost takes the headers of the present text', async () => {
   const rig = new TailRig({ format: 'w3c' });
   const kept = `#Fields: a b\n${'1 2\n'.repeat(500)}`;
   await rig.play`write a.log ${kept}; start; drain; commit; append a.log ${'#Fields: c d\n3 4\n'}; drain`;

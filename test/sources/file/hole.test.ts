@@ -28,7 +28,7 @@ class Writer {
     onTestFinished(() => closeSync(this.#fd));
   }
 
-  /** Lines that are none of the others, of `bytes` together, at least one. */
+  /** New lines, of `bytes` together, at least one. */
   write(bytes = 0): void {
     for (let left = bytes; ;) {
       const line = `${(this.#rows += 1)} ${'x'.repeat(Math.max(0, Math.min(left, 64 * KiB) - 10))}`;
@@ -78,7 +78,7 @@ test.for(inGlobs.flatMap((include) => sizes.map((bytes) => [include, bytes] as c
   },
 );
 
-test.for(inGlobs)('what was rotated with holes while the source was stopped is read whole, once, with %s', async (include) => {
+test.for(inGlobs)('file that was rotated with holes while the source was stopped is read whole, once, with %s', async (include) => {
   const rig = await startRig({ glob: include });
   rig.bornNow();
   const writer = new Writer(rig.path('a.log'));
@@ -147,7 +147,7 @@ test('lines of and with NULs are events as they are, but behind a hole of 1 KiB'
     // It may be filled yet.
     pass 12; drain; events ${`${'\0'.repeat(1023)}a`} "\0" b a; pass 12; drain; pass 12
     events ${`${'\0'.repeat(1023)}a`} "\0" b a b ${`c${nuls}`}
-    // Shorter than what was there before: a program that appends wrote them.
+    // Shorter than before: a program that appends wrote them.
     cut few.log; append few.log "\0\0c"; drain; last "\0\0c"
   `;
 });
@@ -252,7 +252,7 @@ test('file that is truncated at any moment while its hole is looked at is read w
   }
 });
 
-// Cause: what is before the beginning of a stream counted as content that was compared.
+// Cause: bytes before the beginning of a stream counted as compared.
 test('file that only begins with a hole like the one that was read is no copy of it', async () => {
   const rig = await startRig({ glob: '*.log*' });
   const hole = Buffer.alloc(MiB);

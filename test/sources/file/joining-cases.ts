@@ -25,7 +25,7 @@ export const READ = 'append a.log Z "A one"; start; drain';
 /** Three more files under the path before anyone looks, made so long after each other; all but the last are rotated away. */
 const unseen = (ms: number): string =>
   ['" two"', '" three"', '" four" B'].map((lines, n) => `mv a.log a.log.${n + 1}; later ${ms}; append a.log ${lines}`).join('; ');
-/** What is in the file is copied aside, and truncated, and these lines follow. */
+/** The file is copied aside and truncated, and these lines follow. */
 export const aside = (n: number, lines: string): string => `cp a.log a.log.${n}; cut a.log; ${lines && `append a.log ${lines}`}`;
 /** A file with a date in its name that was read, with an event half a day old, and one that is open at its end. */
 const dated = (name: string): string => `append ${name} Z; later 43200000; append ${name} "A one"; start; drain`;
@@ -293,14 +293,14 @@ export const groups: readonly Group[] = [...alone, ...rotated, ...ordered, ...by
 export const REST = ` two\n ${'x'.repeat(1500)}`;
 
 /**
- * What becomes of an event of two files, `A one` and `REST`, that was sent and not settled when the agent was killed: it goes out again
- * under its key, or where it cannot be read whole any more, what is left of it under another one.
+ * The fate of an event of two files, `A one` and `REST`, that was sent and not settled when the agent was killed: it is sent again under
+ * its key, or where it cannot be read whole any more, its rest under another one.
  */
 export interface Start {
   /** Done to the files before the start. */
   readonly act?: 'rm a.log.1' | 'rm a.log' | 'edit a.log' | 'refuse a.log' | 'allow a.log';
   readonly maxLines?: number;
-  /** Sent of the event at this start; `parts` stands for more than one, which make up the whole. */
+  /** Sent of the event at this start; `parts` means more than one, which make up the whole. */
   readonly sent: readonly string[] | 'parts';
   /** That of the first sending, of the start before, or another than all before. */
   readonly key?: 'first' | 'same' | 'new';

@@ -44,7 +44,7 @@ const system = fc.constant({ toString: () => 'the system', start: systemTimes })
 
 /** Runs the steps; returns the events that were written, and those that came. */
 async function look(steps: readonly Step<keyof typeof looks>[], how: 'rename' | 'copytruncate', glob: string, times: FileTimes) {
-  // Longer than a schedule, but for what was rotated away, which waits for 10 s.
+  // Longer than a schedule, except for rotated files, which wait for 10 s.
   const rig = new TailRig({ multiline: { ...multiline, timeoutMs: 100_000 }, glob, fileSystem: times.fileSystem, nowMs: times.nowMs });
   const log = rig.path('a.log');
   const written: string[][] = [['E begin']];
@@ -67,7 +67,7 @@ async function look(steps: readonly Step<keyof typeof looks>[], how: 'rename' | 
       const aside = `${log}.${(rotations += 1)}`;
       if (how === 'rename') renameSync(log, aside);
       else {
-        // What was never looked at when it is truncated is no one's.
+        // A file truncated before any look at it belongs to nobody.
         await rig.source.pollOnce();
         times.copy(log, aside);
         times.truncate(log);
@@ -80,7 +80,7 @@ async function look(steps: readonly Step<keyof typeof looks>[], how: 'rename' | 
       await rig.start();
     }
   }
-  // What is open at the end of each file.
+  // The unfinished event at the end of each file.
   await rig.pass(120, 10);
   take();
   return { written: written.map((event) => event.join('\n')), came };
@@ -109,8 +109,8 @@ test.each(
   },
 );
 
-// Kills: whatever became of the files of joined events, or of the rules, in between, no key ever stands for two lists of events, what was
-// settled is not sent again, and nothing else than what is gone is missing, or counted as lost.
+// Kills: whatever happens to the files of joined events, or to the rules, in between, no key ever names two lists of events, settled events
+// are not sent again, and only lost bytes are missing, or counted as lost.
 const deaths = {
   ...{ event: 4, more: 6, rotate: 4, poll: 4, restart: 4 },
   // What becomes of batches, …
@@ -121,7 +121,7 @@ const deaths = {
   ...{ rules: 1 },
 };
 
-/** What was sent, told by its lines. Throws where a promise is broken. */
+/** The events sent, by their lines. Throws where a promise is broken. */
 class Judge {
   readonly sent = new Set<string>();
   readonly settled = new Set<string>();

@@ -60,7 +60,7 @@ test('files that are rotated away as soon as the one before them is opened are j
   await rig.play`scan; born; write a.log " and more" C; drain; events "A one\n two\n three" "B\n more\n and more"`;
 });
 
-// Symptom: an event went on with lines that were written hours before it. Cause: what was in a file that was truncated after it was
+// Symptom: an event went on with lines that were written hours before it. Cause: the content of a file that was truncated after it was
 // recognised, and before the files were put in their order, counted as old as that file, and older than the copies before it.
 test('truncation at any moment of a start joins no event with lines of another one', async () => {
   const wrong: string[] = [];
@@ -178,7 +178,7 @@ test.for(Object.entries(kills))('event of two files, under way at a kill, %s', a
   }
 });
 
-test('parts of a batch that was split stand for its events alone: what is left of these is sent whole, under another key', async () => {
+test('parts of a batch that was split cover its events alone: the rest of these is sent whole, under another key', async () => {
   const site = await begun('B\nC\nD\n');
   const { agent, first, log } = site;
   const ofB = (): Sent[] => site.sent.filter(({ messages }) => messages.includes('B'));

@@ -91,7 +91,7 @@ const LAYOUTS: Readonly<Record<string, Layout>> = {
   },
 };
 
-/** What happens behind the link, where LINK, REAL and NEXT stand for the paths, and what is read. */
+/** Changes behind the link, with LINK, REAL and NEXT for the paths, and the lines read. */
 const CHANGES: Readonly<Record<string, { readonly steps: string; readonly reads: string }>> = {
   'renamed and made anew': { steps: 'append REAL two; mv REAL REAL.1; write REAL three; append REAL.1 late', reads: 'two late three' },
   'renamed by date and made anew': { steps: 'append REAL two; mv REAL REAL-20261121; write REAL three', reads: 'two three' },

@@ -63,7 +63,7 @@ scenario('long line that is truncated away while it grows leaves no trace in wha
   write a.log ${`before\n${'x'.repeat(5000)}`}; start; drain; write a.log other lines; drain; reads before other lines; lost 5000
 `;
 
-test('long line that is cut back and grows again with other bytes is counted by what is there', async () => {
+test('long line that is cut back and grows again with other bytes is counted by its present bytes', async () => {
   const rig = new TailRig({ maxEventBytes: 1000 });
   const head = `${'h'.repeat(2000)}\n`;
   await rig.play`
@@ -122,8 +122,8 @@ test('part of a long line that is read again for its batch has the same number',
   expect(lane.blocks[0]!.single).toEqual(third!.single);
 });
 
-// Symptom: what was cut showed in a metric by source alone, and a line behind the hole that copytruncate leaves to a program which does not
-// append was nothing but NUL bytes, unsaid.
+// Symptom: cut lines showed only in a metric by source, and a line after the hole that copytruncate leaves to a program which does not
+// append was nothing but NUL bytes, without a log line.
 test('line that is cut is named with its place, and the likely cause where it begins with a hole', async () => {
   const rig = new TailRig({ maxEventBytes: 1000 });
   await rig.play`write a.log ${`short\n${'x'.repeat(2000)}\n`}; write b.log ${`appended\n${'\0'.repeat(1000)}${'y'.repeat(4005)}\nnext\n`}; start; drain`;

@@ -1,8 +1,8 @@
 /**
- * Every call of the source's file system fails once, one after the other, in a scenario with rename, truncation and delete, and
- * in one with copies; then all calls of one kind fail for minutes. Promise: nothing crashes, nothing that could be read is missing, no line
- * comes twice, what is wrong is said once, and once the fault is over everything arrives.
- * The errors take turns; `TAILRACE_EVERY_FAULT=1` tries every error at every call.
+ * Every call of the source's file system fails once, one after the other, in a scenario with rename, truncation and delete, and in one with
+ * copies; then all calls of one kind fail for minutes. Promise: nothing crashes, nothing that could be read is missing, no line comes
+ * twice, the fault is logged once, and once the fault is over everything arrives. The errors take turns; `TAILRACE_EVERY_FAULT=1` tries
+ * every error at every call.
  */
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { expect, test } from 'vitest';
@@ -27,7 +27,7 @@ function faulty(name: Call, fails: (nth: number) => string | undefined): { reado
   return { fileSystem: hooked({ before }, real), calls: () => calls };
 }
 
-/** What happens to four files; what may be read only with luck is in `TAKEN`. `pass 45 5` is longer than any retry waits. */
+/** Changes of four files; lines that are read only with luck are in `TAKEN`. `pass 45 5` is longer than any retry waits. */
 async function play(fileSystem: FileSystem): Promise<TailRig> {
   const rig = new TailRig({ fileSystem });
   const deleted = openSync(rig.path('d.log'), 'a');
@@ -51,7 +51,7 @@ async function play(fileSystem: FileSystem): Promise<TailRig> {
   return rig;
 }
 
-/** What is copied and truncated: with lines that were not read yet, and with less than was read; copies in the globs and out of them. */
+/** Files copied and truncated: with lines that were not read yet, and with less than was read; copies in the globs and out of them. */
 async function playCopies(fileSystem: FileSystem): Promise<TailRig> {
   const rig = new TailRig({ fileSystem, glob: '{*.log,b.log*}' });
   const early = Array.from({ length: 50 }, () => 'a line that is copied, of some length');
@@ -101,7 +101,7 @@ test.for(Object.entries(SCENARIOS))('scenario of %s without a fault: all lines o
   expect(rig.source.stats).toMatchObject({ lagBytes: 0, lostBytes, files: { deleted: 0, failed: 0 } });
 });
 
-/** What is wrong after one failed call, in words. */
+/** The faults after one failed call, in words. */
 function complaints(rig: TailRig, code: string, { written, taken }: Scenario): string[] {
   const { stats } = rig.source;
   const found = rig.texts.filter((text) => text !== taken).toSorted();
@@ -123,7 +123,7 @@ function complaints(rig: TailRig, code: string, { written, taken }: Scenario): s
 for (const [about, scenario] of Object.entries(SCENARIOS))
   for (const name of CALLS)
     test(
-      `fault at any one call of ${name} loses nothing, repeats nothing, and is said at most once: ${about}`,
+      `fault at any one call of ${name} loses nothing, repeats nothing, and is logged at most once: ${about}`,
       { timeout: 600_000 },
       async () => {
         const counted = faulty(name, () => undefined);
@@ -146,7 +146,7 @@ for (const [about, scenario] of Object.entries(SCENARIOS))
 
 for (const name of CALLS) {
   for (const code of CODES) {
-    test(`${code} at every call of ${name} for three minutes loses nothing and is said once for each file`, async () => {
+    test(`${code} at every call of ${name} for three minutes loses nothing and is logged once for each file`, async () => {
       let isFaulty = false;
       const { fileSystem } = faulty(name, () => (isFaulty ? code : undefined));
       const rig = new TailRig({ fileSystem });

@@ -1,6 +1,6 @@
 /**
  * Programs that make a file larger than its text: they reserve it, map it, write whole blocks, or a network file system shows its size
- * first. Symptom: the NULs were sent as an unfinished line, and what was written in their place was never read; or each line was a
+ * first. Symptom: the NULs were sent as an unfinished line, and the text written in their place was never read; or each line was a
  * truncation, and all of the file came again. Cause: NULs at the end of a file counted as content.
  */
 import { closeSync, ftruncateSync, openSync, writeSync } from 'node:fs';

@@ -48,7 +48,7 @@ test('unfinished lines, deletes and descriptors are seen to where scans are an h
   await running;
 });
 
-test('ignore_older leaves out what was not changed for so long, until it is, and reads on what it knows', async () => {
+test('ignore_older leaves out files that were unchanged for so long, until they change, and reads on known ones', async () => {
   const rig = new TailRig({ ignoreOlderMs: 3_600_000 });
   const setAge = (name: string, ms: number): void => {
     const at = (rig.clock.now() - ms) / 1000;
@@ -129,7 +129,7 @@ test.each([
     await rig.play`append logs/a.log.1 late; pass 90 10; reads-nothing; lost 0; lag 0`;
     expect(rig.said(/do not match any more/)).toMatchObject([{ fields: { files: 2 } }]);
     expect(rig.source.explain(rig.path('logs/a.log'))).toMatchObject({ isRead: false, savedOffset: 4 });
-    // What was read of it may not be delivered yet.
+    // Its lines may not be delivered yet.
     expect(await rig.source.readSpan!({ stream, from: 0, to: 4 })).toEqual(Buffer.from('one\n'));
     await rig.start({ include });
     await rig.play`drain; reads-any late "while stopped"`;

@@ -87,7 +87,7 @@ test('source is not overdue during a scan that takes long and goes on', async ()
   expect([...answers]).toEqual([undefined]);
 });
 
-test('systemd is told that the agent works only while nothing is overdue', () => {
+test('systemd hears that the agent works only while nothing is overdue', () => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   let overdue: string | undefined;

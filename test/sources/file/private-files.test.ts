@@ -1,4 +1,4 @@
-/** Secrets of the configuration, and what is in the data folder, are no logs, whatever path leads to them. */
+/** Secrets of the configuration, and the files of the data folder, are no logs, whatever path leads to them. */
 import { execFileSync } from 'node:child_process';
 import { appendFileSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -260,7 +260,7 @@ test('a token below a folder that a link leads to is not read in the folders bes
   expect(rig.texts).toEqual(['log 1', 'log 2']);
 });
 
-test('a file with the inode of a former secret is none where it was made at another time', ({ rig }) => {
+test('a file with the inode of a former secret is a log where it was made at another time', ({ rig }) => {
   const config = configIn(rig);
   const privateFiles = new ListedPrivateFiles(() => config, rig.clock);
   privateFiles.refresh();
@@ -271,7 +271,7 @@ test('a file with the inode of a former secret is none where it was made at anot
   expect(privateFiles.whatIs({ ...stat, bornMs: stat.bornMs + 1 }, path)).toBeUndefined();
 });
 
-test(`${MAX_FORMER_SECRETS} former secrets are remembered, the oldest forgotten; a broken list of them is none`, ({ rig }) => {
+test(`${MAX_FORMER_SECRETS} former secrets are remembered, the oldest forgotten; a broken list of them is empty`, ({ rig }) => {
   const config = configIn(rig);
   const file = rig.path('data/former-secrets');
   writeFileSync(file, JSON.stringify(Array.from({ length: MAX_FORMER_SECRETS }, (_, n) => ({ device: '1', inode: String(n), bornMs: n }))));

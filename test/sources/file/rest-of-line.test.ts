@@ -64,7 +64,7 @@ const FORMATS: Readonly<Record<string, Format>> = {
   },
 };
 
-/** What is written is in order, and each file is younger than the one before. */
+/** Text is written in order, and each file is younger than the one before. */
 type Way = (rig: TailRig, format: Format) => Promise<void>;
 let second = 0;
 function write(rig: TailRig, name: string, text: string | Buffer): void {

@@ -8,7 +8,7 @@ import { startRig, test, type TailRig } from './tail-rig.ts';
 
 const unreadOf = (rig: TailRig): string[] => rig.lane.blocks.flatMap(({ unread }) => unread);
 
-/** Appends each text and waits until what is unfinished of it is sent. */
+/** Appends each text and waits until its unfinished end is sent. */
 async function grow(rig: TailRig, ...texts: readonly string[]): Promise<void> {
   for (const text of texts) {
     appendFileSync(rig.path('a.log'), text);
@@ -46,7 +46,7 @@ test.each([
   expect(unreadOf(rig)).toEqual([]);
 });
 
-test('rest of a source that is never JSON is none', async () => {
+test('rest of a source that is never JSON is not taken as JSON', async () => {
   const rig = await startRig({ partialTimeoutMs: 5000, format: 'text' });
   await grow(rig, '{"b":', '"hunter2"}\n');
   expect(unreadOf(rig)).toEqual([]);

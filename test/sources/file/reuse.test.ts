@@ -50,8 +50,8 @@ reusing('new file under the inode of a deleted one that begins alike is read fro
   reads-after 2 ${BANNER} "new one" "new two"
 `;
 
-// Symptom: a copy of a truncated file was read again. Cause: it had the inode of the rotated file that was deleted before, and was
-// compared with what had been read of that one alone.
+// Symptom: a copy of a truncated file was read again. Cause: it had the inode of the rotated file that was deleted before, and was compared
+// with the bytes read of that one alone.
 for (const glob of ['*.log', '*.log*'])
   reusing(`copy of a truncated file under the inode of the rotated one before it is not read again, with ${glob}`, { glob })`
     start; write a.log ${[`${BANNER} first, and longer`]}; drain; mv a.log a.log.1; write a.log ${[`${BANNER} second`]}; drain; pass 30
@@ -59,8 +59,8 @@ for (const glob of ['*.log', '*.log*'])
     reads ${`${BANNER} first, and longer`} ${`${BANNER} second`} third; lost 0
   `;
 
-// Symptom: a copy was read again, and its lines were said to be of another file. Cause: it had the inode of an empty file, of which
-// nothing was known that it could differ from, so that it counted as that file, renamed.
+// Symptom: a copy was read again, and its lines had another file's name. Cause: it had the inode of an empty file, without any content to
+// differ from, so that it counted as that file, renamed.
 reusing('copy under the inode of an empty file that was deleted is not read again', { glob: '*.log*' })`
   write a.log "old one"; write empty.log; start; drain; pass 30; reuse empty.log a.log.1 "old one"
   rm a.log; pass 30; append a.log.1 late; pass 30; by-file a.log "old one" late
@@ -87,29 +87,29 @@ reusing('copy under the inode of a file that began alike, of which nothing was s
   reuse a.log.1 a.log.1 ${[BANNER]} second; cut a.log; start; pass 30; reads-nothing
 `;
 
-// Symptom: what was written between two rotations was never read. Cause: its copy had the inode of a file that was deleted since the last
-// scan, and counted as that one; by the time that one was missed, the copy of what came before was found, and no more were looked for.
+// Symptom: lines written between two rotations were never read. Cause: its copy had the inode of a file that was deleted since the last
+// scan, and counted as that one; by the time that one was missed, the copy of the lines before was found, and no more were looked for.
 reusing('second of two copies is read, under the inode of a file that no scan has missed yet')`
   start; write a.log one; write b.log other; pass 30; cp a.log a.log.2; write a.log two; reuse b.log a.log.1 two
   cut a.log; pass 15; by-file a.log one two + b.log other; lost 0
 `;
 
-// Symptom: what was written between two rotations was never read, and not counted. Cause: the file that had the inode of its copy could not be
-// compared with it just then, and once the copy of what came before was found, no more were looked for.
+// Symptom: lines written between two rotations were never read, and not counted. Cause: the file that had the inode of its copy could not
+// be compared with it just then, and once the copy of the lines before was found, no more were looked for.
 for (const code of ['EIO', 'EMFILE', 'EACCES'])
   reusing(`second of two copies is read, under the inode of a file that it cannot be compared with at first: ${code}`)`
     start; write a.log one; write b.log other; pass 30; cp a.log a.log.2; write a.log two; reuse b.log a.log.1 two; cut a.log
     fail open /a.log.1 ${code}; pass 3; mend; pass 15; by-file a.log one two + b.log other; lost 0; lag 0
   `;
 
-// Symptom: after a restart, lines were said to be of another file, and a copy of it was read again. Cause: an empty file that was compared
-// with what is gone got a stream without a first byte to know it by; then any file under its inode was taken for it.
+// Symptom: after a restart, lines had another file's name, and a copy of it was read again. Cause: an empty file that was compared with a
+// lost one got a stream without a first byte to know it by; then any file under its inode was taken for it.
 reusing('file under the inode of an empty one that was compared with what is gone is not taken for it after a restart', { glob: '*.log*' })`
   start; write a.log one; drain; commit; rm a.log; write a.log.1; start; pass 2; stop; reuse a.log.1 b.log two; start; drain; by-file b.log two
 `;
 
-// Symptom: a file that no glob matches was read, as what became of a deleted one. Cause: a closed file was looked for by its inode
-// alone, and what was found under it was read from its beginning, whatever it was.
+// Symptom: a file that no glob matches was read, as a deleted one's new place. Cause: a closed file was searched by its inode alone, and
+// the file found under it was read from its beginning, whatever it was.
 reusing('file that no glob matches is not read when it gets the inode of a deleted one')`
   start; write a.log one; drain; pass 30; reuse a.log private.txt "nobody asked for it"; pass 90; reads one; lost 0; lag 0
 `;

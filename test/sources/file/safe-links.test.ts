@@ -206,7 +206,7 @@ test('thousands of refused links make a few log lines', async ({ rig }) => {
   expect(rig.source.stats.refused?.links).toBe(1000);
 });
 
-test('explain of a refused link does not tell what is behind it, nor whether anything is', async ({ rig }) => {
+test('explain of a refused link does not reveal its target, nor whether there is one', async ({ rig }) => {
   file(rig, 'etc/secret');
   link(rig, 'logs/x/a.log', '../../etc/secret', MALLORY);
   link(rig, 'logs/x/b.log', '../../etc/nothing', MALLORY);
@@ -222,7 +222,7 @@ test('explain of a refused link does not tell what is behind it, nor whether any
   expect(explain('logs/x/l/secret')).toContain(rig.path('logs/x/l'));
 });
 
-test('what was read through a link that is refused since is not read on after a restart', async ({ rig }) => {
+test('a file read through a link that is refused since is not read on after a restart', async ({ rig }) => {
   file(rig, 'etc/secret');
   link(rig, 'logs/a.log', '../etc/secret', MALLORY);
   await rig.start({ glob: 'logs/*.log', followLinks: true });

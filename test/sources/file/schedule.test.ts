@@ -1,7 +1,7 @@
 /**
- * Random schedules of what applications and logrotate do to files, against a model that knows only what was written.
- * Each line is `<generation>.<number>;`, so that the events alone tell which bytes of which file generation arrived.
- * Promise: without a kill every complete line arrives exactly once and in order; after a kill none is missing.
+ * Random schedules of the changes that applications and logrotate make to files, against a model that knows only the lines written. Each
+ * line is `<generation>.<number>;`, so that the events alone tell which bytes of which file generation arrived. Promise: without a kill
+ * every complete line arrives exactly once and in order; after a kill none is missing.
  */
 import { appendFileSync, existsSync, mkdtempSync, realpathSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -90,7 +90,7 @@ async function play(steps: readonly Step[], include: string): Promise<void> {
     see();
     rmSync(path);
     model.files.delete(path);
-    // Until the disk buffer takes what is deleted, a kill before its last bytes are committed would lose them.
+    // Until the disk buffer takes deleted files, a kill before their last bytes are committed would lose them.
     await rig.drain();
     rig.commit();
   };
@@ -111,7 +111,7 @@ async function play(steps: readonly Step[], include: string): Promise<void> {
       else if (each.kind === 'pass') await rig.pass(12).then(see);
       else if (each.kind === 'commit') rig.commit();
       else if (each.kind === 'restart') {
-        // So that every file has its stream; what was read and not committed is read again.
+        // So that every file has its stream; lines read and not committed are read again.
         await rig.source.pollOnce();
         see();
         collect();

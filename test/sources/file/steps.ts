@@ -1,7 +1,7 @@
 /**
- * Scenarios of the file source as text: `write a.log one two; drain; mv a.log a.log.1; reads one two`. A step ends at a `;` or a
- * newline, a word at a space, unless it is in double quotes. `${value}` stands for a text or bytes as they are, or for a list of words.
- * A line that begins with `//` is a comment.
+ * Scenarios of the file source as text: `write a.log one two; drain; mv a.log a.log.1; reads one two`. A step ends at a `;` or a newline, a
+ * word at a space, unless it is in double quotes. `${value}` is a text or bytes as they are, or a list of words. A line that begins with
+ * `//` is a comment.
  */
 import * as fs from 'node:fs';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
@@ -21,7 +21,7 @@ export interface FileTimes {
   readonly append: (path: string, content: string | Uint8Array) => void;
   readonly copy: (path: string, to: string) => void;
   readonly truncate: (path: string, bytes?: number) => void;
-  /** What is made from now on is younger than what is there. */
+  /** Files made from now on are younger than the present ones. */
   readonly pass: (ms: number) => void;
 }
 
@@ -162,7 +162,7 @@ const sourceActs: Acts<Played> = {
   mend: (rig) => rig.beforeCalls.clear(),
   pass: (rig, _, _words, seconds, each = '1') => rig.pass(Number(seconds), Number(each)),
   commit: (rig) => rig.commit(),
-  // What must hold, of all since the last start. `-any`: in any order.
+  // Assertions about everything since the last start. `-any`: in any order.
   reads: (rig, step, words) => expect(rig.texts, step).toEqual(linesOf(words)),
   'reads-any': (rig, step, words) => expect(rig.texts.toSorted(), step).toEqual(linesOf(words).toSorted()),
   'reads-after': (rig, step, words, count) => expect(rig.texts.slice(Number(count)), step).toEqual(linesOf(words.slice(1))),
@@ -208,7 +208,7 @@ const sourceActs: Acts<Played> = {
   forgotten: (rig, step, _, count) => expect(rig.streams.forgotten, step).toHaveLength(Number(count)),
   lost: (rig, step, _, bytes) => {
     expect(rig.source.stats.lostBytes, step).toBe(Number(bytes));
-    // What is lost lies behind what was accepted, as a bare sum could be of any bytes.
+    // Lost bytes come after the accepted ones; a bare sum could be of any bytes.
     for (const { stream, from, reason } of rig.streams.losses)
       if (from !== null && reason !== 'cut_off')
         expect(from, `${step}: ${reason}`).toBeGreaterThanOrEqual(rig.streams.records.get(stream)?.resumeAt ?? from);
@@ -230,7 +230,7 @@ function spansOf({ blocks }: LaneDouble): string[] {
   );
 }
 
-/** `a.log one two + b.log *`: each file with its lines; `*` stands for any. */
+/** `a.log one two + b.log *`: each file with its lines; `*` matches any. */
 function byFile(words: readonly Word[]): Record<string, unknown> {
   const ends = [...words.flatMap(({ text, value }, at) => (value === undefined && text === '+' ? [at] : [])), words.length];
   const files = ends.map((end, n) => words.slice(n === 0 ? 0 : ends[n - 1]! + 1, end));

@@ -1,6 +1,6 @@
 /**
- * A file source under test, stepped by hand: a temporary folder, a clock that only moves when told, streams in memory, a
- * recording lane, the log kept, and a file system of which the Nth call of a kind can be made to fail.
+ * A file source under test, stepped by hand: a temporary folder, a stepped clock, streams in memory, a recording lane, the log kept, and a
+ * file system of which the Nth call of a kind can be made to fail.
  */
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -23,7 +23,7 @@ import { contentSum } from '../../../src/kernel/content-sum.ts';
 import { SkippedTime } from './skipped-time.ts';
 import { type FileTimes, playSteps, type Script, type Value } from './steps.ts';
 
-/** A clock that stands still until `advance`. Sleepers wake when their time has come, or are aborted. */
+/** A clock that moves only by `advance`. Sleepers wake when their time has come, or are aborted. */
 export class StepClock implements Clock {
   #nowMs = 1000;
   #sleepers: { atMs: number; wake: () => void }[] = [];
@@ -72,8 +72,8 @@ export function failingFileSystem(changes: (real: FileSystem) => Partial<FileSys
 }
 
 /**
- * The real one, but no folder's time ever stands still: with a clock that is stepped, listings would be kept that were made
- * in the same tick of the file system as the next change.
+ * The real one, but each folder's time moves on: with a stepped clock, listings would be kept that were made in the same tick of the file
+ * system as the next change.
  */
 export const freshFolders = failingFileSystem((real) => ({
   stat(path) {
@@ -288,7 +288,7 @@ export class TailRig {
     return this.lane.events;
   }
 
-  /** Lines since the last start, by the file they are said to be from. */
+  /** Lines since the last start, by their `file`. */
   get byFile(): Record<string, string[]> {
     const files: Record<string, string[]> = {};
     for (const block of this.lane.blocks) {

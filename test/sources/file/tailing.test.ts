@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { TailRig, test } from './tail-rig.ts';
 import { scenario } from './scenario.ts';
 
-test('file source reads what is there and what is appended, each line once', async () => {
+test('file source reads present and appended lines, each once', async () => {
   const rig = new TailRig({ fields: { team: 'core' } });
   await rig.play`write a.log one two; start; drain; append a.log three; drain; drain; reads one two three`;
   expect(rig.lane.blocks[0]!.shape).toEqual({

@@ -1,6 +1,6 @@
 /**
- * A truncation that comes between two steps of the source: while a block waits for the sinks, between a stat and the look at the
- * content, between two windows. Nothing is read twice, and what is counted as lost is missing, to the byte.
+ * A truncation that comes between two steps of the source: while a block waits for the sinks, between a stat and the look at the content,
+ * between two windows. Nothing is read twice, and the bytes counted as lost are missing, to the byte.
  */
 import { appendFileSync, copyFileSync, renameSync, truncateSync } from 'node:fs';
 import { expect, test } from 'vitest';
@@ -27,8 +27,8 @@ test.for(inGlobs)('block that waits for the sinks while its file is copied short
   expect(rig.source.stats.lostBytes).toBe('seen by a scan, and in no copy\n'.length);
 });
 
-// Symptom: as above. Cause: while a block waited, the file was truncated; the next read was at its end, so that what was not
-// read yet counted as cut off, though it was in the copy and read from there.
+// Symptom: as above. Cause: while a block waited, the file was truncated; the next read was at its end, so that unread lines counted as cut
+// off, though it was in the copy and read from there.
 test.for(inGlobs)('file that is copied and truncated while a block of it waits is read on in its copy, with %s', async (include) => {
   const rig = await startRig({ glob: include });
   const lines = linesOf('a line of about forty bytes, number', 20_000);
@@ -81,8 +81,8 @@ test.for(inGlobs.flatMap((include) => whens.map((when) => [include, when] as con
   },
 );
 
-// Symptom: a storm of kills stored whole files twice, and lost lines that were in a copy. Cause: what was read beyond the end of
-// the copy was committed when the agent was killed, and by the last position alone the copy was not recognised.
+// Symptom: a storm of kills stored whole files twice, and lost lines that were in a copy. Cause: lines beyond the end of the copy were
+// committed when the agent was killed, and by the last position alone the copy was not recognised.
 test.for(inGlobs)('restart after a copytruncate, with more read than the copy has, sends nothing twice, with %s', async (include) => {
   const rig = await startRig({ glob: include });
   const old = linesOf('a line of the old file, and number', 5000);
@@ -160,17 +160,17 @@ scenario('copy with less than was read gives way to one that has it all, and nei
   append a.log "not read yet"; cp a.log a.log.1; cut a.log; pass 30; reads-after 110 "not read yet"; lost 0
 `;
 
-// Symptom: as above. Cause: what was read into the window and not offered yet was counted as lost, and then offered.
-test('file that is truncated while the first block of several waits: what is not offered by then is lost, and counted', async () => {
+// Symptom: as above. Cause: lines read into the window and not offered yet were counted as lost, and then offered.
+test('file that is truncated while the first block of several waits: lines not offered by then are lost, and counted', async () => {
   const rig = await startRig({ maxEventBytes: 64, onOversize: 'truncate' });
   const text = `one\n${'x'.repeat(100)}\ntwo\n`;
   await rig.play`write a.log ${text}; hold; cut a.log; scan; release; pass 10; reads one`;
   expect(rig.source.stats.lostBytes).toBe(text.length - 'one\n'.length);
 });
 
-// Symptom: each truncation of a rotated file left a descriptor open for ever. Cause: the file was compared with what it had held, as
-// any file beside it is that may be the copy; being none, and under no matching name, it was let go, and then opened once more by
-// a turn after which nobody closed it. Fix: what was followed before it was compared stays followed.
+// Symptom: each truncation of a rotated file left a descriptor open for ever. Cause: the file was compared with its former content, as any
+// file beside it is that may be the copy; being no copy, and under no matching name, it was let go, and then opened once more by a turn
+// after which nobody closed it. Fix: a file that was followed before it was compared stays followed.
 test('rotated file that is truncated and written to again is read on, and its descriptors are closed', async () => {
   const open = new Set<unknown>();
   const rig = await startRig();

@@ -9,7 +9,7 @@ import { type Call, systemError, TailRig } from './tail-rig.ts';
 const first = Array.from({ length: 40 }, (_, n) => `line ${n} of the first generation`);
 const second = Array.from({ length: 45 }, (_, n) => `line ${n} of the second`);
 
-/** What is there before one of the ways below: `a.log.1` is undecided. */
+/** The files before one of the ways below: `a.log.1` is undecided. */
 const situations: Readonly<Record<string, string>> = {
   'the original has lines that were not read': 'append a.log unread; cp a.log a.log.1; scan',
   'the original was read further than its copy': 'cp a.log a.log.1; append a.log more; drain',
@@ -70,7 +70,7 @@ interface Course {
   readonly between: 'scan' | 'poll' | 'nothing' | 'restart' | 'restart with other globs';
 }
 
-/** What is wrong after it; empty where nothing is. */
+/** The faults after it; empty where all is well. */
 async function play(situation: string, { candidate, original, begins, between }: Course): Promise<string> {
   const rescueLane = new LaneDouble();
   const rig = new TailRig({ glob: 'a.log*', rescueLane });
@@ -113,7 +113,7 @@ async function play(situation: string, { candidate, original, begins, between }:
     ...(situation.includes('still more') ? [...second, 'still more'] : []),
   ]);
   const missing = [...written].filter((line) => !read.includes(line)).length;
-  // What was not read is in both, until one of them is truncated; a copy that is not there any more after a restart helps nobody.
+  // Unread lines are in both, until one of them is truncated; a copy that is gone after a restart helps nobody.
   const isGone = between.startsWith('restart') && begins === 'candidate' && ['deleted', 'renamed out of the globs'].includes(candidate);
   if (missing > 0 && candidate !== 'truncated' && !(isGone && original === 'truncated')) wrong.push(`${missing} lines are missing`);
   if (lostBytes > 0 && missing === 0 && !['truncated', 'unreadable'].includes(candidate))

@@ -1,4 +1,4 @@
-/** Files of checkpoints that are not there at a start: what is known of them is counted, and no line says more than that. */
+/** Files of checkpoints that are missing at a start: their known bytes are counted, and no log line claims more than that. */
 import { writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'vitest';
@@ -7,7 +7,7 @@ import { startRig, test } from './tail-rig.ts';
 
 // Symptom: after a kill, "all that was seen of it was read" with seenSize 0 of files that were open and unread, and 0 bytes lost. Cause: the size
 // that was seen was not saved.
-test('what was seen of a file and not read before a kill is lost with the file, and counted once', async ({ openRig: rig }) => {
+test('bytes that were seen and not read before a kill are lost with the file, and counted once', async ({ openRig: rig }) => {
   await rig.play`write a.log one; write b.log "never read"; drain; commit; append a.log two; write c.log seen; scan; rm a.log; rm c.log; start once; run; lost 9`;
   expect(
     rig.said(/was not read to its end.*after its size was last saved.*not counted/).map(({ level, fields }) => ({ level, ...fields })),
@@ -30,7 +30,7 @@ for (const [what, options, count] of [
   ['left out', { glob: '*.log' }, 0],
   ['read', { glob: '*.log*', readCompressed: true }, 2],
 ] as const)
-  // What was written to it after the look is in the compressed file, too.
+  // Lines written to it after the look are in the compressed file, too.
   scenario(`what was not read is in a compressed file that is ${what}: it is not lost`, options)`
     start; write a.log one; write b.log; drain; commit; append a.log two; scan; write a.log.1.gz ${gzipSync('one\ntwo\nthree\n')}
     rm a.log; start once; run; lost 0; count ${count}; said ${count === 0 ? 1 : 0} compressed file is left out
@@ -61,7 +61,7 @@ test('every line that tells of a loss says that it is a lower bound, also where 
   expect(rig.source.stats.lostBytes).toBe(0);
 });
 
-test('rotation of a file that was read to its end is told by no line but at debug, and of one that was not by one', async () => {
+test('rotation of a file that was read to its end is logged at debug only, and of another one by one line', async () => {
   const rig = await startRig();
   await rig.play`write a.log one; drain`;
   rig.log.splice(0);

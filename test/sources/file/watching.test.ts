@@ -191,7 +191,7 @@ test('where the system has no watch left, scans come every scan_interval, and th
   expect(rig.said(/no more folders can be watched.*fs\.inotify\.max_user_watches/)).toHaveLength(1);
 });
 
-test('a change that no watch told of is found by a scan, counted, and brings the short interval back', async () => {
+test('a change that no watch reported is found by a scan, counted, and brings the short interval back', async () => {
   const { rig, arrive, calm, seconds, fullScans, watches } = await startWatched(silent);
   writeFileSync(rig.path('a.log'), 'one\n');
   await seconds(4);
@@ -259,7 +259,7 @@ test('while a folder is busy its watch tells of new files, which are opened at o
   for (let n = 0; n < 100; n += 1) appendFileSync(rig.path('a.log'), 'more\n');
   const active = rig.source.stats.files['active']!;
   await rig.play`mv a.log a.log.1; write a.log two`;
-  // Less than the time between two scans at a busy folder, which find what was appended.
+  // Less than the time between two scans at a busy folder, which find appended lines.
   rig.clock.advance(NAMES_CHECK_MS);
   await until('the new file is known', () => {
     rig.clock.advance(0);
@@ -300,7 +300,7 @@ test('files are opened at birth while the lane takes nothing', async () => {
   });
 });
 
-test('looks at a busy folder leave its deleted files out, and what is still written to these is read', async () => {
+test('looks at a busy folder leave its deleted files out, and lines still written to these are read', async () => {
   const { rig, arrive, calm, looksAt } = await startWatched();
   await calm();
   const path = rig.path('gone.log');
@@ -347,7 +347,7 @@ test('rotations by copies that nobody saw are counted by the copy that was there
   expect(rig.texts).not.toContain('line 3');
 });
 
-test('rotations that nobody saw are counted and said', async () => {
+test('rotations that nobody saw are counted and logged', async () => {
   const { rig, seconds } = await startWatched(silent, { maxScanIntervalMs: 1000, include: undefined });
   const write = (name: string, line: string): void => writeFileSync(rig.path(name), `${line}\n`);
   const rotate = (line: string): void => {
@@ -355,7 +355,7 @@ test('rotations that nobody saw are counted and said', async () => {
     try {
       renameSync(rig.path('a.log.1'), rig.path('a.log.2'));
     } catch {
-      // There is none yet.
+      // No file yet.
     }
     renameSync(rig.path('a.log'), rig.path('a.log.1'));
     rig.bornNow();

@@ -34,7 +34,7 @@ test.each([
   expect(await found('/remote')).toMatchObject([{ path: 'sources.journal.directory', message: expect.stringContaining('/remote') }]);
 });
 
-test('check names any other trouble of journalctl, and finds nothing where there is none', async () => {
+test('check names any other trouble of journalctl, and finds nothing where all is well', async () => {
   journalctlSays('Data from the specified boot is not available', 1);
   expect(await found()).toMatchObject([
     { message: expect.stringContaining('the specified boot'), fix: expect.stringContaining('--verify') },

@@ -167,7 +167,7 @@ test('loop over entries stops before another sequence', () => {
   expect(readAll(createKernel(4 * 1024 * 1024), bytes)).toMatchObject({ positions: [2], stop: 'sequence' });
 });
 
-test('loop over entries names what is no entry', () => {
+test('loop over entries reports malformed entries', () => {
   const kernel = createKernel(4 * 1024 * 1024);
   const good = entryOf(1, { MESSAGE: 'x' });
   const broken = Buffer.concat([Buffer.from('__CURSOR=s=x\n'), exportEntry({ MESSAGE: 'x' })]);

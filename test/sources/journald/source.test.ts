@@ -66,7 +66,7 @@ describe.skipIf(lacksJournal !== undefined)(lacksJournal === undefined ? 'real j
     expect(events).toEqual([{ _time: '2025-11-26T23:33:19.999993Z', ...own, ...codes }]);
   });
 
-  test('all fields are there in lower case, binary ones as base64, repeated ones as lists, taken names as they stand', async () => {
+  test('all fields are there in lower case, binary ones as base64, repeated ones as lists, taken names unchanged', async () => {
     const others = {
       CODE_FILE: 'a.c',
       _PID: '7',

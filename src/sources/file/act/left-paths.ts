@@ -68,7 +68,9 @@ export class LeftPaths {
     if (path === firstPath || number > 0) this.#rotations.push({ base, number, bornMs, to });
   }
 
-  /** Counts and logs how often the paths were rotated, by the file that was rotated most often: what was deleted in between was never seen. */
+  /**
+   * Counts and logs how often the paths were rotated, by the file that was rotated most often: files deleted in between were never seen.
+   */
   logMissed(names: FolderNames): void {
     const { notices, stats } = this.#options;
     const most = new Map<string, number>();

@@ -37,7 +37,7 @@ export interface ReadResult {
   readonly endsInLine: boolean;
 }
 
-/** What is known of a content whose beginning, or old end, stands in a line, and of its headers. */
+/** Facts about a content whose beginning, or old end, is inside a line, and about its headers. */
 export type InLine = Pick<FileIdentity, 'beginsInLine' | 'endsInLine' | 'headers'>;
 
 export interface ReadExtras {
@@ -136,7 +136,7 @@ export class CompressedContent {
     });
   }
 
-  /** The encoding and format of the rest depend on them. Leaves out what was appended, which may be damaged. */
+  /** The encoding and format of the rest depend on them. Leaves out appended members, which may be damaged. */
   async #firstBytes(fd: number, size: number): Promise<Buffer> {
     for await (const piece of this.#decompress(fd, new CompressedRange(0, size))) return Buffer.from(piece);
     return Buffer.alloc(0);

@@ -261,7 +261,7 @@ export class CompressedFiles {
     this.#options.expire(compressed.stream);
   }
 
-  /** What is held of it cannot be read again. */
+  /** Its held events cannot be reread. */
   #spool({ stream }: CompressedFile): void {
     if (stream !== undefined) this.#options.rescue?.keep(stream);
   }

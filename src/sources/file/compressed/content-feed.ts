@@ -13,7 +13,7 @@ export interface ContentFeedOptions {
   readonly offer: (block: WindowBlock) => Promise<void>;
   /** The first bytes of the content, as far as the lines need them. */
   readonly head: () => Buffer;
-  /** Counts what is passed over; absent where it was counted before. */
+  /** Counts the bytes passed over; absent where they were counted before. */
   readonly stats?: SourceStats | undefined;
 }
 

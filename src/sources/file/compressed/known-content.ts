@@ -13,7 +13,7 @@ import { leadingNuls } from '../known/nul-runs.ts';
 import type { Stream } from '../known/stream.ts';
 import { isBehind } from '../known/tracked-file.ts';
 
-/** What is known of a stream. */
+/** The known facts about a stream. */
 type Known = Pick<Stream, 'firstPath' | 'id' | 'identity' | 'startAt' | 'offset' | 'sum'> & {
   readonly groups: Pick<Stream['groups'], 'behind'>;
 };
@@ -42,7 +42,7 @@ export class KnownContent {
     }
   }
 
-  /** Records what is followed now. */
+  /** Records the files followed now. */
   note(): void {
     for (const file of this.#knownFiles.files) if (file.stream.id !== undefined) this.#files.set(file.stream.id, file.stream);
     for (const [stream, file] of this.#files) {

@@ -97,12 +97,12 @@ export class LeftCompressed {
     }
   }
 
-  /** Counts what was seen of the file, was not read, and is behind the first `heldBytes`. */
+  /** Counts bytes of the file that were seen, not read, and are beyond the first `heldBytes`. */
   #count(file: TrackedFile, heldBytes: number): void {
     const { streams, notices } = this.#options;
     const { disk, stream, size } = file;
     const lostBytes = Math.min(unreadOf(file), Math.max(0, stream.endIn(size) - heldBytes));
-    // Counted once: a later start goes by what is saved.
+    // Counted once: a later start goes by the saved count.
     if (stream.id !== undefined) streams.see(stream.id, stream.offset + stream.inHand);
     countLost(this.#options, stream, lostBytes, stream.offset + lagOf(file), disk.lastChange === 'truncated' ? 'truncated' : 'deleted');
     const fields = { path: disk.path, offset: stream.offset, seenSize: size, lostBytes };

@@ -10,7 +10,7 @@ export class RecentText {
   readonly #objects: ObjectRules;
   #pieces: Buffer[] = [];
   #length = 0;
-  /** What is kept may begin inside of a line. */
+  /** The kept text may begin inside a line. */
   #beginsInLine: boolean;
 
   constructor(objects: ObjectRules, beginsInLine: boolean) {

@@ -1,6 +1,6 @@
 /**
- * Checksums of what was read of a stream, up to its position and some before: they tell a copy of the file from one that only begins
- * alike, also a copy that was made before the last read.
+ * Checksums of a stream's bytes, up to its position and some before: they distinguish a copy of the file from one that only begins alike,
+ * also a copy that was made before the last read.
  */
 import { addPoint, addSums, type ContentPoint, thinPoints } from '../../../core/sums.ts';
 import { contentSum } from '../../../kernel/content-sum.ts';

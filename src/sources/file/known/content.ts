@@ -1,6 +1,6 @@
 /**
- * Whether a file holds what was read of a stream: by its fingerprint (the hash of its first bytes, up to 1 KiB), the checksum of
- * the bytes before the position, and for a copy the checksum of everything that was read.
+ * Whether a file holds the bytes read of a stream: by its fingerprint (the hash of its first bytes, up to 1 KiB), the checksum of the bytes
+ * before the position, and for a copy the checksum of everything read.
  */
 import { hash } from 'node:crypto';
 import type { Tail } from '../../../core/block.ts';
@@ -14,7 +14,7 @@ import { readBefore, readByte } from '../scan/peek.ts';
 import type { ContentSum } from './content-sum.ts';
 import { tailBefore, withoutTrailingNuls } from './nul-runs.ts';
 
-/** What was read of a stream. */
+/** The bytes read of a stream. */
 export interface ReadContent {
   readonly identity: FileIdentity;
   /** Where the stream begins in the file. */
@@ -81,7 +81,9 @@ export function isAtGap({ identity, startAt, offset }: Omit<ReadContent, 'tail'>
   return startAt > 0 && offset === startAt && isAllNuls(identity);
 }
 
-/** Whether an open file of this size still has what was read, by its fingerprint and the bytes before the position. Throws system errors. */
+/**
+ * Whether an open file of this size still has the bytes read, by its fingerprint and the bytes before the position. Throws system errors.
+ */
 export function compare(
   fileSystem: FileSystem,
   fd: number,
@@ -168,7 +170,7 @@ export class CopyComparison {
     if (size >= offset && !hasEdges(this.#fileSystem, fd, this.#stream)) return 'different';
     // Nothing was read: it does not matter which stream it gets.
     if (offset === startAt) return size >= offset ? 'same' : 'different';
-    // It has nothing of what was read.
+    // It has none of the bytes read.
     if (size <= startAt) return 'different';
     const until = sum.upTo(size);
     // What lies between a known point and the end of a short copy is not proven: it must be little, beside much that is.

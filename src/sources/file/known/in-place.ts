@@ -1,4 +1,4 @@
-/** What becomes of a file whose content was changed: it is read on behind what is kept of it, or from its beginning, but not over and over. */
+/** How to go on with a file whose content was changed: it is read on from the kept part, or from its beginning, but not over and over. */
 import type { Clock } from '../../../core/time/clock.ts';
 import type { Tail } from '../../../core/block.ts';
 import { countLost, type Losing } from '../../../core/source.ts';
@@ -19,7 +19,7 @@ export interface InPlaceOptions extends Losing {
   readonly shaping: LineShaping;
 }
 
-/** `go on` behind what is kept; `again` from its beginning, not before `readFromMs` (monotonic): what was not read of it may be there still. */
+/** `go on` from the kept part; `again` from its beginning, not before `readFromMs` (monotonic): its unread lines may be there still. */
 export type InPlaceChange =
   | { readonly kind: 'go on'; readonly kept: KeptStretch; readonly tail: Tail }
   | { readonly kind: 'again'; readonly readFromMs: number; readonly isThere: boolean }

@@ -1,7 +1,7 @@
 /**
  * A file that was changed in its middle: a footer or header is written in place, or its beginning is cut out (`fallocate`). Finds the place
- * from where to go on, by the content sums of what was read. Promises: what is before that place was read, or is what was changed; a file that
- * only resembles what was read has none.
+ * from where to go on, by the content sums of the stream. Promises: bytes before that place were read, or are the changed ones; a file that
+ * only resembles the stream has no such place.
  */
 import { HEAD_BYTES } from '../../../core/limits.ts';
 import { addSums, type ContentPoint, subtractSums } from '../../../core/sums.ts';
@@ -14,14 +14,14 @@ import { hasFingerprint, hasTail, isAllNuls, type ReadContent } from './content.
 import type { ContentSum } from './content-sum.ts';
 import { leadingNuls } from './nul-runs.ts';
 
-/** What was read, with its sums. */
+/** The bytes read, with their sums. */
 export interface SummedContent extends ReadContent {
   readonly sum: ContentSum;
 }
 
 export type Kept =
   | ({ readonly kind: 'go on'; readonly isWhole: boolean; readonly by: number } & KeptStretch)
-  /** Some of what was read stands where it was, too little to go on by. */
+  /** Some of the bytes read are in their old place, too few to go on by. */
   | { readonly kind: 'in part' };
 
 /** Bytes that are as they were, in places of the file as it is now: `points` are in them, from their beginning, where the sum is 0, to their end. */
@@ -67,7 +67,7 @@ function isNulsBehind(fileSystem: FileSystem, fd: number, { sum, startAt, identi
   return hasFingerprint(identity, readHead(fileSystem, fd, HEAD_BYTES));
 }
 
-/** Blocks were cut out of the file's beginning: what was read moved by as much, and more may have been appended since. */
+/** Blocks were cut out of the file's beginning: the bytes read moved by as much, and more may have been appended since. */
 function findMoved(fileSystem: FileSystem, fd: number, size: number, read: SummedContent, seenSize: number): Kept | undefined {
   const least = Math.ceil((seenSize - size) / CUT_OUT_UNIT_BYTES) * CUT_OUT_UNIT_BYTES;
   const most = Math.min(read.offset - read.startAt, least + MAX_APPENDED_BYTES);
@@ -120,7 +120,7 @@ function sumOf(fileSystem: FileSystem, fd: number, from: number, to: number, by:
   return sum;
 }
 
-/** They are at least half of what is behind `beginning`, and hold lines that are not all alike. */
+/** They are at least half of the bytes after `beginning`, and hold lines that are not all alike. */
 function isEnough(fileSystem: FileSystem, fd: number, { from, to }: KeptStretch, beginning: number): boolean {
   const kept = to - from;
   if (kept < MIN_KEPT_BYTES || (kept < TURN_BYTES / 2 && kept * 2 < to - beginning)) return false;

@@ -28,7 +28,7 @@ export interface NulGapsOptions {
   readonly shaping: LineShaping;
 }
 
-/** `waits`: what is before the text may be written yet. */
+/** `waits`: the bytes before the text may be written yet. */
 export type GapSearch = 'over' | 'more' | 'waits';
 
 export class NulGaps {
@@ -111,7 +111,7 @@ export class NulGaps {
    */
   isSettled(file: TrackedFile, at: number): boolean {
     const { clock } = this.#options;
-    // What is deleted must reach the disk buffer at once.
+    // A deleted file must reach the disk buffer at once.
     if (clock.now() - file.disk.seenMtimeMs >= HOLE_SETTLES_MS || file.finalAt === Infinity || isGone(file)) return true;
     if (file.stream.nuls.hole?.at !== at) file.stream.nuls.hole = { at, sinceMs: clock.monotonic(), text: undefined };
     return clock.monotonic() - file.stream.nuls.hole.sinceMs >= HOLE_SETTLES_MS;

@@ -1,5 +1,5 @@
 /**
- * Finds NULs that stand for bytes that are not there yet, or never were: those that a file ends in, and runs of GAP_BYTES and more. Normal
+ * Finds NULs in place of bytes that are not written yet, or never were: those that a file ends in, and runs of GAP_BYTES and more. Normal
  * text costs one look at every 512th byte.
  */
 import type { Tail } from '../../../core/block.ts';
@@ -35,7 +35,7 @@ export function withoutTrailingNuls(bytes: Buffer): number {
 }
 
 /**
- * Where the first run of NUL characters begins that has GAP_BYTES or reaches the end of the bytes; their length where there is none.
+ * Where the first run of NUL characters begins that has GAP_BYTES or reaches the end of the bytes; their length without such a run.
  * `offset`: of the first byte in its file, from where code units of `unitBytes` are counted.
  */
 export function findNulRun(bytes: Buffer, offset: number, unitBytes: 1 | 2): number {

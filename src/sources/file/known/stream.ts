@@ -1,4 +1,4 @@
-/** A stream: what was read of one file generation, and how far. The only place that moves a position. */
+/** A stream: the bytes read of one file generation, and how far. The only place that moves a position. */
 import type { Behind, EventShape, Tail } from '../../../core/block.ts';
 import { GAP_BYTES } from '../limits.ts';
 import type { FileIdentity, StreamRecord } from '../../../core/stream.ts';
@@ -16,7 +16,7 @@ export interface NulRange {
   readonly isFinal: boolean;
 }
 
-/** What is known of NULs in the file that are no content of the stream. */
+/** The NULs in the file that are no content of the stream. */
 export interface StreamNuls {
   /** So many at its beginning are a gap, … */
   leastGap: number;
@@ -98,7 +98,7 @@ export class Stream {
     return this.#offset;
   }
 
-  /** Where the copy that it is read in is shorter than what was read: the end of what was accepted of the original, beyond `offset`. */
+  /** End of the accepted bytes when the copy is shorter than the original; above `offset` then. */
   get takenTo(): number {
     return this.#takenTo;
   }
@@ -136,7 +136,7 @@ export class Stream {
     return size > to ? this.endIn(size) : Math.min(this.endIn(size), from);
   }
 
-  /** What is known of its content, including what the lane is taking. */
+  /** The known facts about its content, including the bytes that the lane is taking. */
   get read(): ReadContent {
     const { identity, startAt, offset, tail, inHand, tailInHand } = this;
     return inHand > 0 ? { identity, startAt, offset: offset + inHand, tail: tailInHand } : { identity, startAt, offset, tail };
@@ -173,7 +173,7 @@ export class Stream {
     this.#moveTo(at, tail, new ContentSum(at, 0));
   }
 
-  /** What is before its position was read by another stream, from which its sums are known. */
+  /** The bytes before its position were read by another stream, from which its sums are known. */
   goOn({ from, to, points }: { readonly from: number; readonly to: number; readonly points: readonly ContentPoint[] }, tail: Tail): void {
     this.#startAt = from;
     this.#moveTo(to, tail, new ContentSum(to, points.at(-1)!.sum, points.slice(0, -1)));
@@ -188,7 +188,7 @@ export class Stream {
     this.suspended = undefined;
   }
 
-  /** Its file is a copy that ends at `size`, before what was read. */
+  /** Its file is a copy that ends at `size`, before the end of the bytes read. */
   endAt(size: number, sum: number, tail: Tail): void {
     this.#takenTo = this.#offset;
     this.#moveTo(size, tail, new ContentSum(size, sum));

@@ -22,7 +22,7 @@ export interface TrackedFile {
   size: number;
   /** … and the most that was seen of this generation for sure: its content was compared then. */
   sureSize: number;
-  /** A turn is under way. */
+  /** A turn is running. */
   isBusy: boolean;
   /** The next turn also sends the unfinished last line, if the text ends here or before, … */
   finalAt: number;

@@ -53,7 +53,7 @@ export function observeRest(found: Iterable<FoundFile>, known: KnownFiles, optio
   }
   for (const file of known.filesIn(options.folder)) {
     if (file.disk.scan === options.number || seen.has(file) || isDetached(file)) continue;
-    // No name leads to a deleted file; `look` and full scans see what is still written to it.
+    // No name leads to a deleted file; `look` and full scans see later writes to it.
     if (options.folder !== undefined && file.disk.place === 'deleted' && file.disk.fd !== undefined && !file.disk.failure) continue;
     seen.set(file, observe(file, options));
   }

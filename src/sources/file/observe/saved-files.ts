@@ -79,8 +79,8 @@ export class SavedFiles {
   }
 
   /**
-   * Its file may be a copy that was made before the last of it was read, and all that is in it was read. Only that is elsewhere than the
-   * file was at first, with a size that was seen and is less than what was read.
+   * Its file may be a copy that was made before the last read of it, and was read whole. Only a file that is elsewhere than at first, with
+   * a size that was seen and is less than the bytes read.
    */
   shorten(record: SavedStream): SavedStream {
     const { seenSize: size = Infinity, resumeAt, startAt, contentPoints = [] } = record;

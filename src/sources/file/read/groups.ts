@@ -8,7 +8,7 @@ import { readBefore, readHead } from '../scan/peek.ts';
 import { offerBlock } from './offer.ts';
 import { resetInLine } from './split-line.ts';
 
-/** Tells the lines, which are at the stream's position, what is known of the bytes behind it. Throws system errors. */
+/** Gives the lines, which are at the stream's position, the facts about the bytes after it. Throws system errors. */
 export function goOnInGroups(lines: Lines, fileSystem: Pick<FileSystem, 'peek'>, fd: number, { offset, groups }: Stream): void {
   const { behind, held, isSure } = groups;
   if (behind && !isSure && sumAt(fileSystem, fd, offset, behind.gate) !== behind.sum) groups.behind = undefined;
@@ -31,7 +31,9 @@ export function readOnTo(lines: Lines, fileSystem: FileSystem, fd: number, strea
   return readBefore(fileSystem, fd, kept.to, last.length).equals(last) ? kept.to : undefined;
 }
 
-/** Offers the events of a span as they were. Their lines may stand behind the span; where these changed, its state differs from the saved one. */
+/**
+ * Offers the events of a span as they were. Their lines may be after the span; where these changed, its state differs from the saved one.
+ */
 export async function offerGroups(
   { lines, fileSystem }: { readonly lines: Lines; readonly fileSystem: FileSystem },
   fd: number,

@@ -1,6 +1,7 @@
 /**
- * What a parser must have read of a file to go on in its middle: its beginning, or the last line with `#Fields` before the place, with the lines of
- * the header above it. The headers of what was read are saved with the stream, so that nothing is searched for twice, and a span gets its own again.
+ * The bytes that a parser must have read of a file to go on in its middle: its beginning, or the last line with `#Fields` before the place,
+ * with the lines of the header above it. The headers read are saved with the stream, so that nothing is searched for twice, and a span gets
+ * its own again.
  */
 import type { FileIdentity, SavedHeader } from '../../../core/stream.ts';
 import type { Lines } from '../../framing/lines.ts';
@@ -40,7 +41,7 @@ export function learnSaved(lines: Lines, identity: Pick<FileIdentity, 'headers'>
   if (header !== undefined) lines.learn(header);
 }
 
-/** What is to be saved of the headers once this block of `length` bytes is given; undefined where nothing changes. */
+/** The headers to save once this block of `length` bytes is given; undefined where nothing changes. */
 export function headersWith(
   { headers = [] }: Pick<FileIdentity, 'headers'>,
   lines: Pick<Lines, 'header'>,

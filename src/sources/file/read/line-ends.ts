@@ -50,7 +50,7 @@ export class LineEnds {
     if (this.#beginsInLine(file, disk.fd!)) this.#save(file, { beginsInLine: true });
   }
 
-  /** Notes whether what was read of the open file ends inside of a line. Throws system errors. */
+  /** Notes whether the bytes read of the open file end inside a line. Throws system errors. */
   noteEnd(file: TrackedFile, wasUnfinished: boolean): void {
     const { stream, disk } = file;
     const { endsInLine = false } = stream.identity;
@@ -129,12 +129,12 @@ export class LineEnds {
     try {
       if (stat) {
         const fd = disk.fd ?? (opened = fileSystem.open(disk.path));
-        // NULs behind what was read are not there yet.
+        // NULs after the bytes read are not written yet.
         const isRead = stat.size <= file.size && lagOf(file) === 0;
         return restAt(this.#placeOf(file, fd, isRead ? stream.offset : stat.size)) !== false;
       }
     } catch {
-      // What is known of it must do.
+      // The known facts must do.
     } finally {
       if (opened !== undefined) closeQuietly(fileSystem, opened);
     }

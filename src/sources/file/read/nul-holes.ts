@@ -43,7 +43,7 @@ export function judgeNuls(fileSystem: FileSystem, gaps: NulGaps, file: TrackedFi
   return { kind: lines.lineBytes === 0 ? 'hole' : 'line', to: end };
 }
 
-/** Passes over the NULs from the lines' offset to `to`, where no byte waits: they settle with what is before them. */
+/** Passes over the NULs from the lines' offset to `to`, where no byte waits: they settle with the bytes before them. */
 export async function passNuls(
   { lines, fileSystem, stats }: { readonly lines: Lines; readonly fileSystem: FileSystem; readonly stats?: SourceStats },
   fd: number,

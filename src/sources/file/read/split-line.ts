@@ -67,8 +67,8 @@ async function countParts(
 }
 
 /**
- * The bytes `[from, to)` as a part of a line that goes on behind them; undefined when they are none: whole lines, or an
- * unfinished one. The lines must be reset after that.
+ * The bytes `[from, to)` as a part of a line that goes on after them; undefined for whole lines, or an unfinished one. The lines must be
+ * reset after that.
  */
 export async function readPart(
   lines: Lines,

@@ -1,7 +1,7 @@
 /**
- * The file source's only door to the file system, so that a test can make the Nth call fail. Scans are synchronous (a
- * stat is about 1 µs that way and 20 to 30 µs through the thread pool), bulk reads while they are fast.
- * Nothing here opens anything but what is named, and opening never blocks on a FIFO.
+ * The file source's only door to the file system, so that a test can make the Nth call fail. Scans are synchronous (a stat is about 1 µs
+ * that way and 20 to 30 µs through the thread pool), bulk reads while they are fast. Nothing here opens anything but the named path, and
+ * opening never blocks on a FIFO.
  */
 import { closeSync, constants, fstatSync, openSync, read, readdirSync, readlinkSync, readSync, realpathSync, statSync } from 'node:fs';
 import type { Dirent, Stats } from 'node:fs';
@@ -43,7 +43,7 @@ export interface FileSystem {
   close(fd: number): void;
   /** Where an open file is now, on systems that can tell. Never throws. */
   pathOf(fd: number): string | undefined;
-  /** Where a symbolic link points; undefined for what is none. Never throws. */
+  /** Where a symbolic link points; undefined for another path. Never throws. */
   linkTarget(path: string): string | undefined;
   /** The path without symbolic links; undefined where it leads nowhere. Never throws. */
   realPath(path: string): string | undefined;

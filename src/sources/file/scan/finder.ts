@@ -1,7 +1,7 @@
 /**
- * Finds the regular files that match a source's globs, each with a fresh stat. Symbolic links are followed, link loops end,
- * what is no regular file or cannot be examined is logged once and tried again with the next scan.
- * Nothing is ever opened here. Work is done in bounded slices.
+ * Finds the regular files that match a source's globs, each with a fresh stat. Symbolic links are followed, link loops end, a path that is
+ * no regular file or cannot be examined is logged once and tried again with the next scan. Nothing is ever opened here. Work is done in
+ * bounded slices.
  */
 import { setImmediate } from 'node:timers/promises';
 import type { Clock } from '../../../core/time/clock.ts';

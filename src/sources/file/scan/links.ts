@@ -96,7 +96,7 @@ export class Links {
   }
 }
 
-/** A rotation at this moment, as a rule: the next search sees what is there. */
+/** A rotation at this moment, as a rule: the next search sees its result. */
 function changedError(path: string): Error {
   return Object.assign(new Error(`what "${path}" leads to changed while it was looked at`), { code: 'ENOENT' });
 }

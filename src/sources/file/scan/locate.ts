@@ -47,7 +47,7 @@ function inodesIn(fileSystem: FileSystem, folder: string, folders: FolderInodes)
 
 /**
  * True where the file system of the file that was at `path` is not mounted, or cannot be asked: it comes back with its files. Where only
- * the file, or its folder, was removed, what is left above is on the same device. Never throws.
+ * the file, or its folder, was removed, the folder above is on the same device. Never throws.
  */
 export function isMountAway(fileSystem: FileSystem, path: string, device: number | bigint | string): boolean {
   try {
@@ -67,7 +67,7 @@ export function statIfAt(fileSystem: FileSystem, path: string, file: Pick<FileSt
   return stat?.kind === 'file' && isSameFile(stat, file) ? stat : undefined;
 }
 
-/** The stat of whatever is at `path`. Never throws: the finder names what cannot be looked at. */
+/** The stat of whatever is at `path`. Never throws: the finder names paths whose stat fails. */
 export function statIfAny(fileSystem: FileSystem, path: string): FileStat | undefined {
   try {
     return fileSystem.stat(path);

@@ -1,6 +1,6 @@
 /**
- * The file source's log lines. Lasting trouble is logged once, and again only after it was over; events that can repeat
- * (rotations, new files) are limited in number, and the next line says how many were held back. What is kept is bounded.
+ * The file source's log lines. Lasting trouble is logged once, and again only after it was over; events that can repeat (rotations, new
+ * files) are limited in number, and the next line says how many were held back. Its memory is bounded.
  */
 import type { Clock } from '../../../core/time/clock.ts';
 import { MAX_NOTICES } from '../limits.ts';

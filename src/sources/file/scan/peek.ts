@@ -13,7 +13,7 @@ export function readBefore(fileSystem: Pick<FileSystem, 'peek'>, fd: number, off
   return into.length === 0 ? into : into.subarray(0, fileSystem.peek(fd, into, offset - into.length));
 }
 
-/** The byte at a place; undefined where there is none. */
+/** The byte at a place; undefined beyond the end. */
 export function readByte(fileSystem: Pick<FileSystem, 'peek'>, fd: number, at: number): number | undefined {
   const byte = Buffer.alloc(1);
   return fileSystem.peek(fd, byte, at) === 0 ? undefined : byte[0];

@@ -55,7 +55,7 @@ export class Refusals {
     return this.#refused.has(path) || foldersAbove(path).some((folder) => this.#refused.has(folder));
   }
 
-  /** Why a path that patterns lead to is left out, by what is there now. Throws system errors. */
+  /** Why a path that patterns lead to is left out, by its present file. Throws system errors. */
   explain(path: string): RefusedPath | undefined {
     const { fileSystem, privateFiles } = this.#options;
     privateFiles?.refresh();

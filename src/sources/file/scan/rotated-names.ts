@@ -50,7 +50,7 @@ export function familyOf(path: string): string {
   return datedName(base)?.series ?? base;
 }
 
-/** True for a name that says that what is in it is no plain text. */
+/** True for a name whose ending means that the content is no plain text. */
 export function isCompressedName(path: string): boolean {
   return COMPRESSED.test(path);
 }
@@ -68,7 +68,7 @@ interface Names {
   readonly realPath: string;
 }
 
-/** Names by folder; each folder is listed once. For a moment's use: what is made later is not in it. */
+/** Names by folder; each folder is listed once. For a moment's use: later files are not in it. */
 export class FolderNames {
   readonly #fileSystem: FileSystem;
   readonly #names = new Map<string, Names>();
@@ -92,7 +92,7 @@ export class FolderNames {
   }
 
   /**
-   * Every file that rotation may have made of what was first at the path, with the place that its name extends. Where the path leads
+   * Every file that rotation may have made of the first one at the path, with the place that its name extends. Where the path leads
    * elsewhere now, the file that it led to is one of them. Throws system errors.
    */
   beside({ firstPath, realPath }: FirstPlace): { readonly found: FoundFile; readonly of: FirstPlace }[] {

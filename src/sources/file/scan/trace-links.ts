@@ -11,7 +11,7 @@ export interface TracedLink {
   readonly path: string;
   /** User number of its maker. */
   readonly owner: number;
-  /** That of what it leads to; undefined where it leads nowhere, or to what cannot be looked at. */
+  /** The owner of its target; undefined where it leads nowhere, or cannot be examined. */
   readonly targetOwner: number | undefined;
 }
 

@@ -3,12 +3,12 @@ import { statfsSync, watch } from 'node:fs';
 import { watchInotify } from '../../native/inotify.ts';
 import type { NativeLibrary } from '../../native/library.ts';
 
-/** `isEntry`: the name came, went or was renamed; else what it stands for changed. Without a name where the system does not tell it. */
+/** `isEntry`: the name came, went or was renamed; else its content changed. Without a name where the system gives none. */
 export type FolderChanged = (name: string | undefined, isEntry: boolean) => void;
 
 export interface FolderWatch {
   close(): void;
-  /** Whether it tells of what is appended, too (as at first), or of names alone. Absent where the system gives no choice. */
+  /** Whether it reports appended bytes, too (as at first), or names alone. Absent where the system gives no choice. */
   setAppends?(isTold: boolean): void;
 }
 

@@ -1,5 +1,6 @@
 /**
- * What the disk buffer asks of the file system, and compressed files of zlib, done at once, and not synced: so that nothing is under way when an agent rests,
+ * The disk buffer's calls to the file system, and compressed files of zlib, done at once, and not synced: so that no call is pending when
+ * an agent rests,
  * or dies, and a schedule goes the same way each time. For `vi.mock`:
  *
  *     vi.mock('node:fs', async (load) => (await import('./at-once.ts')).withCallbacks(await load()));

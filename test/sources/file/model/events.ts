@@ -1,4 +1,4 @@
-/** What can happen, as random schedules of it, and which of it came right after which. */
+/** The events, random schedules of them, and which came right after which. */
 import * as fc from 'fast-check';
 import type { Mood } from './store.ts';
 
@@ -17,16 +17,16 @@ const FILE_EVENTS = [
 ] as const;
 /** The link through which a file is read is pointed to another file, or removed; what happens to the file goes on where it led last. */
 const LINK_EVENTS = ['retarget', 'unlink'] as const;
-/** What is done with the agent; one that is not running is started first. */
+/** Acts on the agent; one that is not running is started first. */
 const AGENT_EVENTS = ['scan', 'wait', 'deliver', 'save', 'stop', 'restart'] as const;
 
 /**
- * What the watch of a folder tells of all that happened since it told last: everything, the first of it, everything and what it told
- * before once more, nothing ever, or that something happened, without a name.
+ * The report of a folder's watch about all changes since the last one: everything, the first of it, everything and the last report once
+ * more, nothing ever, or a change without a name.
  */
 const TOLD = ['all', 'first', 'again', 'nothing', 'overflow'] as const;
 
-/** What a watch tells a running agent of before the truncation: nothing, half of the copy, the copy, or the copy and what was written since. */
+/** The watch's report to a running agent before the truncation: nothing, half of the copy, the copy, or the copy and later lines. */
 const SEEN = ['no', 'half', 'whole', 'more'] as const;
 
 export type Event =
@@ -35,7 +35,7 @@ export type Event =
   /** So many lines are written between the copy and the truncation. */
   | { readonly kind: 'copytruncate'; readonly file: number; readonly lines: number; readonly seen?: (typeof SEEN)[number] }
   | { readonly kind: (typeof AGENT_EVENTS)[number] }
-  /** A watch tells a running agent, which looks at what it was told of; no scan is due. */
+  /** A watch reports to a running agent, which looks at the reported names; no scan is due. */
   | { readonly kind: 'wake'; readonly told: (typeof TOLD)[number] }
   /** After so many of its calls to the system and requests, from the next scan on; 0: at rest. */
   | { readonly kind: 'kill'; readonly after: number }
@@ -54,7 +54,7 @@ const KINDS: readonly Event['kind'][] = [
   ...MOODS,
 ];
 
-/** The globs of a schedule: names, or for all names with what is in compressed files, or links that lead to another folder. */
+/** The globs of a schedule: names, or all names and compressed files, or links that lead to another folder. */
 export const COMPRESSED = 'compressed';
 export const LINKS = 'links';
 

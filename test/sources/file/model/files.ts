@@ -107,7 +107,7 @@ export class Files {
     this.#reserved.delete(path);
   }
 
-  /** `path` becomes `path.1`, what was there `path.2`, and so on; the oldest one is deleted. */
+  /** `path` becomes `path.1`, the former one `path.2`, and so on; the oldest one is deleted. */
   rename(path: string): void {
     this.close(path);
     this.#shift(path);
@@ -174,7 +174,7 @@ export class Files {
     this.#promised.delete(path);
   }
 
-  /** What was in the file is in a compressed file that stands still, where those are read, in place of one before. */
+  /** The file's content moves into a compressed file that does not change, where those are read, in place of one before. */
   compress(path: string): void {
     const compressed = `${path}.gz`;
     if (this.#promised.has(compressed)) {
@@ -187,7 +187,7 @@ export class Files {
     this.delete(path);
   }
 
-  /** The rotated file that was made last. One is made where there is none. */
+  /** The rotated file that was made last. Makes one if need be. */
   rotated(path: string): string {
     const names = Array.from({ length: KEPT }, (_, n) => `${path}.${n + 1}`);
     const there = names.find((name) => this.#promised.has(name));

@@ -1,4 +1,7 @@
-/** What the model test found, each as the smallest schedule that showed it; the name says what was wrong, or must stay right. */
+/**
+ * Failures that the model test found, each as the smallest schedule that showed it; the name says the fault, or the behaviour that must
+ * stay right.
+ */
 import { COMPRESSED, type Event, LINKS } from './events.ts';
 
 interface Found {

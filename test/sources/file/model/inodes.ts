@@ -14,7 +14,7 @@ interface Known {
   readonly fd: number;
   readonly number: number;
   readonly bornMs: number;
-  /** What was in the file when it was looked at last, and since when. */
+  /** The file's content at the last look, and since when. */
   content: number;
   mtimeMs: number;
 }

@@ -44,14 +44,14 @@ class Play {
   readonly #links: ModelLinks | undefined;
   readonly #inodes: Inodes;
   #agent: ModelAgent | undefined;
-  /** What the watches have not told of yet, and what they told of last: names, and whether these came or went. */
+  /** Changes that the watches have not reported yet, and those of the last report: names, and whether these came or went. */
   #untold: Change[] = [];
   #told: Change[] = [];
   #lostBytes = 0;
   /** The service has answered since before the last wait. */
   #isCalm = true;
   #isAnswering = true;
-  /** What was counted as lost may have been stored, or counted by a process that was killed. */
+  /** Bytes counted as lost may have been stored, or counted by a process that was killed. */
   #isLossUnsure = false;
 
   constructor(folder: string, include: string) {
@@ -144,7 +144,7 @@ class Play {
     const files = this.#files;
     if (event.kind === 'unlink' || event.kind === 'retarget') {
       if (!this.#links) return;
-      // What is written in place of NULs is not read once nobody seems to write there any more.
+      // Text in place of NULs is not read once nobody seems to write there any more.
       files.close(path);
       this.#promised.unlink(path);
       this.#links[event.kind](event.file);
@@ -247,14 +247,14 @@ class Play {
     } else await agent.start();
     await agent.kill();
     this.#leave(agent);
-    // Whoever was told so cannot save it any more.
+    // The process that got the answer cannot save it any more.
     this.#store.answered.clear();
     this.#promised.killed();
   }
 
   async #setMood(mood: Extract<Event, { kind: Parameters<ModelStore['setMood']>[0] }>['kind']): Promise<void> {
     this.#store.setMood(mood);
-    // Who waited for that is told before anything else happens.
+    // Waiting work gets its answer before anything else happens.
     await this.#agent?.rest();
     this.#isAnswering = mood === 'answer';
     if (!this.#isAnswering) this.#isCalm = false;
@@ -289,7 +289,7 @@ class Play {
     const agent = this.#agent ?? (await this.#start());
     await agent.pass(A_WHILE_SECONDS);
     await agent.deliver();
-    // What was retried is sent, and what was held back by it is read.
+    // Batches to retry are sent, and lines that they held back are read.
     await agent.pass(3);
     await agent.deliver();
     await agent.pass(this.#readsCompressed ? COMPRESSED_WAITS_SECONDS : 3);

@@ -1,5 +1,5 @@
 /**
- * The promise of the file source, as a model that knows only what was written, what happened to the files, and what arrived.
+ * The promise of the file source, as a model that knows only the lines written, the changes of files, and the events that arrived.
  *
  * Every token that was written arrives, and arrives once. It may be missing only if
  * - a truncation destroyed it before an agent had read it (the model is sure that it was read once a service that answers
@@ -7,18 +7,18 @@
  * - it was deleted or truncated away, not delivered yet, while no agent ran, or the agent was killed before it could bring it to
  *   the disk buffer: within a scan or two;
  * - its file had a name that the source follows between two scans only, and none before it under that name had been seen;
- * - it was written to the copy of an empty file, under a name that the source does not follow: nothing tells that this is a copy;
- * - its file was truncated before any of it was read, and began as before: such a file cannot be told from one that grew, and nothing
+ * - it was written to the copy of an empty file, under a name that the source does not follow: nothing shows that this is a copy;
+ * - its file was truncated before any of it was read, and began as before: such a file looks like one that grew, and nothing
  *   leads to the copies that were made of it since, where the source does not follow their names. All that is known of a file of which
  *   nothing was read behind its NUL gap is where that ends: it began as before where the next gap ends in the same place.
  * - it was in a compressed file that was deleted before it had arrived;
  * - the source follows links, and none had led to it before it was seen, or the one that did led elsewhere before a scan had seen it.
  * It may come twice only if the agent did not know of its delivery, or had not saved that, when something was destroyed
- * that may have been under way with it: a batch that cannot be made again has no key any more.
+ * that may have been in flight with it: a batch that cannot be made again has no key any more.
  */
 export interface Token {
   readonly name: string;
-  /** With what is before it in its file and belongs to no other token. */
+  /** With the bytes before it in its file that belong to no other token. */
   readonly bytes: number;
   /** An agent has it in hand, or passed it on. */
   isRead: boolean;
@@ -53,7 +53,7 @@ export interface Surroundings {
 
   /** The service stored it, … */
   hasArrived(token: Token): boolean;
-  /** … and the agent was told so. */
+  /** … and the agent got the answer. */
   hasAnswered(token: Token): boolean;
 }
 
@@ -68,9 +68,9 @@ export class Promised {
   readonly #seenPaths = new Set<string>();
   /** Destroyed, known to the agent, and not brought to safety yet: the scans that takes at most. */
   readonly #atRisk = new Map<Token, number>();
-  /** By path: what was truncated since the last scan, and the copies of it; the first had a gap of which nothing behind was read. */
+  /** By path: bytes truncated since the last scan, and their copies; the first had a gap after which nothing was read. */
   readonly #unreadGaps = new Map<string, { readonly gap: number; readonly tokens: Token[]; readonly copies: Content[] }>();
-  /** By path: what was truncated, and not copied, since the last look. */
+  /** By path: bytes truncated, and not copied, since the last look. */
   readonly #truncated = new Map<string, readonly Token[]>();
   /** Something was destroyed since the last scan. */
   #isBroken = false;
@@ -112,13 +112,13 @@ export class Promised {
     this.tokens.push(token);
   }
 
-  /** No link leads to the path any more: what was seen there is read on, and what was not need not be. */
+  /** No link leads to the path any more: a file seen there is read on, and another need not be. */
   unlink(path: string): void {
     const file = this.#files.get(path);
     if (file?.seen === 0) hide(file);
   }
 
-  /** A link leads to the path now: what is written there from now on is read. */
+  /** A link leads to the path now: lines written there from now on are read. */
   link(path: string): void {
     const file = this.#files.get(path);
     if (file && this.#around.isFollowed(path)) file.isHidden = false;
@@ -188,7 +188,7 @@ export class Promised {
     this.isRunning = true;
   }
 
-  /** A scan looked at everything; what is gone by now was brought to the disk buffer, as far as that goes at once. */
+  /** A scan looked at everything; files gone by now are in the disk buffer, as far as that goes at once. */
   scanned(): void {
     this.#seenPaths.clear();
     this.#unreadGaps.clear();
@@ -205,7 +205,7 @@ export class Promised {
       else this.#atRisk.delete(token);
   }
 
-  /** A look that was no scan may have seen what has a path now, and that something has none any more. */
+  /** A look other than a scan may have seen the present files, and the absence of others. */
   looked(): void {
     this.#truncated.clear();
     for (const path of this.#seenPaths) if (this.isEmpty(path)) this.#seenPaths.delete(path);
@@ -256,7 +256,7 @@ export class Promised {
     }
   }
 
-  /** Whatever was under way may be sent again in other company. */
+  /** Whatever was in flight may be sent again in other company. */
   #retireKeys(): void {
     for (const token of this.tokens) token.mayRepeat ||= !token.isSaved;
   }

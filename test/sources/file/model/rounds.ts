@@ -9,7 +9,7 @@ const ROUND = 500;
 /** A round takes seconds, and as many minutes to be shrunk. */
 const DEADLINE_MS = 30 * 60_000;
 
-/** Without, and with, what rotation makes of a name, with what is in compressed files, and through links. */
+/** Without, and with, the names that rotation makes, with compressed files, and through links. */
 export const globs = ['*.log', '*.log*', COMPRESSED, LINKS] as const;
 /** Compressed files take three times as long; half of the schedules show every pair with an event of links. */
 const SHARES: Readonly<Record<string, number>> = { [COMPRESSED]: 1 / 4, [LINKS]: 1 / 2 };

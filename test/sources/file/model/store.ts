@@ -1,4 +1,4 @@
-/** The service of the model test: it stores, refuses, hangs or loses its replies as told, and knows a key again. */
+/** The service of the model test: it stores, refuses, hangs or loses its replies as its mood says, and knows a key again. */
 import type { Parcel, SendResult, Sink } from '../../../../src/core/sink.ts';
 
 export type Mood = 'answer' | 'refuse' | 'hang' | 'lose replies' | 'refuse half';
@@ -9,9 +9,9 @@ const MESSAGE = /^x*(?:(\d+:a)(?: (?:(\d+:b)x*)?)?|(\d+:b)x*)$/;
 export class ModelStore {
   /** How often each token was stored. */
   readonly stored = new Map<string, number>();
-  /** Tokens whose sender was told. */
+  /** Tokens whose sender got the answer. */
   readonly answered = new Set<string>();
-  /** What was stored and nobody wrote so. */
+  /** Stored texts that nobody wrote so. */
   readonly mangled: string[] = [];
   /** Keys that stood for two different lists of events. */
   readonly misused: string[] = [];
@@ -26,7 +26,7 @@ export class ModelStore {
     for (const wake of this.#wakers) wake();
   }
 
-  /** The sink of one agent; `request` is told of each one, and throws once that agent is dead. */
+  /** The sink of one agent; `request` is called with each one, and throws once that agent is dead. */
   sink(request: () => void): Sink {
     return {
       id: 'store',

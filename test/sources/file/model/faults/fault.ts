@@ -1,4 +1,7 @@
-/** A fault that somebody could make, planted where modules meet: it stands for an exported function, or changes one method of an exported class. */
+/**
+ * A fault that somebody could make, planted where modules meet: it replaces an exported function, or changes one method of an exported
+ * class.
+ */
 export interface Fault {
   readonly name: string;
   /** Names that the source follows, or `compressed`. */

@@ -1,4 +1,4 @@
-/** Faults in keeping what was read until it is delivered. */
+/** Faults in keeping events from read to delivery. */
 import { type Fault, alone, method } from './fault.ts';
 
 type DeletedFiles = typeof import('../../../../../src/batcher/keep/deleted-files.ts');
