@@ -209,7 +209,7 @@ export class RunningAgent implements Agent {
     const [components, state, clock, deadLetters, replay] = [this.#components, this.#state, this.#clock, this.#deadLetters, this.#replay];
     return Builder.create({
       ...{ inForce: this.#inForce, once, sinksOnly, components, state, clock, log: this.#log, histograms: this.#histograms },
-      settled: () => this.#saver.noteSettled(),
+      saver: this.#saver,
       paused: (sink, dataset) => this.#notePause(sink, dataset),
       deadLetter: (name, letters) => keepDeadLetters({ deadLetters, replay, components, state, clock }, name, letters),
     });

@@ -11,7 +11,7 @@ import type { BatchState } from './batch-state.ts';
 import { Fates } from './fates.ts';
 import { Payload } from './payload.ts';
 import { CONTINUES, type HeldSpan, joinGroups } from './span.ts';
-import { WithheldEvents } from './withheld-events.ts';
+import { WithheldEvents } from './payload.ts';
 
 /**
  * Where its bytes come from. `file`: its events can be made again from its spans. `once`: from files, but a transform may make other

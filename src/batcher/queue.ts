@@ -58,6 +58,8 @@ export interface QueueOptions {
 export class BatchQueue {
   readonly #options: QueueOptions;
   settings: QueueSettings;
+  /** The disk buffer takes nothing more now. */
+  isFull = false;
   /** Datasets that get nothing but probes. */
   readonly paused = new Map<string, Pause>();
   readonly workers: Workers = { send() {}, write() {}, written() {}, spill() {} };

@@ -23,9 +23,10 @@ export interface BatchStore {
 }
 
 export interface BatchStores {
-  /** Persists spans and keys before the first send. Throws when the disk refuses. */
-  commit(batches: readonly Batch[]): void;
-  readonly positions: BatchStore;
+  readonly positions: BatchStore & {
+    /** Persists spans and keys before the first send. Throws when the disk refuses. */
+    commit(batches: readonly Batch[]): void;
+  };
   readonly spool: BatchStore;
 }
 

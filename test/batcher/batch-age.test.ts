@@ -1,5 +1,5 @@
 import { expect, test as base } from 'vitest';
-import { BatchAge } from '../../src/batcher/fill/batch-age.ts';
+import { BatchAge } from '../../src/batcher/fill/open-batches.ts';
 import { SteppedClock } from '../support/stepped-clock.ts';
 
 const test = base.extend('clock', () => new SteppedClock());

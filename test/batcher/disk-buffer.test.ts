@@ -179,10 +179,10 @@ test.for(['block', 'drop_newest', 'drop_oldest'] as const)(
       // In flight from now on: no policy takes it away.
       await until('the first request', () => rig.open.length === 1);
     }
-    await (whenFull === 'block' ? until('it is full', () => rig.buffer.isFull) : rig.written());
+    await (whenFull === 'block' ? until('it is full', () => rig.queue.isFull) : rig.written());
     await settleTurns();
     rig.checkBalance();
-    expect(rig.buffer.isFull).toBe(whenFull !== 'drop_oldest');
+    expect(rig.queue.isFull).toBe(whenFull !== 'drop_oldest');
     expect(rig.log.find('error', 'takes no more')).toHaveLength(1);
     expect(rig.spool.bytes).toBeLessThan(4 * each);
     const settled = rig.accounting.get('net')!.settled;
@@ -213,7 +213,7 @@ test('disk buffer takes what waits once a reload raises its limit, and drops onc
   const each = await fileBytes(500);
   const rig = new DiskRig(makeTree({}), { maxBytes: each + 10 });
   for (const name of ['a', 'b', 'c']) rig.take(name, 1, { padding: 500 });
-  await until('it is full', () => rig.buffer.isFull);
+  await until('it is full', () => rig.queue.isFull);
   await until('it waits', () => rig.clock.sleeping > 0);
   rig.queue.settings = { concurrency: 1, policy: diskPolicy(3 * each + 10, 'drop_newest') };
   await until('they are on disk', async () => {
@@ -255,7 +255,7 @@ test('disk buffer never drops a batch in flight, even where nothing else is left
   rig.take('a', 1, { padding: 500 });
   const first = await rig.next();
   for (const name of ['b', 'c', 'd']) rig.take(name, 1, { padding: 500 });
-  await until('it is full', () => rig.buffer.isFull);
+  await until('it is full', () => rig.queue.isFull);
   await rig.clock.advance(5000);
   rig.checkBalance();
   expect(rig.accounting.get('net')!.settled.dropped).toBe(0);
@@ -275,7 +275,7 @@ test('disk buffer on a full disk waits, says so once, and goes on by itself when
   const first = await rig.next();
   const free = fillDisk(disk);
   for (const name of ['b', 'c', 'd']) rig.take(name, 1, { padding: 10_000 });
-  await until('it is full', () => rig.buffer.isFull);
+  await until('it is full', () => rig.queue.isFull);
   // The first one that finds no room waits in memory for a worker; the rest wait behind it.
   await until('it waits', () => rig.clock.sleeping > 0);
   for (let i = 0; i < 3; i++) await rig.clock.advance(1000);
@@ -286,7 +286,7 @@ test('disk buffer on a full disk waits, says so once, and goes on by itself when
   free();
   await until('it takes batches again', async () => {
     await rig.clock.advance(1000);
-    return !rig.buffer.isFull;
+    return !rig.queue.isFull;
   });
   await rig.written();
   expect(rig.log.find('info', 'takes batches again')).toHaveLength(1);
@@ -328,7 +328,7 @@ test('disk buffer that stops writes over its limit what still waits', async () =
   const folder = makeTree({});
   const rig = new DiskRig(folder, { maxBytes: 2 * each + 10 });
   for (const name of LETTERS) rig.take(name, 1, { padding: 500 });
-  await until('it is full', () => rig.queue.in('recovered', 'writing').length === 4 && rig.buffer.isFull);
+  await until('it is full', () => rig.queue.in('recovered', 'writing').length === 4 && rig.queue.isFull);
   await rig.stop();
   rig.checkBalance();
   expect(rig.delivery.held().every(({ isDurable }) => isDurable)).toBe(true);

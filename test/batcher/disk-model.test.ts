@@ -91,7 +91,7 @@ class Lives {
         await settleTurns(step.turns);
         break;
       case 'written':
-        await until('it is written, or full', () => rig.queue.in('recovered', 'writing').length === 0 || rig.buffer.isFull);
+        await until('it is written, or full', () => rig.queue.in('recovered', 'writing').length === 0 || rig.queue.isFull);
         break;
       case 'kill':
         await this.kill();

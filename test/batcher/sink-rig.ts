@@ -1,10 +1,9 @@
 /** A sink whose requests wait for the test's answer, a delivery before it, and a clock that stands still. */
 import { createSinkHistograms } from '../../src/agent/build/sink-pipeline.ts';
-import type { Batch } from '../../src/batcher/batch.ts';
-import { AddressEncodings } from '../../src/batcher/encoding/address-encodings.ts';
+import { AddressEncodings } from '../../src/batcher/encoding/encoding-choice.ts';
 import { Delivery } from '../../src/batcher/send/delivery.ts';
 import { BatchQueue, type BufferPolicy } from '../../src/batcher/queue.ts';
-import type { BatchStore, BatchStores } from '../../src/batcher/store.ts';
+import type { BatchStores } from '../../src/batcher/store.ts';
 import type { DeliveryOptions } from '../../src/batcher/send/delivery-options.ts';
 import { decode } from '../../src/batcher/events.ts';
 import type { Outcome, Parcel, SendResult, Sink } from '../../src/core/sink.ts';
@@ -70,7 +69,7 @@ export function makeQueue(
 }
 
 /** What keeps the batches of a rig, of files or not. */
-export type RigKeeper = BatchStore & Pick<BatchStores, 'commit'>;
+export type RigKeeper = BatchStores['positions'];
 
 type RigDelivery = Partial<DeliveryOptions> &
   Pick<DeliveryOptions, 'budget'> & { readonly concurrency?: number; readonly keeper: RigKeeper };
@@ -91,7 +90,7 @@ export class SinkRig {
     const usual = {
       sink,
       queue: makeQueue(options.budget, concurrency),
-      stores: { commit: (batches: readonly Batch[]) => keeper.commit(batches), positions: keeper, spool: keeper },
+      stores: { positions: keeper, spool: keeper },
       compression: 'none' as const,
       encodings: new AddressEncodings(),
       retry: retrying,

@@ -1,5 +1,5 @@
 /** Makes the sinks and sources of a running agent from what they share: kernel memory, transforms, state and clock. */
-import { AddressEncodings } from '../../batcher/encoding/address-encodings.ts';
+import { AddressEncodings } from '../../batcher/encoding/encoding-choice.ts';
 import type { Config, SinkConfig, SourceConfig } from '../../config/model.ts';
 import type { Region } from '../../core/block.ts';
 import { messageOf } from '../../core/errors.ts';
@@ -20,7 +20,7 @@ import type { Shapers } from './shapers.ts';
 import { createSinkPipeline, type SinkPipeline, type SinkPipelineOptions } from './sink-pipeline.ts';
 import { createSourcePipeline } from './source-pipeline.ts';
 
-export interface BuilderOptions extends Pick<SinkPipelineOptions, 'settled' | 'deadLetter'> {
+export interface BuilderOptions extends Pick<SinkPipelineOptions, 'saver' | 'deadLetter'> {
   readonly inForce: { readonly config: Config };
   readonly once: boolean;
   /** Nothing is shaped where dead letters alone are sent. */

@@ -34,7 +34,7 @@ export class Components {
   /** Accounting of sources that the disk buffer or dead letters still hold events of and that are not configured any more. */
   readonly formerAccounting = new Map<string, Accounting>();
 
-  readonly deletedFiles = new DeletedFiles(() => this.sinks.values());
+  readonly deletedFiles = new DeletedFiles(this.sinks);
 
   /** The dead letters have room again. */
   retryLetters(): void {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { Batcher } from '../../batcher/fill/batcher.ts';
 import type { Accounting } from '../../batcher/accounting.ts';
-import type { AddressEncodings } from '../../batcher/encoding/address-encodings.ts';
+import type { AddressEncodings } from '../../batcher/encoding/encoding-choice.ts';
 import { Delivery } from '../../batcher/send/delivery.ts';
 import { BatchQueue, type QueueSettings } from '../../batcher/queue.ts';
 import { DiskBuffer } from '../../batcher/keep/disk-buffer.ts';
@@ -70,8 +70,8 @@ export interface SinkPipelineOptions {
   readonly histograms: SinkHistograms;
   /** From 0 to 1, for jitter; `Math.random` by default. */
   readonly random?: () => number;
-  /** Called when a batch was settled: the marks it moved wait to be saved. */
-  readonly settled?: () => void;
+  /** Told when a batch was settled: the marks it moved wait to be saved. */
+  readonly saver?: { noteSettled(): void };
   readonly paused: (dataset: string) => void;
   /** Keeps dead letters durably (state/dead-letters). */
   readonly deadLetter: (name: string, letters: readonly DeadLetter[]) => Promise<'kept' | 'dropped'>;
@@ -104,7 +104,7 @@ export function createSinkPipeline(options: SinkPipelineOptions): SinkPipeline {
   const memory = new SlotMemory(kernel, memoryOf(config));
   const { budget } = memory;
   const spool = new Spool(join(options.folder, 'spool', config.id), log);
-  const positions = new Positions(state, options.settled);
+  const positions = new Positions(state, options.saver);
   const store = new SpoolStore(spool, budget, positions, state);
   const settingsOf = (each: SinkConfig): QueueSettings => ({
     concurrency: memoryOf(each).requests,
@@ -131,7 +131,7 @@ export function createSinkPipeline(options: SinkPipelineOptions): SinkPipeline {
     histograms,
     commitEveryMs: COMMIT_EVERY_MS,
     random: options.random ?? Math.random,
-    stores: { commit: (batches) => positions.commit(batches), positions, spool: store },
+    stores: { positions, spool: store },
     deadLetter: options.deadLetter,
     paused: options.paused,
   });

@@ -115,7 +115,7 @@ function describeWait(lane: SourceLane, sinks: ReadonlyMap<string, SinkPipeline>
   const pipeline = waiting && sinks.get(waiting.sink);
   if (!pipeline) return undefined;
   const { sink, dataset, rereadable, forMs } = waiting;
-  const needsDisk = !rereadable && pipeline.buffer.isFull;
+  const needsDisk = !rereadable && pipeline.queue.isFull;
   const isBlocked = pipeline.delivery.blocked?.isFull === true && rereadable;
   const behind = isBlocked ? 'dead_letters_full' : pipeline.budget.hasSlot() ? 'service_behind' : 'memory_full';
   const reason = needsDisk ? 'disk_buffer_full' : behind;

@@ -5,8 +5,8 @@
 import type { CompressionSetting, Encoding, SendResult, Sink } from '../../core/sink.ts';
 import type { Log } from '../../core/log.ts';
 import type { Clock } from '../../core/time/clock.ts';
-import type { AddressEncodings, KnownEncodings } from './address-encodings.ts';
-import type { EventRange, Tries } from './tries.ts';
+import { keyFrom } from '../batch.ts';
+import { ENCODINGS_KNOWN_MS } from '../limits.ts';
 
 /** From the cheapest on. A 415 leads from each to the next. */
 const ALLOWED: Readonly<Record<CompressionSetting, readonly Encoding[]>> = {
@@ -125,3 +125,62 @@ export function saysNothingStored(outcome: SendResult['outcome']): boolean {
   if (outcome.kind === 'retry') return outcome.isUnstored === true;
   return outcome.kind === 'partial' && outcome.stored === 0;
 }
+
+interface KnownEncodings {
+  /** In which a body was stored. */
+  readonly stored: Set<Encoding>;
+  /** In which a body was refused that was stored in another. */
+  readonly refused: Set<Encoding>;
+}
+
+/** What the addresses that bodies go to are known to store, shared by all sinks of a process and asked anew once a day. */
+export class AddressEncodings {
+  readonly #known = new Map<string, KnownEncodings & { readonly sinceMs: number }>();
+
+  /** `nowMs` is monotonic. */
+  of(address: string, nowMs: number): KnownEncodings {
+    const known = this.#known.get(address);
+    if (known && nowMs - known.sinceMs < ENCODINGS_KNOWN_MS) return known;
+    const made = { stored: new Set<Encoding>(), refused: new Set<Encoding>(), sinceMs: nowMs };
+    this.#known.set(address, made);
+    return made;
+  }
+}
+
+/** Events of a batch: a part keeps its place where its key changes. */
+interface EventRange {
+  readonly first: number;
+  readonly count: number;
+}
+
+/** Encodings in which parts of one batch were refused, while it is not known whether for their events. */
+export class Tries {
+  /** Set once a part was refused in every encoding: that in which the others are sent first. */
+  first: Encoding | undefined;
+  /** By 415, which is about the encoding alone and holds for every part. */
+  readonly #unsupported = new Map<Encoding, SendResult>();
+  readonly #renewed = new Set<string>();
+  readonly #ofParts = new Map<string, Map<Encoding, SendResult>>();
+
+  add(part: EventRange, encoding: Encoding, refusal: SendResult): void {
+    if (refusal.status === 415) this.#unsupported.set(encoding, refusal);
+    const ofPart = this.#ofParts.get(nameOf(part)) ?? new Map<Encoding, SendResult>();
+    this.#ofParts.set(nameOf(part), ofPart.set(encoding, refusal));
+  }
+
+  of(part: EventRange): ReadonlyMap<Encoding, SendResult> {
+    const ofPart = this.#ofParts.get(nameOf(part));
+    return ofPart ? new Map([...this.#unsupported, ...ofPart]) : this.#unsupported;
+  }
+
+  /** The service stored nothing under the part's key, and may say so again to whatever comes with it: each encoding has a key of its own now. */
+  renewKey(part: EventRange): void {
+    this.#renewed.add(nameOf(part));
+  }
+
+  keyOf(part: EventRange & { readonly key: string }, encoding: Encoding): string {
+    return this.#renewed.has(nameOf(part)) ? keyFrom([part.key, encoding]) : part.key;
+  }
+}
+
+const nameOf = ({ first, count }: EventRange): string => `${first}+${count}`;

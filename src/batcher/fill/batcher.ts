@@ -10,7 +10,7 @@ import type { Shaper } from '../../core/shaping.ts';
 import type { Kernel } from '../../kernel/kernel.ts';
 import { Batch } from '../batch.ts';
 import type { BatchQueue } from '../queue.ts';
-import type { BatchAgeOptions } from './batch-age.ts';
+import type { BatchAgeOptions } from './open-batches.ts';
 import { endsFrom, eventEndAt } from '../block-events.ts';
 import { canRebuild, type Intake, nameOf, originOf } from './intake.ts';
 import type { MadeBatches } from './made-batches.ts';

@@ -16,10 +16,10 @@ export interface DeletedFilesSink {
 }
 
 export class DeletedFiles {
-  readonly #sinks: () => Iterable<DeletedFilesSink>;
+  readonly #sinks: ReadonlyMap<string, DeletedFilesSink>;
   readonly #streams = new Set<string>();
 
-  constructor(sinks: () => Iterable<DeletedFilesSink>) {
+  constructor(sinks: ReadonlyMap<string, DeletedFilesSink>) {
     this.#sinks = sinks;
   }
 
@@ -31,7 +31,7 @@ export class DeletedFiles {
     if (this.#streams.has(stream)) return;
     this.#streams.add(stream);
     const isOf = ({ spans }: Batch): boolean => spans.some((span) => span.stream === stream);
-    for (const { batcher, queue, buffer, budget } of this.#sinks()) {
+    for (const { batcher, queue, buffer, budget } of this.#sinks.values()) {
       batcher.closeWhere((batch) => batch.canBeRebuilt && isOf(batch));
       for (const batch of queue.sending) if (isOf(batch)) buffer.keepDeleted(batch);
       // Its next events wait only for the disk.
@@ -41,12 +41,12 @@ export class DeletedFiles {
 
   /** Closes the open batches that hold lines of deleted files. */
   flush(): void {
-    for (const { batcher } of this.#sinks()) batcher.closeWhere(({ origin }) => origin === 'orphan');
+    for (const { batcher } of this.#sinks.values()) batcher.closeWhere(({ origin }) => origin === 'orphan');
   }
 
   /** True while the disk buffer of a sink is full. */
   get isFull(): boolean {
-    for (const { buffer } of this.#sinks()) if (buffer.isFull) return true;
+    for (const { queue } of this.#sinks.values()) if (queue.isFull) return true;
     return false;
   }
 

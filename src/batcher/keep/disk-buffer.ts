@@ -45,11 +45,6 @@ export class DiskBuffer {
     return this.#writer.idle();
   }
 
-  /** True while the disk takes nothing more. */
-  get isFull(): boolean {
-    return this.#writer.isFull;
-  }
-
   /**
    * Hands what the last process left to delivery, oldest first; counts its events as accepted again. Batches of files wait for
    * `sealRecovered`, because older ones of their streams may have to be read again.

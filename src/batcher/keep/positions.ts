@@ -6,12 +6,12 @@ import type { BatchStore, Dropped } from '../store.ts';
 
 export class Positions implements BatchStore {
   readonly #state: Pick<State, 'commit' | 'commitParts' | 'drop' | 'ledger'>;
-  readonly #settled: (() => void) | undefined;
+  readonly #saver: { noteSettled(): void } | undefined;
 
-  /** `settled` is called when positions moved that are not saved yet. */
-  constructor(state: Pick<State, 'commit' | 'commitParts' | 'drop' | 'ledger'>, settled?: () => void) {
+  /** `saver` is told when positions moved that are not saved yet. */
+  constructor(state: Pick<State, 'commit' | 'commitParts' | 'drop' | 'ledger'>, saver?: { noteSettled(): void }) {
     this.#state = state;
-    this.#settled = settled;
+    this.#saver = saver;
   }
 
   commit(batches: readonly Batch[]): void {
@@ -29,6 +29,6 @@ export class Positions implements BatchStore {
   settle(batch: Batch, dropped?: Dropped): void {
     if (dropped) this.#state.drop(batch.toStored(), dropped);
     this.#state.ledger.settle(batch.toStored());
-    this.#settled?.();
+    this.#saver?.noteSettled();
   }
 }

@@ -15,7 +15,6 @@ const RETRY_MS = 1000;
 export class SpoolWriter {
   readonly #options: SpoolerOptions;
   readonly #work: WorkQueue;
-  #isFull = false;
   /** The log's last word is that it is full, */
   #isLogged = false;
   /** logged at this monotonic time. */
@@ -33,11 +32,6 @@ export class SpoolWriter {
   /** Resolves when nothing waits to be written. */
   idle(): Promise<void> {
     return this.#work.idle();
-  }
-
-  /** True while the disk takes nothing more: for readiness. */
-  get isFull(): boolean {
-    return this.#isFull;
   }
 
   async #writeNext(): Promise<void> {
@@ -64,7 +58,7 @@ export class SpoolWriter {
     const { spool, queue } = this.#options;
     const { maxBytes, whenFull } = queue.settings.policy;
     let bytes = spool.bytes;
-    return waiting.slice(0, whenFull === 'block' && !this.#isFull ? MAX_SPOOL_WRITES : 1).filter((batch, n) => {
+    return waiting.slice(0, whenFull === 'block' && !this.#options.queue.isFull ? MAX_SPOOL_WRITES : 1).filter((batch, n) => {
       bytes += batch.payload.body.length;
       return n === 0 || bytes <= maxBytes;
     });
@@ -130,7 +124,7 @@ export class SpoolWriter {
   #noteFull(reason: string): void {
     const { sink, log, clock, queue } = this.#options;
     const { whenFull } = queue.settings.policy;
-    this.#isFull = true;
+    this.#options.queue.isFull = true;
     if (this.#isLogged || clock.monotonic() - this.#loggedMs < FULL_NOTICE_MS) return;
     const effect =
       whenFull === 'block' ? 'sources that cannot be read again wait' : `events are dropped (when_full: ${whenFull}) and counted`;
@@ -142,6 +136,6 @@ export class SpoolWriter {
   #noteRoom(): void {
     if (this.#isLogged) this.#options.log.info({ sink: this.#options.sink }, 'the disk buffer takes batches again');
     this.#isLogged = false;
-    this.#isFull = false;
+    this.#options.queue.isFull = false;
   }
 }

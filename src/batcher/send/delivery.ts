@@ -168,7 +168,8 @@ export class Delivery {
   }
 
   #resume(dataset: string): void {
-    if (!this.#pauses.end(dataset)) return;
+    if (!this.#queue.paused.has(dataset)) return;
+    this.#pauses.end(dataset);
     this.#workers.startAll();
   }
 

@@ -8,12 +8,12 @@ import type { Encoding, Outcome, Parcel, SendResult, Stored } from '../../core/s
 import { nextBackoffMs } from '../../core/time/backoff.ts';
 import type { Batch } from '../batch.ts';
 import { EncodingChoice, saysNothingStored } from '../encoding/encoding-choice.ts';
-import { Concurrency } from './concurrency.ts';
+import { Concurrency } from './workers.ts';
 import { addTo, type DeliveryStats } from '../../telemetry/delivery-stats.ts';
 import type { DeliveryOptions } from './delivery-options.ts';
 import { Forbidden, type TokenState } from './forbidden.ts';
 import type { Pause } from '../queue.ts';
-import { finishPart, type PartsOptions } from './parts.ts';
+import { finishPart, type PartsOptions } from './shipment.ts';
 import type { Refusals } from './refusals.ts';
 import type { Part, Shipment } from './shipment.ts';
 

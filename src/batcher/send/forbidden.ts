@@ -8,7 +8,7 @@ import { FORBIDDEN_APART_MS, MAX_BLIND_PARTS } from '../limits.ts';
 import type { Outcome } from '../../core/sink.ts';
 import type { Batch } from '../batch.ts';
 import type { DeliveryOptions } from './delivery-options.ts';
-import { splitPart, type PartsOptions } from './parts.ts';
+import { splitPart, type PartsOptions } from './shipment.ts';
 import type { Pause } from '../queue.ts';
 import type { Refusals } from './refusals.ts';
 import type { Part, Shipment } from './shipment.ts';

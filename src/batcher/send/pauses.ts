@@ -40,12 +40,11 @@ export class Pauses {
     if (!isFinal) this.#schedule(dataset);
   }
 
-  /** The service took events of the dataset; true when it was paused. */
-  end(dataset: string): boolean {
-    if (!this.#options.queue.paused.delete(dataset)) return false;
+  /** The service took events of the dataset, which was paused. */
+  end(dataset: string): void {
+    this.#options.queue.paused.delete(dataset);
     this.#counts.delete(dataset);
     this.#options.log.info({ sink: this.#options.sink.id, dataset }, 'the service takes events again; delivery goes on');
-    return true;
   }
 
   #schedule(dataset: string): void {

@@ -57,7 +57,7 @@ export class Preparation {
   commitNow(): void {
     const group = this.#options.queue.all.filter((each) => !each.isCommitted);
     const rows = group.filter((each) => each.isTracked);
-    if (rows.length > 0) this.#options.stores.commit(rows);
+    if (rows.length > 0) this.#options.stores.positions.commit(rows);
     for (const each of group) each.isCommitted = true;
   }
 }

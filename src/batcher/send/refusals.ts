@@ -9,7 +9,7 @@ import { DISK_FIX } from '../../state/database/refusal.ts';
 import { addTo, type DeliveryStats } from '../../telemetry/delivery-stats.ts';
 import type { DeliveryOptions } from './delivery-options.ts';
 import { locateFailures } from '../events.ts';
-import { finishPart, type PartsOptions, splitPart } from './parts.ts';
+import { finishPart, type PartsOptions, splitPart } from './shipment.ts';
 import { lettersOf, type Part, type Refusal, type Shipment, withheldLetters } from './shipment.ts';
 
 type Fate = 'kept' | 'dropped';

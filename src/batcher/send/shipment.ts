@@ -7,9 +7,11 @@ import type { DeadLetter, DeadLetterReason, Encoding, Parcel } from '../../core/
 import { originsOf, originsOfWithheld, settleEvents } from '../accepted-events.ts';
 import { type Batch, keyFrom } from '../batch.ts';
 import { compress } from '../encoding/compress.ts';
-import { Tries } from '../encoding/tries.ts';
+import { Tries } from '../encoding/encoding-choice.ts';
 import type { Wait } from './parked.ts';
 import { decode, sliceEvents, splitEvents } from '../events.ts';
+import type { DeliveryOptions, Persist } from './delivery-options.ts';
+import { storeOf } from '../store.ts';
 
 /** Events `[first, first + count)` of the batch, to be sent under `key`. */
 export interface Part {
@@ -190,4 +192,29 @@ export function withheldLetters({ batch }: Shipment): DeadLetter[] {
     key: batch.key,
     event: Buffer.from(withheld.text),
   }));
+}
+
+export interface PartsOptions extends Pick<DeliveryOptions, 'stores'> {
+  readonly persist: Persist;
+}
+
+/** The first part is done. False when the agent stops before the others are saved. */
+export function finishPart(options: PartsOptions, shipment: Shipment, as: 'stored' | 'refused'): Promise<boolean> | boolean {
+  const { isWhole } = shipment;
+  shipment.finish(as);
+  return isWhole || shipment.parts.length === 0 || commitParts(options, shipment);
+}
+
+/** Cuts the first part in two. False when the agent stops before these are saved. */
+export function splitPart(options: PartsOptions, shipment: Shipment, why: 'size' | 'fault' | 'forbidden'): Promise<boolean> {
+  shipment.split(why);
+  return commitParts(options, shipment);
+}
+
+function commitParts({ persist, stores }: PartsOptions, { batch, parts }: Shipment): Promise<boolean> {
+  return persist(
+    () => storeOf(stores, batch).commitParts(batch, parts),
+    {},
+    'cannot save the parts of a split batch, so they are not sent yet',
+  );
 }

@@ -2,7 +2,7 @@
  * Deliveries over a service of which a test says what it takes: bodies in some encodings, events that are not bad. One rig is one machine: its service and
  * the committed batches outlive the processes, which end by `kill`.
  */
-import { AddressEncodings } from '../../../src/batcher/encoding/address-encodings.ts';
+import { AddressEncodings } from '../../../src/batcher/encoding/encoding-choice.ts';
 import { saysNothingStored } from '../../../src/batcher/encoding/encoding-choice.ts';
 import { Accounting } from '../../../src/batcher/accounting.ts';
 import { Batch, keyOf } from '../../../src/batcher/batch.ts';
