@@ -18,7 +18,9 @@ import { until } from '../support/until.ts';
 const root = join(import.meta.dirname, '..', '..');
 const rulesPath = join(root, 'deploy/prometheus/alerts.yaml');
 const testsPath = join(root, 'deploy/prometheus/alerts.test.yaml');
-const dashboardPath = join(root, 'deploy/grafana/tailrace.json');
+const dashboardPath = 'deploy/grafana/tailrace.json';
+/** Of Prometheus, and of the service's own events. */
+const boardPaths = [dashboardPath, 'deploy/grafana/service/events.json'];
 const prometheus = findProgram('prometheus');
 const promtool = findProgram('promtool');
 const needed = prometheus && promtool ? '' : ' (needs: apt-get install -y prometheus)';
@@ -34,7 +36,8 @@ interface Panel {
   readonly targets?: readonly { readonly refId: string; readonly expr: string }[];
 }
 
-const dashboard = JSON.parse(readFileSync(dashboardPath, 'utf8')) as { readonly panels: readonly Panel[] };
+const readBoard = (path: string) => JSON.parse(readFileSync(join(root, path), 'utf8')) as { readonly panels: readonly Panel[] };
+const dashboard = readBoard(dashboardPath);
 const rules = (parse(readFileSync(rulesPath, 'utf8')) as { groups: { rules: { alert: string; expr: string }[] }[] }).groups.flatMap(
   ({ rules: each }) => each,
 );
@@ -53,7 +56,7 @@ test('every alert rule fires in a unit test', () => {
   );
 });
 
-test.skipIf(!hasSchema)(`the dashboard keeps to Grafana’s schema${neededSchema}`, () => {
+test.skipIf(!hasSchema).each(boardPaths)(`a dashboard keeps to Grafana’s schema${neededSchema}: %s`, (path) => {
   const program = [
     'import json, sys',
     'from grafana_foundation_sdk.cog import plugins',
@@ -62,14 +65,14 @@ test.skipIf(!hasSchema)(`the dashboard keeps to Grafana’s schema${neededSchema
     'plugins.register_default_plugins()',
     'print(JSONEncoder().encode(Dashboard.from_json(json.load(open(sys.argv[1])))))',
   ].join('\n');
-  const { status, stdout, stderr } = spawnSync(python, ['-c', program, dashboardPath], { encoding: 'utf8' });
+  const { status, stdout, stderr } = spawnSync(python, ['-c', program, join(root, path)], { encoding: 'utf8' });
   expect(status, stderr).toBe(0);
   // The typed model leaves out what it does not know.
-  expect(JSON.parse(stdout)).toMatchObject(dashboard);
+  expect(JSON.parse(stdout)).toMatchObject(readBoard(path));
 });
 
-test('panels of the dashboard have ids of their own and do not overlap', () => {
-  const { panels } = dashboard;
+test.each(boardPaths)('panels of %s have ids of their own and do not overlap', (path) => {
+  const { panels } = readBoard(path);
   expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);
   const overlaps = panels.flatMap((a, index) =>
     panels

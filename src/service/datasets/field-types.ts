@@ -1,4 +1,4 @@
-/** What is known of a field from its values: the types that they have had, as bits, and whether it is a map whose keys are stored as fields. */
+/** The types that a field's values have had, as bits, and the names under which the keys of a map field are stored. */
 
 /** Bits of the types that a field's values have had; 0 when only null. `map`: it is a map field, or was one. */
 export const TYPE_BITS = { integer: 1, float: 2, string: 4, boolean: 8, array: 16, object: 32, map: 1024 } as const;
@@ -18,7 +18,7 @@ export function typeName(bits: number): string {
     .join('|');
 }
 
-/** Stands between the name of a map field and a key of it, in the names of stored fields. It is a noncharacter, so users' names lack it. */
+/** Separates the name of a map field from a key of it, in the names of stored fields. It is a noncharacter, so users' names lack it. */
 export const MAP_KEY = '\u{FDD2}';
 
 /** The map field whose key a stored field is; undefined for any other field. */

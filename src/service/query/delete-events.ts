@@ -1,6 +1,6 @@
 /**
- * Deletes the events that a query by text matches. Without `commit` it counts them and deletes none. Events are found first and deleted by their
- * row ids, so what was counted is what goes, whatever is stored meanwhile.
+ * Deletes the events that a query by text matches. Without `commit` it counts them and deletes none. It finds the events first and deletes them by
+ * their row ids: it deletes exactly those that it counted, whatever is stored meanwhile.
  */
 import { z } from 'zod';
 import type { FastifyReply, FastifyRequest } from 'fastify';
