@@ -6,6 +6,8 @@ import { describe, expect, test } from 'vitest';
 import { ConfigError } from '../../src/config/config-error.ts';
 import { loadConfig } from '../../src/config/load/load.ts';
 import { UsageError } from '../../src/core/errors.ts';
+import { SINK_TYPES } from '../../src/sinks/registry.ts';
+import { SOURCE_TYPES } from '../../src/sources/registry.ts';
 import { makeTree } from '../support/temp-tree.ts';
 import { configWith, problemsOf, problemsOfFile } from './reading.ts';
 
@@ -36,7 +38,7 @@ test('a configuration with many mistakes reports all of them at once, in order',
     '6:14: `include` must be a list; write a list, such as `["/var/log/app/*.log"]`',
     '7:14: `charset`: `lattin1` is no charset that is known; did you mean `latin1`?',
     '8:22: `max_event_bytes`: `64k` is not a size; write `64KiB` (counted in 1,024) or `64KB` (counted in 1,000)',
-    '9:16: `type: stdim` is not known; did you mean `stdin`? Known: file, journald, stdin, syslog',
+    `9:16: \`type: stdim\` is not known; did you mean \`stdin\`? Known: ${Object.keys(SOURCE_TYPES).join(', ')}`,
     '11:3: `store` has no `dataset`; add `dataset: logs`',
     '13:19: there is no source `pip`; did you mean `pipe`?',
     '14:10: `url`: `http://127.0.0.1:4100?x=1` holds a query or fragment; end it before the `?` or `#`',
@@ -83,11 +85,11 @@ sinks:
   store: {type: http, uri: "http://127.0.0.1", dataset: logs}
 `;
   expect(problemsOf(text)).toEqual([
-    '2:15: `type: files` is not known; did you mean `file`? Known: file, journald, stdin, syslog',
+    `2:15: \`type: files\` is not known; did you mean \`file\`? Known: ${Object.keys(SOURCE_TYPES).join(', ')}`,
     '2:31: `include` must be a list; write a list, such as `["/var/log/app/*.log"]`',
     '2:47: unknown key `formatt`; did you mean `format`?',
-    '3:17: `type: kafka` is not known; use one of file, journald, stdin, syslog',
-    '5:17: `type: http` is not known; use one of ingest, console, archive',
+    `3:17: \`type: kafka\` is not known; use one of ${Object.keys(SOURCE_TYPES).join(', ')}`,
+    `5:17: \`type: http\` is not known; use one of ${Object.keys(SINK_TYPES).join(', ')}`,
   ]);
 });
 

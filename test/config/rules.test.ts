@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { loadConfig, readConfig } from '../../src/config/load/load.ts';
 import { makeTree } from '../support/temp-tree.ts';
+import { SOURCE_TYPES } from '../../src/sources/registry.ts';
 import { configOf, configWith, fileSourceOf, problemsOf, sinkOf, sourceOf } from './reading.ts';
 
 const syslog = (id: string, listen: string) => `  ${id}: {type: syslog, listen: [${listen}]}`;
@@ -24,7 +25,7 @@ describe('inputs', () => {
 
   test('may name a source that has problems of its own', () => {
     expect(problemsOf(configWith({ sources: '  bad: {type: nope}', sink: 'inputs: [app, bad]' }))).toEqual([
-      '5:15: `type: nope` is not known; use one of file, journald, stdin, syslog',
+      `5:15: \`type: nope\` is not known; use one of ${Object.keys(SOURCE_TYPES).join(', ')}`,
     ]);
   });
 

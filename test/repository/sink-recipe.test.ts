@@ -61,10 +61,10 @@ export function createToySink({ id, path }: Pick<SinkConfig, 'id'> & { readonly 
         await appendFile(path, body);
       } catch (error) {
         const outcome = { kind: 'pause', reason: 'unwritable', detail: messageOf(error), fix: 'make the folder' } as const;
-        return { outcome, status: 0, elapsedMs: elapsedMs(), unsent: 'unconnected' };
+        return { outcome, elapsedMs: elapsedMs(), unsent: 'unconnected' };
       }
       const facts = { toy_bytes_total: body.length };
-      return { outcome: { kind: 'delivered', stored: events, facts }, status: 200, elapsedMs: elapsedMs() };
+      return { outcome: { kind: 'delivered', stored: events, facts }, elapsedMs: elapsedMs() };
     },
     close: () => Promise.resolve(),
   };
