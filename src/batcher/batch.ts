@@ -113,7 +113,7 @@ export class Batch {
     span.to = to;
     span.events += events;
     if (span.reads && span.reads.at(-1)?.atMs !== block.readAtMs) span.reads.push({ from, atMs: block.readAtMs });
-    // What is in no file is never compared: its stream's random id and the offsets name it.
+    // A block without a file is never compared: its stream's random id and the offsets name it.
     if (this.isTracked) span.sum = addSums(span.sum, single?.sum ?? sumOf(block, range.from, range.to));
     span.tail = single?.tail ?? tailOf(streamTail(block, range.to));
     const groups = this.isTracked ? groupsIn(block, start, start + consumed) : undefined;
@@ -172,8 +172,8 @@ export class Batch {
   }
 
   /**
-   * Keeps of its spans only what the accounting needs, one run of events a source: its file knows the rest, and connections that send by turns
-   * make a span of each line. Not where its events are told apart: some were refused, shaping left some out, or its marks are to move.
+   * Keeps of its spans only what the accounting needs, one run of events a source: its file knows the rest, and connections that send by
+   * turns make a span of each line. Not where its events differ: some were refused, shaping left some out, or its marks are to move.
    */
   condense(): void {
     if (this.isTracked || this.attempts > 0 || this.fates) return;

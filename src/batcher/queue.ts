@@ -151,7 +151,7 @@ export class BatchQueue {
       if (state === 'writing') writingBytes += payload.memory;
       if (state === 'parked' || waitsForPause) setBackBytes += payload.memory;
       isSetBack ||= state === 'parked' && other === dataset;
-      // What is on disk need not be waited for.
+      // A batch on disk need not be waited for.
       const isCounted = state === 'waiting' && isTracked && spoolName === undefined;
       if (isCounted && (isPaused ? other === dataset : !waitsForPause)) waiting += 1;
     }

@@ -61,7 +61,7 @@ export interface Rig {
   ): Promise<void>;
 }
 
-/** Lists what is closed, and wants more as the test says. */
+/** Lists closed batches, and wants more as the test asks. */
 class RigQueue extends BatchQueue {
   readonly #closed: Batch[];
   readonly #wanted: () => Rig['wantsMore'];

@@ -23,7 +23,7 @@ async function fileBytes(padding: number): Promise<number> {
   return rig.spool.bytes;
 }
 
-test('disk buffer writes each batch before it is sent, sends in order, and removes what is settled', async ({ folder }) => {
+test('disk buffer writes each batch before it is sent, sends in order, and removes settled ones', async ({ folder }) => {
   const rig = new DiskRig(folder);
   for (const name of LETTERS) rig.take(name, 2);
   rig.checkBalance();
@@ -46,7 +46,7 @@ test.for(['none', 'gzip', 'zstd'] as const)(
     for (const name of LETTERS) rig.take(name, 3, { padding: 5000 });
     await rig.written();
     const first = await rig.next();
-    // What is being sent, and the next one.
+    // The batch in flight, and the next one.
     expect(rig.delivery.held().filter(({ payload }) => payload.body.length > 0)).toHaveLength(2);
     await first.answer(pause(), 401);
     await until(
@@ -229,8 +229,8 @@ test('disk buffer takes what waits once a reload raises its limit, and drops onc
   await rig.stop();
 });
 
-// Symptom: while the service was away and events came in, drop_oldest wrote fifteen lines a second to the log. Cause: each batch found the buffer full
-// and made room, and both was said. Fix: it is said once a minute at most, and at last whatever is true.
+// Symptom: while the service was away and events came in, drop_oldest logged fifteen lines a second. Cause: each batch found the buffer
+// full and made room, and both were logged. Fix: at most one line a minute, and at last the final state.
 test('disk buffer that drops under a flood says so once a minute, not for each batch', async () => {
   const each = await fileBytes(500);
   const rig = new DiskRig(makeTree({}), { whenFull: 'drop_oldest', maxBytes: 3 * each + 10 });
@@ -341,7 +341,7 @@ test('disk buffer that stops writes over its limit what still waits', async () =
 
 // Symptom: SIGTERM with the service down lost a few batches although the disk had room, and ended with 1. Cause: a batch that
 // delivery had taken from memory, because the buffer was full, was not written at the stop. Fix: it is, over the limit.
-test('disk buffer that stops writes what was taken from memory while it was full, with the parts that are left', async ({ folder }) => {
+test('disk buffer that stops writes the batches taken from memory while it was full, with the parts that are left', async ({ folder }) => {
   const rig = new DiskRig(folder, { maxBytes: 10, concurrency: 2 });
   rig.take('a', 4);
   rig.take('b', 1);

@@ -1,6 +1,6 @@
 /**
- * The disk buffer against a model, through kills. A kill -9 leaves what is on disk at that moment: the folder is copied in
- * the middle of whatever is under way, and the next life starts on the copy.
+ * The disk buffer against a model, through kills. A kill -9 keeps the disk as it is: the folder is copied in the middle of any work, and
+ * the next life starts on the copy.
  */
 import { cpSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -110,7 +110,7 @@ class Lives {
     return request.answer(delivered(request.parcel.events));
   }
 
-  /** What must hold at every moment. */
+  /** Invariants at every moment. */
   check(): void {
     const { rig } = this;
     rig.checkBalance();

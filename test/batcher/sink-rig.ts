@@ -1,4 +1,4 @@
-/** A sink whose requests wait for the test's answer, a delivery before it, and a clock that stands still. */
+/** A sink whose requests wait for the test's answer, a delivery before it, and a stopped clock. */
 import { createSinkHistograms } from '../../src/agent/build/sink-pipeline.ts';
 import { AddressEncodings } from '../../src/batcher/encoding/encoding-choice.ts';
 import { Delivery } from '../../src/batcher/send/delivery.ts';

@@ -29,7 +29,7 @@ sinks: {keep: {type: archive, path: "${path}", dataset: logs, batch: {max_age: 1
     );
   }
 
-  /** Reads what is there to its end. */
+  /** Reads to the end of the files. */
   async runs(): Promise<void> {
     const { code, stderr } = await run(['run', '--once', '-c', join(this.folder, 'tailrace.yaml')]);
     expect(code, stderr).toBe(0);

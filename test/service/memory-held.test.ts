@@ -41,7 +41,7 @@ const store = (dataset: string, from: number, events = EVENTS): Promise<Answer> 
     body: Array.from({ length: events }, (_, n) => JSON.stringify({ n: from + n, text: `${n} ${'x'.repeat(1500)}` })).join('\n'),
     headers: { 'content-type': 'application/x-ndjson', 'idempotency-key': `from-${from}` },
   });
-/** Rows, and different ones by their ids and by what was sent. */
+/** Rows, and different ones by their ids and by the values sent. */
 const rowsOf = async (dataset: string): Promise<unknown> =>
   (await client.query(dataset, { aggregations: [{ op: 'count' }, { op: 'distinct', field: 'n' }] })).buckets.totals[0]?.aggregations.map(({ value }) => value); // prettier-ignore
 

@@ -140,7 +140,7 @@ describe('queries of the service', () => {
     }
   });
 
-  // Symptom: a service that was told to stop went on for as long as its longest query might take.
+  // Symptom: a service that was stopped went on for as long as its longest query might take.
   test('are ended by SIGTERM, running ones and those that wait: each is answered, ingest is stored, exit 0', async () => {
     const [before] = await service.aggregate('long', [{ op: 'count' }]);
     const asked = Array.from({ length: 6 }, async () => {

@@ -1,6 +1,7 @@
 /**
- * In which encoding the bodies of one sink are sent. Under `auto` until a body in an encoding was stored at the address, a refusal of one says nothing
- * about its events: it is sent in the next encoding. What was stored then is remembered; a body refused in every encoding is at fault itself.
+ * In which encoding the bodies of one sink are sent. Under `auto` until a body in an encoding was stored at the address, a refusal of one
+ * says nothing about its events: it is sent in the next encoding. The encoding stored then is remembered; a body refused in every encoding
+ * is at fault itself.
  */
 import type { CompressionSetting, Encoding, SendResult, Sink } from '../../core/sink.ts';
 import type { Log } from '../../core/log.ts';

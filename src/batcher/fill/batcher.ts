@@ -35,7 +35,7 @@ export interface BatcherOptions {
   readonly scratch?: Region;
   /** The form in which events are sent, and its name in the digest of what shapes them; `ndjson` by default. */
   readonly form?: { readonly name: string; readonly body: BodyForm } | undefined;
-  /** The disk buffer takes what cannot be read again as it is: its checksum is made while it is in the processor's caches. */
+  /** The disk buffer takes events that cannot be reread unchanged: their checksum is made while they are in the processor's caches. */
   readonly sumsLive?: boolean;
 }
 
@@ -77,7 +77,7 @@ export class Batcher {
       const { limits } = this.#options;
       const name = nameOf(intake);
       if (intake.block.single?.refusal !== undefined) {
-        // What was taken before it must be committed before it, or with it.
+        // Events taken before must be committed before it, or with it.
         this.#open.close(name);
         await this.#takeLarge(intake, start, firstEvent);
         return;

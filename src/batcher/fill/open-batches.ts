@@ -86,7 +86,7 @@ export class OpenBatches {
   /** Closes batches when they are old enough, until none is open. One wait for all: one for each batch costs more than closing it. */
   async #closeAged({ signal }: AbortController): Promise<void> {
     const { clock, closesEarly } = this.#options;
-    // What is being read now is closed when it was read, without a timer.
+    // The batch being filled is closed after the current read, without a timer.
     if (closesEarly) await new Promise((resolve) => setImmediate(resolve));
     while (!signal.aborted && this.#open.size > 0) {
       const dueMs = Math.min(...[...this.#open.values()].map(({ batch, openedMs }) => this.#age.nextMs(batch.dataset, openedMs)));

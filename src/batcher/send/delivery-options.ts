@@ -33,7 +33,7 @@ export interface DeliveryOptions {
    * policy says so; rejects when they cannot be kept now.
    */
   deadLetter(name: string, letters: readonly DeadLetter[]): Promise<'kept' | 'dropped'>;
-  /** Told when a dataset is paused. */
+  /** Called when a dataset is paused. */
   paused(dataset: string): void;
 }
 

@@ -72,7 +72,7 @@ export class Delivery {
     this.#queue.note(batch, 'queue');
   }
 
-  /** From now on, with the settings of the queue. Requests under way end; fewer are begun where the maximum is lower. */
+  /** From now on, with the settings of the queue. Requests in flight end; fewer are begun where the maximum is lower. */
   reconfigure(compression: DeliveryOptions['compression']): void {
     this.#dispatch.encoding.setting = compression;
     this.#dispatch.limitTo(this.#queue.settings.concurrency);
@@ -92,7 +92,7 @@ export class Delivery {
     this.#leave(batch, why);
   }
 
-  /** Drops the oldest batch that only the disk buffer has and that is not being sent; false when there is none. */
+  /** Drops the oldest batch that only the disk buffer has and that is not being sent; false without one. */
   dropOldest(): boolean {
     const batch = this.#queue
       .in('parked', 'waiting')
@@ -152,7 +152,7 @@ export class Delivery {
     await this.#workers.idle();
   }
 
-  /** The work of one worker: the oldest batch whose dataset is not paused; false where there is none. */
+  /** The work of one worker: the oldest batch whose dataset is not paused; false without one. */
   async #next(): Promise<boolean> {
     const batch = this.#queue.all.find(({ state, dataset }) => state === 'waiting' && !this.#queue.paused.has(dataset));
     if (!batch || this.#abort.signal.aborted) return false;

@@ -26,7 +26,7 @@ export class Pauses {
     this.#options = options;
   }
 
-  /** Stops sending to the dataset. Said in the log once for each reason. */
+  /** Stops sending to the dataset. Logged once for each reason. */
   begin(dataset: string, { reason, detail, fix, isFinal = false }: Pause): void {
     const { log, sink, queue } = this.#options;
     if (queue.paused.get(dataset)?.reason !== reason) {

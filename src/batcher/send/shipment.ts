@@ -91,7 +91,7 @@ export class Shipment {
     return sliceEvents(this.plain(), part.first, part.count);
   }
 
-  /** What is sent for the part, as wanted; `isStrict`: also where compression makes it larger. */
+  /** The part's request, in the wanted encoding; `isStrict`: also where compression makes it larger. */
   async parcelOf(
     part: Part,
     { encoding: wanted, isStrict }: { readonly encoding: Encoding; readonly isStrict: boolean },
@@ -143,7 +143,7 @@ export class Shipment {
     if (index > 0) this.parts.unshift(...this.parts.splice(index, 1));
     if (index >= 0) return false;
     this.wait = { untilMs: Math.min(...this.parts.map(notBefore)) };
-    // What is left of the search goes on slowly: after a 403 nothing is given up unresolved.
+    // The rest of the search goes on slowly: after a 403 nothing is given up unresolved.
     this.extraRequests = 0;
     return true;
   }

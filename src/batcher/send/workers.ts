@@ -1,4 +1,4 @@
-/** The workers of one sink: at most so many batches are under way at a time, and so many probes. */
+/** The workers of one sink: at most so many batches are in flight at a time, and so many probes. */
 import PQueue from 'p-queue';
 import { messageOf } from '../../core/errors.ts';
 import type { DeliveryOptions } from './delivery-options.ts';
@@ -6,7 +6,7 @@ import type { DeliveryOptions } from './delivery-options.ts';
 export class Workers {
   readonly #options: Pick<DeliveryOptions, 'sink' | 'log' | 'queue'>;
   readonly #queue: PQueue;
-  /** Does a worker's next work; resolves with false where there is none. */
+  /** Does a worker's next work; resolves with false without any. */
   readonly #next: () => Promise<boolean>;
   /** Workers asked for that have not begun. */
   #tickets = 0;
@@ -17,7 +17,7 @@ export class Workers {
     this.#queue = new PQueue({ concurrency: this.#maximum });
   }
 
-  /** The most workers that may ever be under way; `limitTo` may allow fewer for the moment. */
+  /** The most workers that may ever run; `limitTo` may allow fewer for the moment. */
   get #maximum(): number {
     return this.#options.queue.settings.concurrency;
   }

@@ -78,7 +78,7 @@ export function encodePlan({ conditions, edits }: BytePlan): Buffer | undefined 
 /** Names that no escape but a numeric one spells, and that nothing but a key begins with. */
 const PLAIN_NAME = /^[A-Za-z0-9_@$.-]+$/;
 
-/** The first bytes of the names, at most two; 0 where more are to be told apart, or a name is not plain. */
+/** The first bytes of the names, at most two; 0 where more differ, or a name is not plain. */
 function firstsOf(names: readonly string[]): number {
   const [first, second = first, ...others] = new Set(names.map((name) => name.charCodeAt(0)));
   return first === undefined || others.length > 0 || !names.every((name) => PLAIN_NAME.test(name)) ? 0 : first | (second! << 8);

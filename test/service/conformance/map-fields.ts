@@ -61,7 +61,7 @@ describe('a map field', () => {
     expect((await client.query(name, { filter: { op: '==', field: 'foo.n', value: 1 } })).matches).toHaveLength(1);
   });
 
-  test('keeps what was stored as it was when the list changes', async ({ made: name }) => {
+  test('keeps stored events unchanged when the list changes', async ({ made: name }) => {
     await client.ingest(name, [{ foo: { a: 1 } }]);
     await mapped(name, 'foo');
     await client.ingest(name, [{ foo: { a: 2 } }]);

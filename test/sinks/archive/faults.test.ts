@@ -68,7 +68,7 @@ async function sendAll(sink: Sink, tries: number): Promise<number> {
   return pauses;
 }
 
-/** What is wrong with the archive once all were delivered. */
+/** The faults of the archive once all were delivered. */
 async function complaints(path: string): Promise<string[]> {
   const proof = await proveArchive(path, []);
   const wrong = proof.faults.map(({ path: file, why }) => `${file}: ${why}`);

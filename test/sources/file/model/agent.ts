@@ -1,6 +1,6 @@
 /**
- * An agent for the model test: the real file source, lanes, batcher, delivery, disk buffer, state and restoring, wired as the
- * agent wires them, on a clock that only moves when told. A kill leaves what is on disk and nothing else.
+ * An agent for the model test: the real file source, lanes, batcher, delivery, disk buffer, state and restoring, wired as the agent wires
+ * them, on a stepped clock. A kill leaves the disk and nothing else.
  */
 import { fstatSync } from 'node:fs';
 import { join } from 'node:path';
@@ -118,7 +118,7 @@ export class ModelAgent {
     return [...this.#components.batches()].length;
   }
 
-  /** What is wrong with the accounting; empty while it balances. */
+  /** The imbalance of the accounting; empty while it balances. */
   get imbalance(): string[] {
     const sources = observeSources(this.#components.sources, this.#components.formerAccounting, this.#components.sinks);
     return findImbalance({ sources } as unknown as Observed);
@@ -241,7 +241,7 @@ export class ModelAgent {
     });
   }
 
-  /** The real one, with its descriptors counted, and dead after a kill. No folder's time stands still, as the clock does. */
+  /** The real one, with its descriptors counted, and dead after a kill. Each folder's time moves on, although the clock is stepped. */
   #fileSystem(): FileSystem {
     const alive =
       <A extends unknown[], R>(call: (...given: A) => R) =>
