@@ -5,9 +5,9 @@
  */
 import { mkdirSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { makeSite, messagesOf, range, seqOf, sumOf } from '../support/shipping.ts';
+import { makeSite } from '../support/shipping.ts';
 import { until } from '../support/until.ts';
-import { AgentRig, agentScenarios } from './scenario.ts';
+import { AgentRig, agentScenarios, words } from './scenario.ts';
 import { steps } from '../sources/file/steps.ts';
 
 /**
@@ -151,22 +151,6 @@ test.for(['while the agent runs', 'while the service is away', 'while the agent 
   },
 );
 
-const lines = (from: number, to: number): string[] => range(to - from).map((n) => `line seq=${from + n}`);
-// Symptom: lines that were read and not delivered when their file was truncated were lost with a kill. Cause: they count on
-// being read again, and are in no file any more. Fix: they go to the disk buffer as those of a deleted file do.
-agentScenarios(
-  {
-    'what was read of a file that is emptied survives a kill': steps`
-      away; append app.log ${lines(0, 1000)}; start; until events_held = 1000; cut app.log; spooled = 1000
-      kill; back; append app.log ${lines(1000, 1100)}; start; stores ${lines(0, 1100)}`,
-    'what was read of a file that is copied, with less than was read, and emptied survives a kill': steps`
-      away; append app.log ${lines(0, 500)}; start; until events_held = 500; cp app.log ../copy; append app.log ${lines(500, 1000)}
-      until events_held = 1000; cp ../copy app.log.1; cut app.log; spooled = 1000
-      kill; back; append app.log ${lines(1000, 1100)}; start; stores ${lines(0, 1100)}`,
-  },
-  { glob: 'app.log*', sink: 'batch: {max_age: 50ms}' },
-);
-
 // Symptom: the unread end of a log behind a link was lost without a word when it was rotated in the target's folder while no agent ran, or
 // the link was removed. Cause: inodes, copies and rotated files were looked for beside the link alone.
 agentScenarios(
@@ -189,22 +173,7 @@ agentScenarios(
   ),
 );
 
-const large = (from: number, to: number): string[] => lines(from, to).map((line) => `${line} ${'x'.repeat(1000)}`);
-const bytesOf = (text: readonly string[]): number => text.join('\n').length + 1;
-const destroyed = large(10_000, 10_500);
-agentScenarios(
-  {
-    // With the memory full nothing more is read.
-    'bytes that a truncation destroyed are counted exactly where a scan saw them, and nothing else is missing': steps`
-      away; start; write app.log ${large(0, 10_000)}; until backpressure_seconds_total > 0; cp app.log app.log.1
-      append app.log ${destroyed}; until source_lag_bytes+source_read_bytes_total = ${bytesOf(large(0, 10_000)) + bytesOf(destroyed)}
-      cut app.log; append app.log ${lines(20_000, 20_010)}; until source_lost_bytes_total > 0; back
-      stores ${[...large(0, 10_000), ...lines(20_000, 20_010)]}; is source_lost_bytes_total = ${bytesOf(destroyed)}`,
-  },
-  { glob: 'app.log*', sink: 'batch: {max_age: 50ms}, buffer: {max_memory: 2MiB}' },
-);
-
-/** More than what files are recognised by. */
+/** Longer than a fingerprint. */
 const BANNER = '#'.repeat(1500);
 /** The content of each file, under its first name. */
 const ALIKE: Readonly<Record<string, readonly string[]>> = {
@@ -217,7 +186,6 @@ const ALIKE: Readonly<Record<string, readonly string[]>> = {
   'banner-2.log': [BANNER, 'of the second'],
   'bare-banner.log': [BANNER],
 };
-const words = (texts: readonly string[]): string => texts.map((text) => `"${text}"`).join(' ');
 const each = (step: (name: string, texts: readonly string[]) => string): string =>
   Object.entries(ALIKE)
     .map(([name, texts]) => step(name, texts))
@@ -258,93 +226,3 @@ agentScenarios(
   },
   { source: 'stable_inodes: false' },
 );
-
-// Stack traces that a rotation cuts: one event, under one key, whatever ends the agent in between.
-const TRACE = ['E 1 no', '  at one', '  at two', '  at three', '  at four'];
-const [HEAD, TAIL] = [TRACE.slice(0, 3), TRACE.slice(3)];
-const WHOLE = `"${TRACE.join('\n')}"`;
-const headBytes = bytesOf(HEAD);
-const joins = (timeout: string): string => `multiline: {start: '^[A-Z]', timeout: ${timeout}}`;
-/** Within a trace the file goes, and the next one begins with the trace's rest. */
-const ROTATE = `mv app.log app.log.1; write app.log ${words(TAIL)} "I next" "I last"`;
-/** The last events are settled sooner. */
-const AGAIN = `kill; back; start "${joins('1s')}"; has "I last"; stores "I first" ${WHOLE} "I next" "I last"`;
-agentScenarios(
-  {
-    'trace that a rotation cuts is one event': `
-      write app.log "I first" ${words(HEAD)}; start; until source_lag_bytes = ${headBytes}; ${ROTATE}; sends "at four"; append app.log "I end"
-      has "I last"; in-order "I first" ${WHOLE} "I next" "I last"; is source_lost_bytes_total = 0`,
-    'trace that was stored before a kill, and not acknowledged, is sent again under its key': `
-      write app.log "I first" ${words(HEAD)}; start; until source_lag_bytes = ${headBytes}; unheard; ${ROTATE}; has ${WHOLE}; ${AGAIN}
-      in-order "I first" ${WHOLE} "I next" "I last"; resent "at four"`,
-    'trace that is cut between the files of two dates is one event, and sent again under its key': `
-      write app-20261121.log "I first" ${words(HEAD)}; start; until source_lag_bytes = ${headBytes}; unheard
-      write app-20261122.log ${words(TAIL)} "I next" "I last"; sends "at four"; ${AGAIN}; resent "at four"`,
-    'trace that was not taken before a kill is put together again, also with both files rotated on': `
-      lost; write app.log "I first" ${words(HEAD)}; start; asked; ${ROTATE}; sends "at four"; kill; mv app.log.1 app.log.2; mv app.log app.log.1
-      back; start "${joins('1s')}"; has "I last"; in-order "I first" ${WHOLE} "I next" "I last"; said 0 are gone`,
-    // The last one is over without a timeout, which a loaded machine may need to start the agent.
-    'trace that is cut while the agent is stopped is one event': `
-      write app.log "I first" ${words(HEAD)}; start; stores "I first"; kill; ${ROTATE}; append app.log "I end"; start; has "I last"
-      in-order "I first" ${WHOLE} "I next" "I last"`,
-    'trace whose first file is deleted while the service is away survives a kill in the disk buffer': `
-      lost; write app.log "I first" ${words(HEAD)}; start; asked; ${ROTATE}; sends "at four"; rm app.log.1; spooled = 3; ${AGAIN}`,
-  },
-  { source: joins('60s'), sink: 'batch: {max_age: 50ms}' },
-);
-
-test('trace whose beginning is gone after a kill: its rest is sent, the beginning is counted', async () => {
-  const rig = new AgentRig(await makeSite(), { source: joins('60s'), sink: 'batch: {max_age: 50ms}' });
-  await rig.play(`
-    lost; write app.log ${words(HEAD)}; start; until source_lag_bytes = ${headBytes}; ${ROTATE}; sends "at four"; kill; rm app.log.1; back
-  `);
-  for (let starts = 0; starts < 2; starts += 1) {
-    await rig.play(`start "${joins('1s')}"; has "I last"; stores "I last" "I next" "${TAIL.join('\n')}"`);
-    const lost = await sumOf(rig.agent, 'tailrace_source_lost_bytes_total');
-    await rig.play('stop');
-    expect(lost).toBe(rig.agent.stderr().includes('are gone') ? headBytes : 0);
-  }
-  expect(rig.site.service.misusedKeys).toEqual([]);
-});
-
-// Files that are deleted while the service is away: their read and unread lines are sent all the same.
-const padded = (from: number, to: number): string[] => lines(from, to).map((line) => `${line} ${'.'.repeat(80)}`);
-agentScenarios(
-  {
-    'a file that is deleted while the service is away goes into the disk buffer whole, is let go, and survives a kill': steps`
-      away; write keep.log ${padded(100_000, 101_000)}; write gone.log ${padded(0, 100_000)}; start
-      until backpressure_seconds_total > 0.2; is source_lag_bytes > 1000000; rm gone.log; until events_held > 99999; let-go; balanced
-      is source_lost_bytes_total = 0
-      // Of a file that is still there: at most what shares a batch with the other.
-      append keep.log ${padded(101_000, 102_000)}; kill; spooled > 0; back; start; stores ${padded(0, 102_000)}; spooled = 0
-      is source_lost_bytes_total = 0; stop; said 0 are gone`,
-    'batches under way keep their keys over a delete, a kill and a restart': steps`
-      away; write a.log ${padded(0, 500)}; start; sends seq=499; rm a.log; spooled = 500; kill; back; start; stores ${padded(0, 500)}
-      old-keys`,
-  },
-  { sink: 'batch: {max_age: 100ms}, concurrency: 2' },
-);
-agentScenarios(
-  {
-    'a stop keeps what is unread of deleted files': steps`
-      away; write a.log ${padded(0, 60_000)}; start; until backpressure_seconds_total > 0.2; rm a.log; says "file was deleted"; stop; back
-      start; stores ${padded(0, 60_000)}`,
-  },
-  { sink: 'batch: {max_age: 100ms}, buffer: {disk: {max_bytes: 1MiB}}' },
-);
-
-test('a deleted file that fits neither disk buffer nor budget is given up, counted to the byte, and logged', async () => {
-  const sink = 'batch: {max_age: 100ms}, buffer: {disk: {max_bytes: 1MiB}}, compression: none';
-  const rig = new AgentRig(await makeSite(), { sink, source: 'max_deleted_bytes: 1MiB' });
-  const all = padded(0, 300_000);
-  await rig.play(steps`
-    away; write a.log ${all}; start; until backpressure_seconds_total > 0.2; rm a.log; says "deleted file is given up before it was read"
-    let-go; is source_lost_bytes_total > 1000000; balanced
-  `);
-  const lost = await sumOf(rig.agent, 'tailrace_source_lost_bytes_total');
-  await rig.play('back; until events_held = 0');
-  const stored = messagesOf(rig.site).sort((a, b) => seqOf(a) - seqOf(b));
-  expect(stored).toEqual(all.slice(0, stored.length));
-  expect(lost).toBe(bytesOf(all.slice(stored.length)));
-  await rig.play('stop');
-});

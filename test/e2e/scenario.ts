@@ -163,6 +163,11 @@ const acts: Acts<AgentRig> = {
   },
 };
 
+/** Texts of scenarios: lines by number, the bytes that lines take, and their words in a step. */
+export const lines = (from: number, to: number): string[] => Array.from({ length: to - from }, (_, n) => `line seq=${from + n}`);
+export const bytesOf = (text: readonly string[]): number => text.join('\n').length + 1;
+export const words = (texts: readonly string[]): string => texts.map((text) => `"${text}"`).join(' ');
+
 /** A table of such tests. Each ends with a stop, and no key ever stood for two lists of events. */
 export function agentScenarios(table: Readonly<Record<string, Script>>, options: AgentOptions = {}): void {
   for (const [name, script] of Object.entries(table))

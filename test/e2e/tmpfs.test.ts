@@ -1,8 +1,7 @@
-/** The suites about files that are rotated, truncated and deleted under the real agent once more, on tmpfs. */
+/** The suites whose files keep their places by inode and time once more, on tmpfs, which numbers files and keeps times in another way. */
 import { onTmpfs } from '../support/on-tmpfs.ts';
 
 onTmpfs({
-  holes: () => import('./hole.test.ts'),
   rotation: () => import('./rotation.test.ts'),
   storm: () => import('./storm.test.ts'),
 });
