@@ -1,7 +1,7 @@
 /** A batch: the events of one request, from its first line to its settlement, and the spans that name them. */
-import { hash } from 'node:crypto';
 import type { Block, Region, Span, StreamRange } from '../core/block.ts';
 import { MAX_SPAN_GROUPS, MAX_SPAN_READS } from './limits.ts';
+import { keyFrom } from '../core/sink.ts';
 import { addSums } from '../core/sums.ts';
 import { NO_TAIL, tailOf } from '../core/tail.ts';
 import type { StoredBatch, StoredSpan } from '../state/database/stored-batch.ts';
@@ -258,9 +258,4 @@ export class Batch {
 export function keyOf(sink: string, dataset: string, spans: readonly (Span & { digest: string })[], run = '', retired = ''): string {
   const named = spans.map((span) => [span.source, span.stream, span.from, span.to, span.events, span.sum, span.digest]);
   return keyFrom([sink, dataset, named, run, retired]);
-}
-
-/** A key of 32 hex digits that differs when the values do. */
-export function keyFrom(values: readonly unknown[]): string {
-  return hash('sha256', JSON.stringify(values), 'hex').slice(0, 32);
 }

@@ -1,11 +1,10 @@
 /** A delivery whose sink answers as the test asks, with a stopped clock and a record of all that happened, in order. */
 import { Batch, keyOf } from '../../src/batcher/batch.ts';
 import { Accounting } from '../../src/batcher/accounting.ts';
-import type { Part } from '../../src/batcher/send/shipment.ts';
+import type { DeadLetter, Parcel, Part, SendResult } from '../../src/core/sink.ts';
 import type { Delivery } from '../../src/batcher/send/delivery.ts';
 import { MemoryBudget } from '../../src/batcher/fill/memory-budget.ts';
 import { TailraceError } from '../../src/core/errors.ts';
-import type { DeadLetter, Parcel, SendResult } from '../../src/core/sink.ts';
 import type { BatchQueue } from '../../src/batcher/queue.ts';
 import { makeQueue, SinkRig } from './sink-rig.ts';
 

@@ -2,7 +2,8 @@
  * Resends dead letters: each file of letters becomes a batch of its sink, and is removed once the batch is settled. Events
  * that are refused again become new letters, with the place that the first letter named.
  */
-import { Batch, keyFrom } from '../../batcher/batch.ts';
+import { Batch } from '../../batcher/batch.ts';
+import { keyFrom } from '../../core/sink.ts';
 import type { Accounting } from '../../batcher/accounting.ts';
 import { addTo } from '../../telemetry/delivery-stats.ts';
 import { messageOf, TailraceError } from '../../core/errors.ts';

@@ -3,10 +3,9 @@
  * says nothing about its events: it is sent in the next encoding. The encoding stored then is remembered; a body refused in every encoding
  * is at fault itself.
  */
-import type { CompressionSetting, Encoding, SendResult, Sink } from '../../core/sink.ts';
+import { type CompressionSetting, type Encoding, keyFrom, type SendResult, type Sink } from '../../core/sink.ts';
 import type { Log } from '../../core/log.ts';
 import type { Clock } from '../../core/time/clock.ts';
-import { keyFrom } from '../batch.ts';
 import { ENCODINGS_KNOWN_MS } from '../limits.ts';
 
 /** From the cheapest on. A 415 leads from each to the next. */

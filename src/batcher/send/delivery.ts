@@ -1,4 +1,5 @@
 /** Sends the batches of one sink's queue: each goes through preparation.ts and dispatch.ts, where it is refused through refusals.ts (splits, dead letters). */
+import type { Part } from '../../core/sink.ts';
 import type { Batch } from '../batch.ts';
 import { type DeliveryStats, newDeliveryStats } from '../../telemetry/delivery-stats.ts';
 import type { DeliveryOptions, Persist } from './delivery-options.ts';
@@ -13,7 +14,7 @@ import { Pauses } from './pauses.ts';
 import { compressBatch, Preparation } from './preparation.ts';
 import { Refusals } from './refusals.ts';
 import { Workers } from './workers.ts';
-import { type Part, settleShipment, Shipment } from './shipment.ts';
+import { settleShipment, Shipment } from './shipment.ts';
 
 export class Delivery {
   readonly #options: DeliveryOptions;

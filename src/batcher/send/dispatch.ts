@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { MAX_RETRY_AFTER_MS } from '../limits.ts';
-import type { Encoding, Outcome, Parcel, SendResult, Stored } from '../../core/sink.ts';
+import type { Encoding, Outcome, Parcel, Part, SendResult, Stored } from '../../core/sink.ts';
 import { nextBackoffMs } from '../../core/time/backoff.ts';
 import type { Batch } from '../batch.ts';
 import { EncodingChoice, saysNothingStored } from '../encoding/encoding-choice.ts';
@@ -15,7 +15,7 @@ import { Forbidden, type TokenState } from './forbidden.ts';
 import type { Pause } from '../queue.ts';
 import { finishPart, type PartsOptions } from './shipment.ts';
 import type { Refusals } from './refusals.ts';
-import type { Part, Shipment } from './shipment.ts';
+import type { Shipment } from './shipment.ts';
 
 /** Bad answers in a row after which the dataset pauses, so that a broken service does not get endless duplicates. */
 const BAD_ANSWERS_BEFORE_PAUSE = 5;

@@ -5,13 +5,13 @@
  * A part that an earlier request may have stored is sent whole for a minute before it is cut.
  */
 import { FORBIDDEN_APART_MS, MAX_BLIND_PARTS } from '../limits.ts';
-import type { Outcome } from '../../core/sink.ts';
+import type { Outcome, Part } from '../../core/sink.ts';
 import type { Batch } from '../batch.ts';
 import type { DeliveryOptions } from './delivery-options.ts';
 import { splitPart, type PartsOptions } from './shipment.ts';
 import type { Pause } from '../queue.ts';
 import type { Refusals } from './refusals.ts';
-import type { Part, Shipment } from './shipment.ts';
+import type { Shipment } from './shipment.ts';
 
 /** What a request without events tells of the token. */
 export type TokenState = 'works' | 'refused' | 'unknown';

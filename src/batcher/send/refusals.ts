@@ -3,14 +3,14 @@
  * A batch is not settled before its refused events are dead letters, and a split is on disk before its first part is sent. Each step resolves with false when the
  * agent stops first, or where the dead letters take nothing now (`Shipment.wait`).
  */
+import type { DeadLetter, Outcome, Part } from '../../core/sink.ts';
 import { codeOf, messageOf, TailraceError } from '../../core/errors.ts';
-import type { DeadLetter, Outcome } from '../../core/sink.ts';
 import { DISK_FIX } from '../../state/database/refusal.ts';
 import { addTo, type DeliveryStats } from '../../telemetry/delivery-stats.ts';
 import type { DeliveryOptions } from './delivery-options.ts';
 import { locateFailures } from '../events.ts';
 import { finishPart, type PartsOptions, splitPart } from './shipment.ts';
-import { lettersOf, type Part, type Refusal, type Shipment, withheldLetters } from './shipment.ts';
+import { lettersOf, type Refusal, type Shipment, withheldLetters } from './shipment.ts';
 
 type Fate = 'kept' | 'dropped';
 

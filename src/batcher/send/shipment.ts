@@ -3,22 +3,15 @@
  * hash of its parent's key and its place, so that the same events keep the same key over retries and restarts.
  */
 import { MAX_EXTRA_REQUESTS } from '../limits.ts';
-import type { DeadLetter, DeadLetterReason, Encoding, Parcel } from '../../core/sink.ts';
+import { type DeadLetter, type DeadLetterReason, type Encoding, halvesOf, type Parcel, type Part } from '../../core/sink.ts';
 import { originsOf, originsOfWithheld, settleEvents } from '../accepted-events.ts';
-import { type Batch, keyFrom } from '../batch.ts';
+import type { Batch } from '../batch.ts';
 import { compress } from '../encoding/compress.ts';
 import { Tries } from '../encoding/encoding-choice.ts';
 import type { Wait } from './parked.ts';
 import { decode, sliceEvents, splitEvents } from '../events.ts';
 import type { DeliveryOptions, Persist } from './delivery-options.ts';
 import { storeOf } from '../store.ts';
-
-/** Events `[first, first + count)` of the batch, to be sent under `key`. */
-export interface Part {
-  readonly first: number;
-  readonly count: number;
-  readonly key: string;
-}
 
 /** An event of the batch that goes to the dead letters. */
 export interface Refusal {
@@ -114,8 +107,7 @@ export class Shipment {
   /** Replaces the first part, which has at least two events, by its halves: it is too large, or has an event at fault. */
   split(why: 'size' | 'fault' | 'forbidden'): void {
     const part = this.parts.shift()!;
-    const half = Math.floor(part.count / 2);
-    const [left, right] = [childOf(part, part.first, half), childOf(part, part.first + half, part.count - half)];
+    const [left, right] = halvesOf(part);
     // After a 403 the other parts come first: one that is stored tells that the token is not at fault.
     if (why === 'forbidden') this.parts.push(left, right);
     else this.parts.unshift(left, right);
@@ -161,10 +153,6 @@ export class Shipment {
     if (this.isSpent) this.extraRequests += 1;
     else this.split('fault');
   }
-}
-
-function childOf(parent: Part, first: number, count: number): Part {
-  return { first, count, key: keyFrom([parent.key, first, count]) };
 }
 
 /** Settles the batch's events in the accounting: the refused ones by their fate, those of parts that are left as dropped, all others as delivered. */

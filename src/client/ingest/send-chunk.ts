@@ -1,12 +1,12 @@
 /**
  * Stores the events of one chunk, each at most once, and returns those that the service refused. Repairs what it can: a request
  * too large is sent in halves, one that is refused whole for a broken event without it, a compression that is not understood not at all.
- * Every part has a key of its own, so that a repeated request is stored once. For `tailrace ingest` and the client; the agent's batches are
- * split in batcher/send/shipment.ts.
+ * Every part has a key of its own, as those of the agent's batches have, so that a repeated request is stored once. For `tailrace ingest` and the client.
  */
 import { promisify } from 'node:util';
 import { constants, gzip, zstdCompress } from 'node:zlib';
 import { messageOf } from '../../core/errors.ts';
+import { halvesOf, type Part } from '../../core/sink.ts';
 import { ClientError } from '../client-error.ts';
 import type { Client, IngestOptions } from '../client.ts';
 import type { IngestReply } from '../ingest-result.ts';
@@ -36,17 +36,23 @@ export interface Delivery {
 }
 
 /** Rejects with a `ClientError` when the service refuses the request itself or cannot be reached. */
-export async function sendChunk(delivery: Delivery, events: readonly SplitEvent[], key: string): Promise<void> {
+export function sendChunk(delivery: Delivery, events: readonly SplitEvent[], key: string): Promise<void> {
+  return sendPart(delivery, events, { first: 0, count: events.length, key });
+}
+
+async function sendPart(delivery: Delivery, chunk: readonly SplitEvent[], part: Part): Promise<void> {
+  const events = chunk.slice(part.first, part.first + part.count);
   if (events.length === 0) return;
   try {
-    const reply = await post(delivery, events, key);
+    const reply = await post(delivery, events, part.key);
     delivery.onReply(reply);
     nameFailures(delivery, events, reply);
   } catch (error) {
     if (!(error instanceof ClientError)) throw error;
-    if (error.status === 413) return sendHalves(delivery, events, key, error);
-    if (error.status === 400 || error.status === 422) return sendWithoutBroken(delivery, events, key, error);
-    throw error;
+    if (error.status === 400 || error.status === 422) return sendWithoutBroken(delivery, events, part.key, error);
+    if (error.status !== 413) throw error;
+    if (events.length === 1) return delivery.onFailed(failed(events, `it is too large for the service: ${error.message}`));
+    for (const half of halvesOf(part)) await sendPart(delivery, chunk, half);
   }
 }
 
@@ -68,13 +74,6 @@ async function compress(body: Buffer, compression: Compression): Promise<Buffer>
   if (compression === 'gzip') return promisify(gzip)(body, { level: 1 });
   if (compression === 'zstd') return promisify(zstdCompress)(body, { params: { [constants.ZSTD_c_compressionLevel]: 1 } });
   return body;
-}
-
-async function sendHalves(delivery: Delivery, events: readonly SplitEvent[], key: string, error: ClientError): Promise<void> {
-  if (events.length === 1) return delivery.onFailed(failed(events, `it is too large for the service: ${error.message}`));
-  const middle = events.length >> 1;
-  await sendChunk(delivery, events.slice(0, middle), `${key}.0`);
-  await sendChunk(delivery, events.slice(middle), `${key}.1`);
 }
 
 /** Some services refuse a whole request for one event that is no JSON. */

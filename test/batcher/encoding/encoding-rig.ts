@@ -8,8 +8,7 @@ import { Accounting } from '../../../src/batcher/accounting.ts';
 import { Batch, keyOf } from '../../../src/batcher/batch.ts';
 import { MemoryBudget } from '../../../src/batcher/fill/memory-budget.ts';
 import type { Delivery } from '../../../src/batcher/send/delivery.ts';
-import type { Part } from '../../../src/batcher/send/shipment.ts';
-import type { CompressionSetting, DeadLetter, Encoding, Outcome, SendResult } from '../../../src/core/sink.ts';
+import type { CompressionSetting, DeadLetter, Encoding, Outcome, Part, SendResult } from '../../../src/core/sink.ts';
 import { settleTurns, until } from '../../support/until.ts';
 import { delivered, type OpenRequest, SinkRig } from '../sink-rig.ts';
 
