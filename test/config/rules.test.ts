@@ -51,8 +51,9 @@ describe('sources', () => {
   });
 
   test('a source without a type is reported, a misspelt one with the right name', () => {
+    const [first, ...others] = Object.keys(SOURCE_TYPES);
     expect(problemsOf(configWith({ sources: '  a: {format: text}' }))).toEqual([
-      '5:3: the source `a` has no `type`; add `type: file` (or journald, stdin, syslog)',
+      `5:3: the source \`a\` has no \`type\`; add \`type: ${first}\` (or ${others.join(', ')})`,
     ]);
     expect(problemsOf(configWith({ sources: '  a: {tpye: stdin}' }))).toEqual([
       '5:3: the source `a` has no `type`; did you mean `type` by `tpye`?',
