@@ -32,7 +32,9 @@ describe('the OpenAPI document', () => {
       for (const [method, { parameters, requestBody, responses }] of Object.entries(methods)) {
         const wanted = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
         expect(parameters.filter((each) => each.in === 'path').map(({ name }) => name)).toEqual(wanted);
-        if (method === 'post' || method === 'put') expect([path, Object.keys(requestBody!.content).length > 0]).toEqual([path, true]);
+        // Vacuum reads none.
+        if ((method === 'post' || method === 'put') && !path.endsWith('/vacuum'))
+          expect([path, Object.keys(requestBody!.content).length > 0]).toEqual([path, true]);
         expect(Object.keys(responses)).toEqual(expect.arrayContaining(['default']));
       }
   });
