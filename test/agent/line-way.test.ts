@@ -1,4 +1,6 @@
-/** How many files a line passes on its way to the socket, and its acknowledgement on the way back: what runs is counted, not what is imported. */
+/**
+ * How many files a line passes on its way to the socket, and its acknowledgement on the way back: by the files that run, not by imports.
+ */
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { runNode } from '../support/run-node.ts';

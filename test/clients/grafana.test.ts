@@ -83,7 +83,7 @@ test('the data source names the plugin, the service for both addresses, and a to
     for (const { datasource } of targets) expect(datasource).toEqual({ type: source!.type, uid: source!.uid });
 });
 
-test('health: an empty request without a content type is a 422, and a token that is none is not', async () => {
+test('health: an empty request without a content type is a 422, and an unknown token a 403', async () => {
   expect((await client.call('POST', '/v1/query/_apl', { headers })).status).toBe(422);
   expect((await client.call('POST', '/v1/query/_apl', { headers, token: 'xaat-none' })).status).toBe(403);
 });

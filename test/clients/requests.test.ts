@@ -42,7 +42,7 @@ describe('the command line', () => {
 });
 
 describe('the Terraform provider', () => {
-  /** Terraform takes a value that comes back otherwise for a fault: what was sent comes back as it was. */
+  /** Terraform takes a value that comes back otherwise for a fault: sent values come back unchanged. */
   const echoed = async (
     path: string,
     sent: Record<string, unknown>,

@@ -70,7 +70,7 @@ export interface SinkPipelineOptions {
   readonly histograms: SinkHistograms;
   /** From 0 to 1, for jitter; `Math.random` by default. */
   readonly random?: () => number;
-  /** Told when a batch was settled: the marks it moved wait to be saved. */
+  /** Called when a batch was settled: the marks it moved wait to be saved. */
   readonly saver?: { noteSettled(): void };
   readonly paused: (dataset: string) => void;
   /** Keeps dead letters durably (state/dead-letters). */

@@ -8,7 +8,7 @@ export class Positions implements BatchStore {
   readonly #state: Pick<State, 'commit' | 'commitParts' | 'drop' | 'ledger'>;
   readonly #saver: { noteSettled(): void } | undefined;
 
-  /** `saver` is told when positions moved that are not saved yet. */
+  /** `saver` is called when positions moved that are not saved yet. */
   constructor(state: Pick<State, 'commit' | 'commitParts' | 'drop' | 'ledger'>, saver?: { noteSettled(): void }) {
     this.#state = state;
     this.#saver = saver;
