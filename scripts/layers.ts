@@ -63,7 +63,6 @@ export const packageDoors: Readonly<Record<string, readonly string[]>> = {
   'iconv-lite': ['src/parsers/text/charset.ts'],
   'p-queue': ['src/batcher/', 'src/service/engine/'],
   picomatch: ['src/sources/file/'],
-  pino: ['src/telemetry/log.ts'],
   'pino-pretty': ['src/telemetry/log.ts'],
   preact: ['src/pages/'],
   'prom-client': ['src/telemetry/', 'src/service/http/metrics.ts'],

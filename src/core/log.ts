@@ -1,4 +1,4 @@
-/** The log that every module writes to, implemented by pino (telemetry/log). Fields first, then the sentence. */
+/** The log that every module writes to, implemented by telemetry/log. Fields first, then the sentence. */
 export interface Log {
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;

@@ -1,33 +1,62 @@
-/** The log: pino, by the interface of core/log. On a terminal it is readable lines, otherwise JSON, one object a line; always on stderr. */
-import { pino, type Logger } from 'pino';
+/** The log, by the interface of core/log. On a terminal it is readable lines, otherwise JSON, one object a line; always on stderr. */
+import { writeSync } from 'node:fs';
 import { printable, printableLines } from '../config/quote.ts';
+import { codeOf } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
+
+const LEVELS = ['debug', 'info', 'warn', 'error'] as const;
+type Level = (typeof LEVELS)[number];
 
 /** A log whose least level a reload changes. */
 export interface LevelLog extends Log {
-  setLevel(level: LogOptions['level']): void;
+  setLevel(level: Level): void;
 }
 
 export interface LogOptions {
-  readonly level: 'debug' | 'info' | 'warn' | 'error';
+  readonly level: Level;
   /** Readable lines instead of JSON; default: when stderr is a terminal. */
   readonly readable?: boolean;
 }
 
 /** Makes the process's log. Written synchronously, so that the last line before an exit is there. */
-export async function createLog(options: LogOptions): Promise<LevelLog> {
-  const readable = options.readable ?? process.stderr.isTTY;
-  const settings = {
-    level: options.level,
-    base: null,
-    timestamp: pino.stdTimeFunctions.isoTime,
-    formatters: { level: (level: string) => ({ level }) },
+export async function createLog({ level: first, readable = process.stderr.isTTY }: LogOptions): Promise<LevelLog> {
+  const write = readable ? await readableLines() : writeJson;
+  let least = LEVELS.indexOf(first);
+  const at =
+    (level: Level): Log[Level] =>
+    (fields, message) => {
+      if (LEVELS.indexOf(level) >= least) write({ level, time: new Date().toISOString(), ...fields, msg: message });
+    };
+  return {
+    setLevel: (level) => void (least = LEVELS.indexOf(level)),
+    debug: at('debug'),
+    info: at('info'),
+    warn: at('warn'),
+    error: at('error'),
   };
-  if (!readable) {
-    const stderr = pino.destination({ fd: 2, sync: true });
-    // Characters that control a terminal occur only in the texts of a line of JSON, which can spell them otherwise.
-    return adapt(pino(settings, { write: (line) => void stderr.write(printableLines(line)) }));
-  }
+}
+
+const lineOf = (entry: object): string =>
+  `${JSON.stringify(entry, (_, value: unknown) => (typeof value === 'bigint' ? Number(value) : value))}\n`;
+
+/** Characters that control a terminal occur only in the texts of a line of JSON, which can spell them otherwise. */
+const writeJson = (entry: object): void => writeStderr(Buffer.from(printableLines(lineOf(entry))));
+
+/** How long a reader that is behind has before it is tried again. */
+const BEHIND_MS = 10;
+
+/** Waits for a reader that is behind. One that went away misses the line, and the process goes on. */
+function writeStderr(bytes: Buffer): void {
+  for (let at = 0; at < bytes.length;)
+    try {
+      at += writeSync(2, bytes, at);
+    } catch (error) {
+      if (codeOf(error) !== 'EAGAIN') return;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, BEHIND_MS);
+    }
+}
+
+async function readableLines(): Promise<(entry: object) => void> {
   const { default: pretty } = await import('pino-pretty');
   const stream = pretty({
     colorize: process.stderr.isTTY && !process.env['NO_COLOR'],
@@ -36,21 +65,7 @@ export async function createLog(options: LogOptions): Promise<LevelLog> {
     destination: 2,
     singleLine: true,
   });
-  return adapt(pino(settings, stream), printableTexts);
-}
-
-/** `clean`: applied to each log entry. */
-function adapt(logger: Logger, clean: <T>(value: T) => T = (value) => value): LevelLog {
-  const write = (level: 'debug' | 'info' | 'warn' | 'error') => (fields: object, message: string) => {
-    if (logger.isLevelEnabled(level)) logger[level](clean(fields), clean(message));
-  };
-  return {
-    setLevel: (level) => void (logger.level = level),
-    debug: write('debug'),
-    info: write('info'),
-    warn: write('warn'),
-    error: write('error'),
-  };
+  return (entry) => void stream.write(lineOf(printableTexts(entry)));
 }
 
 /** A copy of plain data in which no text holds what a terminal obeys. */
