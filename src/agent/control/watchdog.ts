@@ -2,9 +2,9 @@
 import type { Clock } from '../../core/time/clock.ts';
 import type { Log } from '../../core/log.ts';
 
-/** A stall of the event loop this long makes /healthz fail … */
+/** A stall of the event loop this long makes /healthz fail. */
 const STALL_MS = 5000;
-/** … for this long. */
+/** How long /healthz fails after a stall. */
 const STALL_SHOWN_MS = 60_000;
 
 export class Watchdog {

@@ -65,9 +65,9 @@ export class Workers {
   }
 }
 
-/** A request this many times slower than the best seen lately counts as a sign of overload … */
+/** A request this many times slower than the best seen lately counts as a sign of overload, if it took `SLOW_AT_LEAST_MS`. */
 const SLOW_FACTOR = 8;
-/** … when it also took at least this long. */
+/** A shorter request is no sign of overload. */
 const SLOW_AT_LEAST_MS = 2000;
 
 /**

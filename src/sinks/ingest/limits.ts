@@ -5,9 +5,9 @@ export const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 export const MAX_RESPONSE_HEAD_BYTES = 16 * 1024;
 /** Longest life of a connection, so that a changed name, certificate or route takes effect. */
 export const MAX_CONNECTION_AGE_MS = 5 * 60_000;
-/** An idle connection is closed after this long, … */
+/** An idle connection is closed after this long. */
 export const IDLE_CONNECTION_MS = 30_000;
-/** … and after this long at most where the service asks for longer. */
+/** The most that a service can ask for an idle connection. */
 export const MAX_IDLE_CONNECTION_MS = 60_000;
 /** Time between two attempts to create a dataset. */
 export const CREATE_DATASET_PAUSE_MS = 10_000;

@@ -34,19 +34,19 @@ export const KEEP_OPEN_MS = 10_000;
 export const DECIDE_COPY_MS = 10_000;
 /** Bytes of a copy that one scan compares with its original. */
 export const COPY_CHECK_BYTES = 64 * 1024 * 1024;
-/** Content sums are kept in parts, to recognise a copy that ends early: the last bytes of the file … */
+/** Content sums are kept in parts, to recognise a copy that ends early. The part at the end of the file. */
 export const LAST_PART_BYTES = 4 * 1024;
-/** … and the bytes before. */
+/** Every other part. */
 export const PART_BYTES = 32 * 1024;
 /** The last lines of a file, of which a footer is one, have sums of their own, so many. */
 export const LAST_LINES = 16;
-/** A file that was changed in its middle is read on where so many bytes of it, … */
+/** A file that was changed in its middle is read on if so many bytes of it, and at least half, are as they were. */
 export const MIN_KEPT_BYTES = 1024;
-/** … at least half of it, with so many different lines among the last, are as they were. */
+/** Those bytes must have so many different lines among the last. */
 export const MIN_KEPT_LINES = 3;
-/** `fallocate` cuts out multiples of this; … */
+/** `fallocate` cuts out multiples of this. */
 export const CUT_OUT_UNIT_BYTES = 4096;
-/** … so much may have been appended since the last look. */
+/** The most that may have been appended since the last look. */
 export const MAX_APPENDED_BYTES = 16 * 1024 * 1024;
 /** A file that is changed in place, and cannot be read on, is read from its beginning once in this time. */
 export const READ_AGAIN_MS = 60_000;
@@ -62,11 +62,11 @@ export const MAX_AWAY_MS = 24 * 3_600_000;
 export const MAX_OPEN_RETRY_MS = 30_000;
 /** Folders that one source watches; the others are scanned only. */
 export const MAX_WATCHED_FOLDERS = 1_000;
-/** A folder with so many changes within a second is polled instead, its watch closed, … */
+/** A folder with so many changes within a second is polled instead, its watch closed. */
 export const HOT_EVENTS = 10;
-/** … for this long at first, twice as long each time it is busy again, … */
+/** A busy folder is polled for this long at first, twice as long each time it is busy again. */
 export const PARK_MS = 1_000;
-/** … up to this. */
+/** The longest time that a busy folder is polled. */
 export const MAX_PARK_MS = 8_000;
 /** Shortest time between two checks of a folder for appended bytes: a shorter one costs more CPU than it saves time. */
 export const APPEND_CHECK_MS = 250;
@@ -74,9 +74,9 @@ export const APPEND_CHECK_MS = 250;
 export const HOT_CHECK_MS = 500;
 /** Shortest time between two listings of a folder, while files come and go. */
 export const NAMES_CHECK_MS = 20;
-/** A polled folder that grows by so many bytes a second is listed at least … */
+/** A polled folder that grows by so many bytes a second is listed every `FAST_NAMES_CHECK_MS`. */
 export const FAST_GROWTH_BYTES = 1024 * 1024;
-/** … this often: a log that fills fast is rotated fast. */
+/** A log that fills fast is rotated fast. */
 export const FAST_NAMES_CHECK_MS = 100;
 /** Milliseconds of pause for each file after checking a folder: about twenty times the cost of the check. */
 export const CHECK_PAUSE_MS_PER_FILE = 0.1;
@@ -100,9 +100,9 @@ export const MAX_LINKS = 40;
 export const MAX_REFUSALS = 1_000;
 /** A link that may be followed is not judged again for this long while it leads to the same file; it is whenever that is opened. */
 export const LINK_VERDICT_MS = 30_000;
-/** The files of the data folder are listed again after this long at the earliest, … */
+/** The files of the data folder are listed again after this long at the earliest. */
 export const PRIVATE_FILES_AGE_MS = 1_000;
-/** … or after so many times what listing them took. */
+/** They are listed again after so many times the cost of a listing. */
 export const PRIVATE_FILES_PAUSE = 50;
 /** Files that were secrets and are remembered, so that a hard link to one is not read. */
 export const MAX_FORMER_SECRETS = 1_000;

@@ -59,7 +59,7 @@ export class Polling {
 
   async scanOnce(): Promise<void> {
     const { tracker, finder, compressedReader, notices, rescue } = this.#options;
-    // What this scan misses is not there to be noted after it.
+    // Record known content before the scan: files that vanish during it cannot be read later.
     compressedReader?.note();
     const found = await finder.find();
     const compressed = takeCompressed(found);

@@ -70,12 +70,12 @@ export class LineWindow {
     return this.#rests.next;
   }
 
-  /** The bytes that wait, as a view, … */
+  /** The bytes that wait, as a view. */
   get waiting(): Buffer {
     return this.#window.bytes.subarray(this.#window.head, this.#window.fill);
   }
 
-  /** … and the byte order mark before it that was not handed out. */
+  /** The byte order mark before the waiting bytes that was not handed out. */
   get bom(): Buffer | undefined {
     return this.#window.bom;
   }
@@ -90,12 +90,12 @@ export class LineWindow {
     return this.#rules.onOversize === 'split';
   }
 
-  /** The stream's encoding, as far as it is known, … */
+  /** The stream's encoding, as far as it is known. */
   get encoding(): Encoding {
     return this.#window.encoding;
   }
 
-  /** … and the byte order mark that it begins with. */
+  /** The byte order mark that the stream begins with. */
   get streamBom(): Buffer | undefined {
     return this.#window.streamBom;
   }

@@ -23,9 +23,9 @@ export function compressionOf(head: Buffer): Compression | undefined {
 export class CompressedRange {
   readonly from: number;
   readonly to: number;
-  /** Everything before it was read, … */
+  /** Everything before it was read. */
   readTo: number;
-  /** … and decompressed. */
+  /** Everything before it was decompressed. */
   consumedTo: number;
 
   constructor(from = 0, to = Infinity) {

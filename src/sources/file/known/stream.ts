@@ -18,9 +18,9 @@ export interface NulRange {
 
 /** The NULs in the file that are no content of the stream. */
 export interface StreamNuls {
-  /** So many at its beginning are a gap, … */
+  /** Bytes at its beginning that are a gap for sure. */
   leastGap: number;
-  /** … which goes at least as far as this while its end was not found. */
+  /** The gap goes at least as far as this while its end was not found. */
   gapTo: number;
   /** The file held other content before. */
   isAfterTruncation: boolean;
@@ -72,9 +72,9 @@ export class Stream {
   /** Whole lines wait for more of their event. */
   hasOpenEvent = false;
   readonly groups: StreamGroups = { behind: undefined, isSure: true, held: undefined, cuts: [] };
-  /** Bytes from `offset` on that the lane is taking, … */
+  /** Bytes from `offset` on that the lane is taking. */
   inHand = 0;
-  /** … and the last of these. */
+  /** The last bytes that the lane is taking. */
   tailInHand: Tail = NO_TAIL;
   #startAt = 0;
   #offset = 0;

@@ -18,23 +18,23 @@ export interface TrackedFile {
   isNews: boolean;
   /** The number of the scan that it appeared in; 0 for one found at the start, -1 for one known from before. */
   readonly firstScan: number;
-  /** The most that a stat saw of it, … */
+  /** The most that a stat saw of it. */
   size: number;
-  /** … and the most that was seen of this generation for sure: its content was compared then. */
+  /** The most that was seen of this generation for sure: its content was compared then. */
   sureSize: number;
   /** A turn is running. */
   isBusy: boolean;
-  /** The next turn also sends the unfinished last line, if the text ends here or before, … */
+  /** The next turn also sends the unfinished last line, if the text ends here or before. */
   finalAt: number;
-  /** … and passes over the NULs that it ends in, if the file ends here or before, … */
+  /** The next turn also passes over the NULs at the end, if the file ends here or before. */
   nulsFinalAt: number;
-  /** … and the open event, if the file ends here or before. */
+  /** The next turn also sends the open event, if the file ends here or before. */
   linesFinalAt: number;
   /** Under `--once`: no line that begins here or later is read. */
   stopAt: number;
-  /** The file that this one goes on with, while its first lines may belong to an event of that, … */
+  /** The file that this one goes on with, while its first lines may belong to an event of that. */
   before: TrackedFile | undefined;
-  /** … and the one that goes on with this. */
+  /** The file that goes on with this one. */
   after: TrackedFile | undefined;
 }
 

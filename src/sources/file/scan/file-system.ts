@@ -55,11 +55,11 @@ export interface FileSystem {
 
 const OPEN_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
 
-/** A read of one chunk that takes longer may not have come from the page cache … */
+/** A read of one chunk that takes longer may not have come from the page cache. */
 const SLOW_READ_MS = 5;
-/** … or this process had to wait for a processor: only slow reads in a row mean a slow disk … */
+/** One slow read may be a wait for a processor: only so many in a row mean a slow disk. */
 const SLOW_READS_IN_ROW = 3;
-/** … and then the next ones may be slow, too. */
+/** How long reads use the thread pool after that. */
 const POOL_AFTER_SLOW_READS_MS = 10_000;
 let slowReads = 0;
 let slowUntilMs = -Infinity;
