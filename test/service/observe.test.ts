@@ -170,5 +170,5 @@ test('a stop of the service answers open streams', async () => {
   const held = hold();
   await until('the query to wait', async () => (await openStreams()) === 1);
   await under.stop();
-  expect((await held).status).toBe(200);
+  expect((await held).status).toBe(503);
 });
