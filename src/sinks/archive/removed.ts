@@ -1,9 +1,9 @@
 /** `removed.json` in the archive's folder: what `keep` and `max_bytes` removed so far, for `tailrace audit`. */
-import { open, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Proof, RemovedBatches } from '../common/proof.ts';
 import { readIfThere } from './manifest.ts';
 import { type ManifestEntry, timeOf } from './reading/names.ts';
+import { writeWhole } from './store-file.ts';
 
 const FILE = 'removed.json';
 
@@ -40,13 +40,5 @@ export async function noteRemoved(root: string, hours: readonly RemovedHour[]): 
       until: timeOf(folder) > sum.until ? timeOf(folder) : sum.until,
     };
   }
-  const temporary = join(root, `.${FILE}.tmp`);
-  const file = await open(temporary, 'w', 0o640);
-  try {
-    await file.writeFile(`${JSON.stringify(removed)}\n`);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-  await rename(temporary, join(root, FILE));
+  await writeWhole(join(root, FILE), `${JSON.stringify(removed)}\n`);
 }

@@ -2,6 +2,7 @@
  * Writes each batch into one file, `<dataset>/<YYYY-MM-DD>/<HH>/<key>.ndjson.zst`, by the hour (UTC) in which its first event was read. A
  * batch counts as delivered once its file, the folders above it and its line in the hour's manifest survive a power cut.
  */
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { constants, gzip, zstdCompress } from 'node:zlib';
 import { DATASET_NAME } from '../../config/fields/kinds-special.ts';
@@ -31,6 +32,9 @@ export function createArchiveSink(config: ArchiveConfig, clock: Clock, log: Log)
   const { id, path } = config;
   /** Bytes by folder; undefined before the first batch. */
   let hours: Map<string, number> | undefined;
+  /** Hours that this process began to write. */
+  const begun = new Set<string>();
+  const unsynced = new Set<string>();
   /** Hours that were removed since the last batch was stored. */
   let removed = 0;
   /** Those that are hidden, and not yet deleted and noted. */
@@ -45,7 +49,10 @@ export function createArchiveSink(config: ArchiveConfig, clock: Clock, log: Log)
       const folder = hourPath(dataset, readAtMs ?? clock.now());
       const { body, encoding } = await compressed(config, parcel);
       await makeRoom(hours, folder, body.length);
-      const bytes = await storeFile(path, folder, { name: key + SUFFIX[encoding], key, events, body });
+      // A process before may have made them, and been killed.
+      if (!begun.has(folder)) for (let above = folder; above !== '.'; unsynced.add(join(path, above))) above = dirname(above);
+      begun.add(folder);
+      const bytes = await storeFile(path, folder, { name: key + SUFFIX[encoding], key, events, body }, unsynced);
       hours.set(folder, (hours.get(folder) ?? 0) + bytes);
       const facts = { archive_files_total: 1, archive_written_bytes_total: bytes, archive_removed_hours_total: removed };
       removed = 0;
@@ -78,6 +85,7 @@ export function createArchiveSink(config: ArchiveConfig, clock: Clock, log: Log)
         leaving.push({ because, folder, entries });
       }
       known.delete(folder);
+      begun.delete(folder);
     }
     if (leaving.length === 0) return;
     for (const { folder } of leaving) await deleteHidden(path, folder);

@@ -3,7 +3,7 @@
  * delivered is in one file with one line, or in an hour that was removed and counted, and nothing half done is left.
  */
 import { globSync, readdirSync, readFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { silentLog } from '../../../src/core/log.ts';
 import type { Parcel, Sink } from '../../../src/core/sink.ts';
@@ -13,7 +13,7 @@ import { SteppedClock } from '../../support/stepped-clock.ts';
 import { mountTmpfs } from '../../support/tmpfs.ts';
 
 /** `dies`: so does every call after it. */
-const disk = vi.hoisted(() => ({ failsAt: Infinity, dies: false, code: 'EIO', calls: [] as string[] }));
+const disk = vi.hoisted(() => ({ failsAt: Infinity, dies: false, code: 'EIO', calls: [] as string[], synced: new Set<string>() }));
 
 vi.mock('node:fs/promises', async (load) => {
   type Call = (...given: unknown[]) => Promise<unknown>;
@@ -32,6 +32,11 @@ vi.mock('node:fs/promises', async (load) => {
   for (const name of ['mkdir', 'rename', 'rm', 'rmdir', 'truncate', 'readdir', 'readFile']) mocked[name] = counted(name, real[name]!);
   mocked['open'] = counted('open', async (...given) => {
     const file = (await real['open']!(...given)) as Record<string, Call>;
+    const sync = file['sync']!.bind(file);
+    file['sync'] = async () => {
+      await sync();
+      disk.synced.add(given[0] as string);
+    };
     for (const name of ['writeFile', 'sync', 'truncate', 'stat']) file[name] = counted(name, file[name]!.bind(file));
     return file;
   });
@@ -84,6 +89,9 @@ async function complaints(path: string): Promise<string[]> {
       .join()
   )
     wrong.push(`listed are ${listed.join()}, there are ${files.join()}`);
+  const folders = readdirSync(path, { recursive: true, withFileTypes: true }).filter((entry) => entry.isDirectory());
+  for (const folder of [dirname(path), path, ...folders.map(({ parentPath, name }) => join(parentPath, name))])
+    if (!disk.synced.has(folder)) wrong.push(`${folder} was never synced`);
   // Those of the last hour are never removed.
   if (!listed.includes('k5.ndjson')) wrong.push('the last batch is not there');
   const hidden = readdirSync(path, { recursive: true }).filter((name) => basename(String(name)).startsWith('.'));
