@@ -164,7 +164,7 @@ export class Reader {
       const taken = known + findNulRun(bytes.subarray(known), position + known, unitBytes);
       lines.commit(taken);
       position += taken;
-      file.stream.noteText(position);
+      if (taken > 0) file.stream.noteText(position);
       isAtEnd = count < into.length && taken === count;
       for (let block = lines.next(); block; block = lines.next()) {
         await this.#offer(file, block, isLate, taken < into.length);
@@ -185,7 +185,9 @@ export class Reader {
     }
     isAtEnd ||= nuls?.kind === 'end';
     const end = nuls?.kind === 'end' ? nuls.to : position;
-    if (nuls?.kind !== 'end' && nuls?.kind !== 'more') file.stream.nuls.last = NO_NULS;
+    // Behind NULs that it passed over it found nothing more.
+    const isBehindNuls = position === file.stream.nuls.last.to;
+    if (nuls?.kind !== 'end' && nuls?.kind !== 'more' && !isBehindNuls) file.stream.nuls.last = NO_NULS;
     if (isAtEnd && file.after && lines.endsInOpenEvent) return this.#endEvent(file, position, end, nulsBefore);
     const isFinal = file.finalAt === Infinity || file.nulsFinalAt >= 0;
     const flush =

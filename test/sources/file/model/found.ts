@@ -934,6 +934,26 @@ export const found: readonly Found[] = [
     ],
   },
   {
+    name: 'NULs at the end of a deleted file, passed over and not stored yet, counted as lost after a stop',
+    include: COMPRESSED,
+    schedule: [
+      { kind: 'refuse' },
+      scan,
+      { kind: 'compress', file: 0 },
+      { kind: 'append', file: 0, lines: 38 },
+      { kind: 'late append', file: 1 },
+      { kind: 'wake', told: 'all' },
+      deliver,
+      scan,
+      { kind: 'reserve', file: 0 },
+      scan,
+      { kind: 'delete', file: 0 },
+      scan,
+      { kind: 'stop' },
+      { kind: 'copytruncate', file: 0, lines: 0, seen: 'no' },
+    ],
+  },
+  {
     name: 'loss by truncation that one look counted was counted again after a restart',
     schedule: [
       { kind: 'partial', file: 1 },
