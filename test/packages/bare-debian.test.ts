@@ -65,8 +65,8 @@ test.skipIf(!canMake)(
     });
     onTestFinished(() => new Promise<void>((resolve) => void service.once('exit', () => resolve()).kill('SIGTERM')));
     await new Promise((resolve) => service.stdout!.once('data', resolve));
-    const stored = (): number => {
-      const query = `hosts | where file == '/var/log/dpkg.log' and message contains 'status installed tailrace' | count`;
+    const stored = (condition: string): number => {
+      const query = `hosts | where ${condition} | count`;
       const { status, out } = machine.runBeside(tailrace, ['query', query, '-o', 'csv'], CLIENT);
       return status === 0 ? Number(/^\d+$/m.exec(out)?.[0] ?? 0) : 0;
     };
@@ -80,8 +80,14 @@ test.skipIf(!canMake)(
     expect(machine.must('grep -n "url:" /etc/tailrace/tailrace.yaml')).toMatch(/^\d+: +url: http:\/\/127\.0\.0\.1:4100 +# your service$/m);
     machine.must(`${token} <<'END'\n${API_TOKEN}\nEND`);
     machine.must(restart!);
-    await until('the machine’s own log is in the service', () => stored() > 0, { withinMs: DEADLINE_MS, everyMs: 100 });
+    const ofPackages = `file == '/var/log/dpkg.log' and message contains 'status installed tailrace'`;
+    await until('the machine’s own log is in the service', () => stored(ofPackages) > 0, { withinMs: DEADLINE_MS, everyMs: 100 });
     console.log(`from the package to the first events: ${((performance.now() - startedMs) / 1000).toFixed(1)} s`);
+    await until('the machine’s journal is in the service', () => stored(`unit == 'init.scope' and severity == 'info'`) > 0, {
+      withinMs: DEADLINE_MS,
+      everyMs: 100,
+    });
+    console.log(`and to the journal: ${((performance.now() - startedMs) / 1000).toFixed(1)} s`);
     await until('the status line', () => /store delivers/.test(machine.must(`${status} --no-pager`)), {
       withinMs: DEADLINE_MS,
       everyMs: 250,

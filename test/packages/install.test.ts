@@ -82,7 +82,7 @@ describe.skipIf(!canBoot)(`the Debian package on systemd${neededToBoot}`, { time
 
   test('a reload keeps the process and takes the changed file into force', async () => {
     const before = mainPid();
-    machine.must(`sed -i 's#/var/log/syslog#/var/log/added/*.txt#' /etc/tailrace/tailrace.yaml; mkdir -p /var/log/added`);
+    machine.must(`sed -i 's#/var/log/apache2/\\*.log#/var/log/added/*.txt#' /etc/tailrace/tailrace.yaml; mkdir -p /var/log/added`);
     machine.must(`echo 'line of an added file' >/var/log/added/a.txt; systemctl reload tailrace`);
     await arrives('line of an added file');
     expect(mainPid()).toBe(before);
@@ -199,18 +199,30 @@ install -m 600 /etc/tailrace/token /etc/tailrace/other.token; mkdir -p /var/log/
     expect(state()).toBe('active');
   });
 
-  test('init proposes the journal where the machine’s own log is in no file, and its steps ship it', async () => {
+  test('init proposes the journal where the machine’s own log is in no file', () => {
     machine.must('tailrace init --yes --token-file /etc/tailrace/token --out /srv/init.yaml');
-    const [source = ''] = /^ {2}journal:\n(?: {4}.*\n)+/m.exec(machine.must('cat /srv/init.yaml')) ?? [];
-    const steps = Array.from(source.matchAll(/^ {4}# {3}(.*)$/gm), ([, step]) => step!);
-    expect(steps).toHaveLength(5);
-    machine.must(`cat >/etc/tailrace/conf.d/journal.yaml <<'END'\nsources:\n${source}END`);
-    for (const step of steps) machine.must(step);
-    machine.must("logger -t shop 'line of the journal'");
-    await arrives('line of the journal');
-    machine.must("systemctl stop tailrace; logger -t shop 'journal line beside a stop'");
-    await arrives('journal line beside a stop');
-    machine.must('rm /etc/tailrace/conf.d/journal.yaml; systemctl disable --now tailrace-journal.socket; systemctl restart tailrace');
+    expect(machine.must('cat /srv/init.yaml')).toMatch(/^ {2}journal:\n {4}# .*\n {4}type: journald$/m);
+    machine.must('tailrace check --config /srv/init.yaml');
+  });
+
+  test('the journal is shipped once: with its history, over rotation, restarts and a vacuum', async () => {
+    machine.must("logger -t shop 'journal line one'");
+    await arrives('journal line one');
+    machine.must(
+      "systemctl stop tailrace; logger -t shop 'journal line beside a stop'; journalctl --rotate; logger -t shop 'journal line after a rotation'",
+    );
+    machine.must('systemctl start tailrace');
+    await arrives('journal line after a rotation');
+    machine.must("systemctl kill -s KILL tailrace; logger -t shop 'journal line beside a kill'");
+    await arrives('journal line beside a kill');
+    machine.must(
+      "systemctl restart systemd-journald; logger -t shop 'journal line after a restart of journald'; journalctl --rotate --vacuum-size=1",
+    );
+    machine.must("logger -t shop 'journal line after a vacuum'");
+    await arrives('journal line after a vacuum');
+    for (const text of ['one', 'beside a stop', 'after a rotation', 'beside a kill', 'after a restart of journald', 'after a vacuum'])
+      expect([text, stored(`journal line ${text}`)]).toEqual([text, 1]);
+    expect(stored('Started tailrace.service')).toBeGreaterThan(0);
   });
 
   test('an upgrade keeps configuration and state, and restarts', async () => {

@@ -19,6 +19,7 @@ import type { Observed } from '../../telemetry/observed.ts';
 import { createLog } from '../../telemetry/log.ts';
 import { FIRST_TOKENS_FILE, madeTokens, signedIn, writeFirstTokens } from '../serve/first-tokens.ts';
 import { ensureDataset } from '../client/with-client.ts';
+import { checkJournal } from '../../sources/journald/check-journal.ts';
 import { startDemoApp } from './demo-app.ts';
 import type { ArgumentsOf } from '../options/command-options.ts';
 
@@ -79,7 +80,7 @@ async function runDemo(folder: string, args: ArgumentsOf<'demo'>, stopping: Prom
       },
     );
     const config = join(folder, 'tailrace.yaml');
-    writeFileSync(config, demoConfig(folder, service.address));
+    writeFileSync(config, demoConfig(folder, service.address, await hasJournal()));
     const agent = await startAgent({
       config: loadConfig(config, { ...process.env, TAILRACE_TOKEN: tokens.TAILRACE_INGEST_TOKEN }),
       once: false,
@@ -168,8 +169,16 @@ async function endTokens(dataDir: string): Promise<void> {
   offline.close();
 }
 
-function demoConfig(folder: string, url: string): string {
-  const machineLogs = findMachineLogs();
+/** Whether this user may read the machine's journal. */
+async function hasJournal(): Promise<boolean> {
+  const all = { id: 'journal', units: [], identifiers: [], priority: 'debug', namespaces: [], directory: undefined } as const;
+  return (await checkJournal(all)).length === 0;
+}
+
+function demoConfig(folder: string, url: string, takesJournal: boolean): string {
+  const machineLogs = findMachineLogs().filter((glob) => !takesJournal || glob.endsWith('*.log'));
+  // rsyslog writes the journal's entries into files: each would come twice.
+  const ofJournal = takesJournal ? ', auth.log, cron.log, daemon.log, kern.log, mail.log, user.log' : '';
   return `# The demo's configuration; a copy of it is a good start for your own.
 data_dir: ${JSON.stringify(join(folder, 'agent'))}
 sources:
@@ -177,7 +186,7 @@ sources:
     type: file
     include: [${JSON.stringify(join(folder, 'sample-app', '*.log'))}]
     scan_interval: 250ms
-${machineLogs.length === 0 ? '' : `  machine:\n    type: file\n    include: ${JSON.stringify(machineLogs)}\n    exclude: ["*.gz", "*.xz", "*.zst"]\n`}sinks:
+${takesJournal ? '  journal:\n    type: journald\n' : ''}${machineLogs.length === 0 ? '' : `  machine:\n    type: file\n    include: ${JSON.stringify(machineLogs)}\n    exclude: ["*.gz", "*.xz", "*.zst"${ofJournal}]\n`}sinks:
   local_service:
     type: ingest
     url: ${url}

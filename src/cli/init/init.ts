@@ -150,7 +150,7 @@ function reportOf(
   return {
     ...(file === undefined ? {} : { file }),
     sources: described.map(({ source, examples }) => sourceObject(source, examples)),
-    ...Object.fromEntries(proposed.map(({ id, steps }) => [id, { source: id, steps }])),
+    ...Object.fromEntries(proposed.map(({ id }) => [id, { source: id }])),
     skipped: [...found.skipped, ...skipped].map(({ path, reason, fix }) => ({ path, reason, fix })),
     rotated: found.rotated,
     unlike,
@@ -158,14 +158,11 @@ function reportOf(
 }
 
 function nextSteps(file: string, files: number, { proposed, to: { tokenFile } }: Answers): string {
-  const byRoot = proposed.flatMap(({ steps }) => steps);
   const config = file === 'tailrace.yaml' ? '' : ` --config ${file}`;
   const steps = [
     ...(tokenFile === undefined ? ['export TAILRACE_TOKEN=…     # the ingest token of your service'] : []),
     `tailrace check${config}`,
-    ...(byRoot.length > 0
-      ? ['', '# as root, with this configuration in /etc/tailrace/tailrace.yaml:', ...byRoot]
-      : [`tailrace run${config}`]),
+    `tailrace run${config}`,
   ];
-  return `\nwrote ${file} with ${plural(files + proposed.length, 'source')}. Next:\n${steps.map((step) => `${step === '' ? '' : `  ${step}`}\n`).join('')}`;
+  return `\nwrote ${file} with ${plural(files + proposed.length, 'source')}. Next:\n${steps.map((step) => `  ${step}\n`).join('')}`;
 }

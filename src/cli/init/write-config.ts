@@ -49,6 +49,9 @@ function sourceLines({ id, include, exclude, files, recognised, secrets, bytes, 
     '    type: file',
     withComment('    include:', `${files.length === 1 ? 'a file' : `${files.length} files`}, ${printed(why)}`),
     ...include.map((glob) => `      - ${quoted(glob)}`),
+    ...(include.some((glob) => glob === '/var/log/syslog' || glob === '/var/log/messages')
+      ? ['    # Has the entries of the journal, which is left out: with `type: journald` beside it each would come twice.']
+      : []),
     ...(exclude.length === 0 ? [] : [withComment('    exclude:', 'files of another kind')]),
     ...exclude.map((path) => `      - ${quoted(path)}`),
     ...choices.map(({ entry, reason }) => withComment(`    ${entry}`, printed(reason))),

@@ -101,6 +101,4 @@ export interface Proposal {
   readonly entry: readonly string[];
   /** For people, in a line or two. */
   readonly text: string;
-  /** Commands that root runs once. */
-  readonly steps: readonly string[];
 }

@@ -1,15 +1,14 @@
 /** What `tailrace check` finds of a journal on this machine: no program to read it, no journal, or none that this user may read. */
 import type { Finding } from '../../config/findings.ts';
-import type { JournaldConfig } from './journald-type.ts';
 import { systemClock } from '../../core/time/clock.ts';
-import { filterArguments, findJournalctl, MISSING, runJournalctl } from './journalctl.ts';
+import { filterArguments, findJournalctl, type JournalFilter, MISSING, runJournalctl } from './journalctl.ts';
 
 const TRY_MS = 10_000;
 /** What journalctl says where this user may read nothing, or no more than its own entries, and where there is no journal. */
 const IS_CLOSED = /insufficient permissions|not seeing messages|Permission denied/;
 const IS_ABSENT = /No journal files were found|No such file or directory/;
 
-export async function checkJournal(config: JournaldConfig): Promise<Finding[]> {
+export async function checkJournal(config: JournalFilter & { readonly id: string }): Promise<Finding[]> {
   const path = `sources.${config.id}.${config.directory === undefined ? 'type' : 'directory'}`;
   if (!findJournalctl()) return [{ path: `sources.${config.id}.type`, ...MISSING }];
   const run = runJournalctl(['--no-pager', '--lines=0', ...filterArguments(config)]);

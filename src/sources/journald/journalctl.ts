@@ -1,6 +1,6 @@
 /** The program that reads the journal: its arguments, and one run of it, whose output is read as bytes. */
 import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import type { JournaldConfig } from './journald-type.ts';
 import { FIELDS } from '../../kernel/journal.ts';
@@ -8,8 +8,10 @@ import { messageOf } from '../../core/errors.ts';
 import { type ByteInput, fromReadable } from '../stdin/stdin-input.ts';
 import { JOURNAL_STDERR_BYTES } from './limits.ts';
 
+export type JournalFilter = Pick<JournaldConfig, 'units' | 'identifiers' | 'priority' | 'namespaces' | 'directory'>;
+
 /** Which entries are wanted: with the same arguments the same are read again. */
-export function filterArguments({ units, identifiers, priority, namespaces, directory }: JournaldConfig): string[] {
+export function filterArguments({ units, identifiers, priority, namespaces, directory }: JournalFilter): string[] {
   return [
     ...(directory === undefined ? [] : [`--directory=${directory}`]),
     ...(namespaces.length === 0 ? [] : [`--namespace=${namespaces.length === 1 ? namespaces[0]! : '*'}`]),
@@ -24,11 +26,15 @@ export function outputArguments({ allFields }: JournaldConfig): string[] {
   return ['--output=export', '--quiet', '--no-pager', ...(allFields ? [] : [`--output-fields=${FIELDS.join(',')}`])];
 }
 
-/** Where the first start begins. A journal of other machines has none of this boot: there it is what came since. */
-export function beginArguments({ since, directory }: JournaldConfig, bootMs: number): string[] {
-  if (since === 'all') return [];
-  if (since === 'boot') return directory === undefined ? ['--boot'] : [`--since=@${Math.floor(bootMs / 1000)}`];
-  return [`--since=@${Math.floor(since / 1000)}`];
+/** Where the first start begins. By time: units and containers may see the id of another boot, and journals of other machines have none of this one. */
+export function beginArguments({ since }: JournaldConfig, bootMs: number): string[] {
+  return since === 'all' ? [] : [`--since=@${Math.floor((since === 'boot' ? bootMs : since) / 1000)}`];
+}
+
+/** Without `--merge` journalctl follows this boot alone: entries before a restart of the machine would be lost. With it, it reads other machines, too. */
+export function followArguments({ directory }: JournaldConfig, machineIdFile = '/etc/machine-id'): string[] {
+  const machineId = directory === undefined && existsSync(machineIdFile) ? readFileSync(machineIdFile, 'utf8').trim() : '';
+  return ['--follow', '--no-tail', '--merge', ...(machineId === '' ? [] : [`_MACHINE_ID=${machineId}`])];
 }
 
 /** Where the program is; undefined where it is not installed. */

@@ -14,7 +14,16 @@ import { StepDeadline } from '../../core/time/step-deadline.ts';
 import type { Kernel } from '../../kernel/kernel.ts';
 import type { Cursor, Entry } from './entry.ts';
 import { EntryFeed } from './entry-feed.ts';
-import { beginArguments, filterArguments, findJournalctl, type JournalRun, MISSING, outputArguments, runJournalctl } from './journalctl.ts';
+import {
+  beginArguments,
+  filterArguments,
+  findJournalctl,
+  followArguments,
+  type JournalRun,
+  MISSING,
+  outputArguments,
+  runJournalctl,
+} from './journalctl.ts';
 import {
   JOURNAL_BACKOFF_MS,
   JOURNAL_ENTRY_BYTES,
@@ -82,7 +91,7 @@ export function createJournaldSource(
   /** `isHeld`: its entry is one that every child prints first. */
   function begin(): { readonly args: string[]; readonly held: Cursor | undefined } {
     const resumed = last ? { cursor: last, isSameFilter: true } : sequences.resume();
-    const follow = context.once ? [] : ['--follow', '--no-tail'];
+    const follow = context.once ? [] : followArguments(config);
     const bootMs = clock.now() - uptime() * 1000;
     if (!resumed) return { args: [...outputArguments(config), ...follow, ...beginArguments(config, bootMs), ...filter], held: undefined };
     return { args: [...argumentsFrom(resumed.cursor.text), ...follow], held: resumed.isSameFilter ? resumed.cursor : undefined };

@@ -12,7 +12,6 @@ import { type CommonSourceConfig, hostZone, maxEventBytes } from '../common/sour
 import type { SourceDraft, SourceType } from '../common/source-type.ts';
 import { windowBytesFor } from '../common/window-bytes.ts';
 import { SYSLOG_KERNEL_BYTES, SYSLOG_PARTS_BYTES } from './limits.ts';
-import { proposeJournal } from './propose-journal.ts';
 
 /** Octal digits, such as `0660`; YAML reads those without quotes as text, too. */
 const socketMode: Kind<number> = text({
@@ -99,7 +98,6 @@ export const syslogType: SourceType<typeof fields, SyslogConfig> = {
   secretFiles: ({ tls: { key } }) => (key === undefined ? [] : [{ path: key, what: 'the tls.key' }]),
   check: async (config, machine) => (await import('./check-sockets.ts')).checkSockets(config, machine),
   preview: async (config, tools) => new (await import('./message-reader.ts')).MessageReader(config, tools),
-  propose: proposeJournal,
 };
 
 function checkTls({ path, draft }: SourceDraft<typeof fields>, at: PathReport): void {

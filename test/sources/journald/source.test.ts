@@ -121,6 +121,14 @@ describe.skipIf(lacksJournal !== undefined)(lacksJournal === undefined ? 'real j
     expect((await read(entries, { units: ['tailrace'] }, options, 1)).events).toMatchObject([{ message: 'hello' }]);
   });
 
+  test('entries before a restart of the machine are followed, too', async () => {
+    const boot = (n: number): EntryFields => ({ MESSAGE: String(n), _BOOT_ID: String(n).repeat(32) });
+    const { journal, ...started } = await read([boot(1), boot(2)]);
+    journal.add(boot(2), boot(3));
+    await started.lane.until((lane) => lane.count === 4, 30_000);
+    expect(eventsOf(started).map(({ message }) => message)).toEqual(['1', '2', '2', '3']);
+  });
+
   test('units, identifiers and a priority choose entries', async () => {
     const entry = (MESSAGE: string, unit: string, id: string, PRIORITY: string): EntryFields => ({
       MESSAGE,
@@ -292,7 +300,8 @@ describe('child', () => {
       await source.stop();
       return args[0]!.filter((arg) => /^--(boot|since|namespace|directory)|^_NAMESPACE/.test(arg));
     };
-    expect(await first({ directory: undefined, since: 'boot' })).toEqual(['--boot']);
+    const boot = expect.stringMatching(/^--since=@\d{10}$/);
+    expect(await first({ directory: undefined, since: 'boot' })).toEqual([boot]);
     expect(await first({ directory: undefined, since: 'all', namespaces: ['app'] })).toEqual(['--namespace=app']);
     expect(await first({ directory: undefined, since: 5000, namespaces: ['a', 'b'] })).toEqual([
       '--since=@5',
@@ -300,6 +309,6 @@ describe('child', () => {
       '_NAMESPACE=a',
       '_NAMESPACE=b',
     ]);
-    expect(await first({ since: 'boot' })).toEqual([expect.stringMatching(/^--since=@\d{10}$/), '--directory=/nowhere']);
+    expect(await first({ since: 'boot' })).toEqual([boot, '--directory=/nowhere']);
   });
 });
