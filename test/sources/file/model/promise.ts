@@ -51,9 +51,9 @@ export interface Surroundings {
   /** The file has the same first KiB again after a truncation. */
   beginsAlike(path: string): boolean;
 
-  /** The service stored it, … */
+  /** The service stored it. */
   hasArrived(token: Token): boolean;
-  /** … and the agent got the answer. */
+  /** The agent got the answer that it is stored. */
   hasAnswered(token: Token): boolean;
 }
 
