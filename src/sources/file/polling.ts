@@ -19,6 +19,7 @@ import type { Notices } from './scan/notices.ts';
 import { finishDeleted, type FinishOptions } from './read/finish-deleted.ts';
 import type { Reader } from './read/reader.ts';
 import { ScanPace, untilNextCheckMs } from './watch/scan-pace.ts';
+import type { Order } from './known/order.ts';
 import type { TrackedFile } from './known/tracked-file.ts';
 import type { Tracker } from './act/tracker.ts';
 
@@ -29,6 +30,7 @@ export interface PollingOptions extends FinishOptions {
   /** Of the scans. */
   readonly deadline: StepDeadline;
   readonly tracker: Tracker;
+  readonly order: Order;
   readonly reader: Reader;
   readonly lane: Lane;
   /** Reads deleted files; undefined where these wait with all others. */
@@ -79,10 +81,10 @@ export class Polling {
 
   /** One turn for each file that has something to read. */
   async readRound(): Promise<void> {
-    const { generations, reader, config, lane } = this.#options;
-    const { queue } = generations.knownFiles;
+    const { knownFiles, reader, config, lane } = this.#options;
+    const { queue } = knownFiles;
     for (let turns = queue.size; turns > 0 && !this.#isStopping; turns -= 1) {
-      const file = generations.knownFiles.next(config.order);
+      const file = knownFiles.next(config.order);
       if (!file) break;
       queue.delete(file);
       await reader.turn(file);
@@ -93,8 +95,8 @@ export class Polling {
 
   /** The same for deleted files. */
   async rescueRound(): Promise<void> {
-    const { generations, rescuer } = this.#options;
-    const { deleted } = generations.knownFiles;
+    const { knownFiles, rescuer } = this.#options;
+    const { deleted } = knownFiles;
     for (const file of [...deleted]) {
       deleted.delete(file);
       // Its other turn ends by itself, and puts it back if there is more.
@@ -144,7 +146,7 @@ export class Polling {
   }
 
   async #run(once: boolean): Promise<void> {
-    const { knownFiles } = this.#options.generations;
+    const { knownFiles } = this.#options;
     try {
       if (once) return await this.#readAllOnce();
       const isDone = (): void => this.#stopping.abort();
@@ -164,10 +166,9 @@ export class Polling {
   }
 
   async #readAllOnce(): Promise<void> {
-    const { generations } = this.#options;
-    const { knownFiles, order } = generations;
+    const { knownFiles, copies, order } = this.#options;
     await this.scanOnce();
-    while (generations.copies.decide()) await this.yieldToOthers();
+    while (copies.decide()) await this.yieldToOthers();
     order.link();
     for (const file of knownFiles.files) {
       file.finalAt = Infinity;
@@ -177,16 +178,16 @@ export class Polling {
     while (knownFiles.queue.size + knownFiles.deleted.size > 0 && !this.#isStopping) {
       await this.readRound();
       await this.rescueRound();
-      generations.copies.decide();
+      copies.decide();
       order.link();
     }
     await this.compressedRound();
   }
 
   async #scanUntilStopped(): Promise<void> {
-    const { config, finder, deadline, tracker, fileSystem, clock, notices, stats, generations } = this.#options;
+    const { config, finder, deadline, tracker, fileSystem, clock, notices, stats, knownFiles } = this.#options;
     const { scanIntervalMs, maxScanIntervalMs, readCompressed } = config;
-    const concerns = (path: string): boolean => finder.matches(path) || generations.knownFiles.byPath(path) !== undefined;
+    const concerns = (path: string): boolean => finder.matches(path) || knownFiles.byPath(path) !== undefined;
     const watches = new FolderWatches({ fileSystem, clock, notices, concerns });
     // Only full scans take up compressed files.
     const pace = new ScanPace({ scanIntervalMs, maxScanIntervalMs: readCompressed ? scanIntervalMs : maxScanIntervalMs });
@@ -216,7 +217,7 @@ export class Polling {
           scannedMs = beganMs;
           const endedMs = clock.monotonic();
           nextMs = endedMs + pace.intervalMs;
-          restsUntilMs = endedMs + generations.knownFiles.files.size * CHECK_PAUSE_MS_PER_FILE + NAMES_CHECK_MS;
+          restsUntilMs = endedMs + knownFiles.files.size * CHECK_PAUSE_MS_PER_FILE + NAMES_CHECK_MS;
         }
         for (const folder of watches.takeDue()) if (!(await this.#check(folder))) watches.addScan();
         const missed = watches.takeMissed();
@@ -263,7 +264,7 @@ export class Polling {
       else await this.#untilWoken();
       if (this.#isStopping) return;
       tracker.look();
-      if (this.#options.generations.knownFiles.hasWork) this.#wake();
+      if (this.#options.knownFiles.hasWork) this.#wake();
     }
   }
 

@@ -31,7 +31,15 @@ import { LineEnds } from './read/line-ends.ts';
 import { Reader } from './read/reader.ts';
 import { restore } from './act/restore.ts';
 import { skipPresent } from './act/skip-present.ts';
-import type { KnownFiles } from './known/known-files.ts';
+import { Copies } from './act/copies.ts';
+import { CopyOutcomes } from './act/copy-outcomes.ts';
+import { KnownFiles } from './known/known-files.ts';
+import { Maintenance } from './known/maintenance.ts';
+import { NulGaps } from './known/nul-gap.ts';
+import { OpenFiles } from './known/open-files.ts';
+import { Order } from './known/order.ts';
+import { StreamIdentities } from './known/stream-identities.ts';
+import { CopyMatcher } from './observe/copy-matcher.ts';
 import { isGzipOrZstdName } from './scan/rotated-names.ts';
 import { SpanReader } from './read/span-reader.ts';
 import { stateOf, lagOf, type TrackedFile } from './known/tracked-file.ts';
@@ -77,25 +85,32 @@ export function createFileSource(
   const { ignoreOlderMs, stableInodes, maxDeletedBytes, partialTimeoutMs } = config;
   const { groupTimeoutMs } = shaping;
   const common = { source: config.id, fileSystem, streams, clock, notices, stats: counters, once, rescue, shaping, shapeOf: shapeOfFile };
-  const generations = new Generations({
-    ...{ ...common, maxDeletedBytes, partialTimeoutMs },
-    onUnfound: (file) => leftCompressed.giveUp(file),
-    isMatched: (path) => finder.matches(path),
-    isExcluded: (path) => finder.isExcluded(path),
-  });
-  const { descriptors, knownFiles, gaps } = generations;
+  const knownFiles = new KnownFiles(rescue !== undefined);
   const { files } = knownFiles;
-  const tracker = new Tracker({ ...common, generations, ignoreOlderMs, stableInodes });
+  const descriptors = new OpenFiles({ ...common, knownFiles });
+  const gaps = new NulGaps(common);
+  const identities = new StreamIdentities({ ...common, gaps });
+  const order = new Order({ ...common, knownFiles });
+  const matcher = new CopyMatcher({ fileSystem, knownFiles, descriptors });
+  const following = { ...common, knownFiles, descriptors, gaps, identities, order, matcher };
+  const onUnfound = (file: TrackedFile): void => leftCompressed.giveUp(file);
+  const maintenance = new Maintenance({ ...following, maxDeletedBytes, partialTimeoutMs, groupTimeoutMs, onUnfound });
+  const isMatched = (path: string): boolean => finder.matches(path);
+  const isExcluded = (path: string): boolean => finder.isExcluded(path);
+  const generations = new Generations({ ...following, maintenance, isMatched, isExcluded });
+  const outcomes = new CopyOutcomes({ ...following, generations });
+  const copies = new Copies({ ...following, maintenance, generations, outcomes });
+  const tracker = new Tracker({ ...following, maintenance, generations, copies, ignoreOlderMs, stableInodes });
   const makeLines = (): Lines => createLines({ rules: config, shaping, stats: counters, reserve: context.reserve, now: () => clock.now() });
   const lines = makeLines();
   const turns = new Turns();
   const lineEnds = new LineEnds({ ...common, knownFiles, compressed: () => compressedFiles.ends() });
-  const reading = { ...common, generations, groupTimeoutMs, lineEnds };
+  const reading = { ...following, generations, copies, groupTimeoutMs, lineEnds };
   const reader = new Reader({ ...reading, lines, lane, turns });
   const rescuer = rescue && new Reader({ ...reading, lines: makeLines(), lane: rescue.lane, turns: new Turns() });
   const spanReader = new SpanReader({ lines, fileSystem, knownFiles, turns });
   const known = new KnownContent(knownFiles);
-  const compressedFiles = new CompressedFiles({ ...common, stableInodes, expire: (stream) => generations.maintenance.expire(stream) });
+  const compressedFiles = new CompressedFiles({ ...common, stableInodes, expire: (stream) => maintenance.expire(stream) });
   const compressedReader = config.readCompressed
     ? new CompressedReader({ ...common, lines: makeLines(), lane, laneTurns: turns, files: compressedFiles, known, gaps, lineEnds })
     : undefined;
@@ -106,7 +121,7 @@ export function createFileSource(
     isOpen: () => isOpen,
     compressed: (path) => compressedReader?.explain(path),
   });
-  const polling = new Polling({ ...common, config, finder, deadline, tracker, generations, reader, lane, rescuer, compressedReader, log });
+  const polling = new Polling({ ...following, config, finder, deadline, tracker, copies, reader, lane, rescuer, compressedReader, log });
 
   async function open(): Promise<void> {
     isOpen = true;
@@ -118,7 +133,7 @@ export function createFileSource(
     const compressed = takeCompressed(found);
     const isReached = (path: string): boolean => finder.reaches(path) && !refusals.has(path);
     const plain = records.filter(isPlain);
-    const { recognized, leftOut, away } = await restore(plain, { tracker, generations, fileSystem, stableInodes, found, isReached });
+    const { recognized, leftOut, away } = await restore(plain, { tracker, copies, knownFiles, fileSystem, stableInodes, found, isReached });
     known.remember(plain);
     if (compressedReader)
       compressedFiles.open(
@@ -126,7 +141,8 @@ export function createFileSource(
         compressed,
         isSkipping,
       );
-    if (isSkipping) skipPresent(found, { generations, maxEventBytes: config.maxEventBytes, encoding: shaping.encoding });
+    if (isSkipping)
+      skipPresent(found, { ...following, generations, copies, maxEventBytes: config.maxEventBytes, encoding: shaping.encoding });
     await tracker.scan(found, polling.yieldToOthers);
     leftCompressed.expect(plain.filter(({ id, path }) => isReached(path) && !knownFiles.byStream(id)));
     if (away > 0)

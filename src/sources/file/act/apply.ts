@@ -6,11 +6,16 @@ import type { StreamStore } from '../../../core/stream.ts';
 import type { KnownChange } from '../known/change.ts';
 import { isEmpty } from '../known/content.ts';
 import type { Place } from '../known/file-on-disk.ts';
+import type { KnownFiles } from '../known/known-files.ts';
+import type { NulGaps } from '../known/nul-gap.ts';
+import type { OpenFiles } from '../known/open-files.ts';
+import type { StreamIdentities } from '../known/stream-identities.ts';
 import { isBehind, isDetached, isGone, isRotated, lagOf, newTrackedFile, noteSize, type TrackedFile } from '../known/tracked-file.ts';
 import { type FileStat, inodeKey, NO_FILE } from '../scan/file-system.ts';
 import type { FoundFile } from '../scan/finder.ts';
 import { LOWER_BOUND, type Notices } from '../scan/notices.ts';
 import type { FirstPlace } from '../scan/rotated-names.ts';
+import type { Copies } from './copies.ts';
 import type { Generations } from './generations.ts';
 import type { LeftPaths } from './left-paths.ts';
 import type { Decision, KnownDecision, SavedFile } from '../decide/decide.ts';
@@ -21,6 +26,11 @@ export interface ApplyOptions extends Losing {
   readonly clock: Clock;
   readonly notices: Notices;
   readonly generations: Generations;
+  readonly knownFiles: KnownFiles;
+  readonly descriptors: OpenFiles;
+  readonly identities: StreamIdentities;
+  readonly gaps: NulGaps;
+  readonly copies: Copies;
   readonly left: LeftPaths;
   /** Files that are not known and were not changed for so long are left out; Infinity for never. */
   readonly ignoreOlderMs: number;
@@ -52,13 +62,13 @@ export class Apply {
       const text = 'files that did not change for longer than `ignore_older` are left out until they do';
       this.#options.notices.trouble('info', 'ignore_older', { path, files }, text);
     }
-    this.#options.generations.copies.settle();
+    this.#options.copies.settle();
   }
 
   /** Goes on with the stream of an earlier process. Nothing is given up while its content cannot be compared: the first turn does so. */
   resume({ kind, record, found }: SavedFile): void {
-    const { generations, shapeOf } = this.#options;
-    const { knownFiles, readBefore, identities, now } = generations;
+    const { generations, knownFiles, identities, clock, shapeOf } = this.#options;
+    const now = clock.monotonic();
     const isLost = kind === 'gone' || kind === 'replaced';
     const { path, stat } = isLost ? { path: record.path, stat: { ...NO_FILE, size: record.resumeAt } } : (found ?? lastSightOf(record));
     const place = isLost ? 'detached' : found ? generations.placeOf(path) : 'away';
@@ -74,7 +84,7 @@ export class Apply {
       knownFiles.leftOut.add(file);
       return;
     }
-    if (isLost && record.identity && record.resumeAt > 0) readBefore.set(inodeKey(record.identity), record.resumeAt);
+    if (isLost && record.identity && record.resumeAt > 0) generations.readBefore.set(inodeKey(record.identity), record.resumeAt);
     generations.add(file);
     if (isLost || !found) return;
     const { device, inode, path: lastPath = record.path } = file.stream.identity;
@@ -85,10 +95,10 @@ export class Apply {
 
   #change({ kind, observation }: KnownDecision): void {
     const { file, disk, found, place, held, trouble } = observation;
-    const { generations } = this.#options;
+    const { generations, knownFiles, descriptors } = this.#options;
     // What another stream has by now is observed again.
-    if (file.disk !== disk || isDetached(file) || !generations.knownFiles.files.has(file)) return;
-    if (trouble !== undefined) generations.descriptors.fail(file, trouble);
+    if (file.disk !== disk || isDetached(file) || !knownFiles.files.has(file)) return;
+    if (trouble !== undefined) descriptors.fail(file, trouble);
     if (kind !== 'continued' && kind !== 'undecided') disk.lastChange = kind;
     switch (kind) {
       case 'continued':
@@ -112,9 +122,9 @@ export class Apply {
   }
 
   #follow(found: FoundFile): void {
-    const { generations, left, notices } = this.#options;
+    const { generations, knownFiles, left, notices } = this.#options;
     // Acting on an earlier decision may have taken it up.
-    if (generations.knownFiles.in(found.stat)) return;
+    if (knownFiles.in(found.stat)) return;
     // The first scan logs how many there are.
     const isExpected = generations.scan === 1 || left.has(found.path);
     if (isExpected) notices.event('debug', { path: found.path, size: found.stat.size }, 'new file');
@@ -125,15 +135,14 @@ export class Apply {
 
   /** The file is there, or its descriptor says so: enqueues it when it changed, and has it open before it can vanish. */
   #see(file: TrackedFile, stat: FileStat, place: Place): void {
-    const { generations, clock } = this.#options;
-    const { descriptors } = generations;
+    const { generations, knownFiles, descriptors, gaps, copies, clock } = this.#options;
     const { disk } = file;
     disk.scan = generations.scan;
     if (disk.place !== place) {
       disk.lastChange = 'continued';
       generations.place(file, place);
     }
-    const isChanged = stat.size !== disk.seenSize || stat.mtimeMs !== disk.seenMtimeMs || generations.gaps.isFilled(file);
+    const isChanged = stat.size !== disk.seenSize || stat.mtimeMs !== disk.seenMtimeMs || gaps.isFilled(file);
     if (isChanged) {
       if (!isGone(file)) this.#changed.add(file);
       this.#grownBytes += Math.max(0, stat.size - Math.max(0, disk.seenSize));
@@ -150,17 +159,16 @@ export class Apply {
     }
     const current = generations.current(file);
     // What is in the file may be known for a copy already.
-    if (current !== file) generations.copies.settle();
+    if (current !== file) copies.settle();
     // While it is closed, it may hold other content; the reader's turn compares it.
     if (current.disk.fd === undefined && stat.size > current.size) current.size = stat.size;
-    generations.knownFiles.enqueue(current);
+    knownFiles.enqueue(current);
     if (stat.size > 0 && (current.stream.id === undefined || current.stream.nuls.gapTo > 0)) this.#nameAndLetGo(current);
   }
 
   /** Follows an unknown file that no glob matches, if its name is a rotated name of the path. */
   takeRotated({ path, stat }: FoundFile, of: FirstPlace): void {
-    const { generations, notices } = this.#options;
-    const { knownFiles, copies } = generations;
+    const { generations, knownFiles, copies, notices } = this.#options;
     // It may be a copy of the file that had its inode.
     if (knownFiles.in(stat) && !generations.holderOf({ path, stat })) copies.settle();
     if (knownFiles.in(stat) || this.isIgnored(stat) || !generations.isRotatedFrom(path, of)) return;
@@ -174,23 +182,23 @@ export class Apply {
   }
 
   #nameAndLetGo(file: TrackedFile): void {
-    const { generations } = this.#options;
+    const { generations, descriptors, copies } = this.#options;
     const wasOpen = file.disk.fd !== undefined;
-    generations.copies.name(file);
+    copies.name(file);
     // The reader may be waiting for the sinks while the next generation takes its place.
     generations.passGap(file);
-    if (!wasOpen && generations.descriptors.isFull) generations.descriptors.close(file);
+    if (!wasOpen && descriptors.isFull) descriptors.close(file);
   }
 
   #move(file: TrackedFile, { path, stat }: FoundFile, place: Place): void {
-    const { generations, notices } = this.#options;
+    const { generations, descriptors, identities, notices } = this.#options;
     const unreadBytes = unreadOf(file, stat);
     const fields = { from: file.disk.path, to: path, file: file.stream.firstPath, unreadBytes };
     notices.event(levelOf(file, unreadBytes), fields, 'file was renamed, reading on');
     this.#noteRotation(file, path);
     generations.place(file, place, path);
-    generations.descriptors.locate(file);
-    generations.identities.save(file);
+    descriptors.locate(file);
+    identities.save(file);
     // Closed meanwhile, it may be another file under the same inode: a look at its content decides.
     if (file.disk.fd === undefined) file.disk.seenSize = -1;
     this.#see(file, stat, place);
@@ -205,14 +213,14 @@ export class Apply {
 
   /** `held`: what the descriptor of the file says. */
   #leave(file: TrackedFile, held: FileStat | undefined, how: 'deleted' | 'gone' | 'away'): void {
-    const { generations, streams, clock } = this.#options;
-    if (file.isUndecided && !held) return generations.copies.remove(file);
+    const { generations, copies, streams, clock } = this.#options;
+    if (file.isUndecided && !held) return copies.remove(file);
     const { place } = file.disk;
     if (!isGone(file) || (place === 'away' && how !== 'away')) {
       this.#noteRotation(file);
       file.disk.leftAtMs = clock.monotonic();
       const isLost = !held && how !== 'away';
-      const lostBytes = isLost ? Math.max(0, lagOf(file) - generations.copies.seenInOriginal(file)) : 0;
+      const lostBytes = isLost ? Math.max(0, lagOf(file) - copies.seenInOriginal(file)) : 0;
       countLost(this.#options, file.stream, lostBytes, file.stream.offset + lagOf(file), 'deleted');
       this.#logLeft(file, lostBytes, held, how);
       if (isLost) {

@@ -1,35 +1,22 @@
 /** The copy candidates, and the files that each may be a copy of. Of those that are still there, it has the truncated ones renewed. */
 import { isDetached, type TrackedFile } from '../known/tracked-file.ts';
-import {
-  addOriginal,
-  type CopyMatcher,
-  type CopyMatcherOptions,
-  isNamedAfter,
-  type Search,
-  type Undecided,
-} from '../observe/copy-matcher.ts';
+import { addOriginal, type CopyMatcher, type CopyMatcherOptions, isNamedAfter, type Undecided } from '../observe/copy-matcher.ts';
 import { parentOf } from '../scan/finder.ts';
+import type { Generations } from './generations.ts';
 
 export interface CandidatesOptions extends CopyMatcherOptions {
   /** `--once`: nothing is waited for. */
   readonly once: boolean;
-  /** Compares the file with its stream, which is detached if it was truncated. */
-  verify(file: TrackedFile): void;
-  /** The file was truncated: its stream is detached. */
-  renew(file: TrackedFile): void;
+  readonly generations: Generations;
+  readonly matcher: CopyMatcher;
 }
 
 export class Candidates {
   readonly all = new Map<TrackedFile, Undecided>();
   readonly #options: CandidatesOptions;
-  readonly #matcher: CopyMatcher;
-  /** The streams whose copies are looked for. */
-  readonly #detached: ReadonlyMap<TrackedFile, Search>;
 
-  constructor(options: CandidatesOptions, matcher: CopyMatcher, detached: ReadonlyMap<TrackedFile, Search>) {
+  constructor(options: CandidatesOptions) {
     this.#options = options;
-    this.#matcher = matcher;
-    this.#detached = detached;
   }
 
   /** The file is undecided from now on if there is a file that it may be a copy of; `isEarly`: one may be found yet. */
@@ -62,24 +49,32 @@ export class Candidates {
       if (original?.stream.id === undefined || entry.compared.has(original) || !isNamedAfter(path, original)) continue;
       if (this.#mayHold(original, file) && !once) addOriginal(entry, original, file.size);
     }
-    for (const each of [...this.#detached.keys(), ...knownFiles.gone])
+    for (const each of [...knownFiles.detached, ...knownFiles.gone])
       if (each.stream.id !== undefined && isNamedAfter(path, each)) addOriginal(entry, each, file.size);
   }
 
   /** True while the original is there and the file may be its copy. The original may be detached after that. */
   #mayHold(original: TrackedFile, file: TrackedFile): boolean {
-    this.#options.verify(original);
-    if (this.#matcher.isCutOff(original, file)) this.#options.renew(original);
+    const { matcher, generations } = this.#options;
+    this.#verify(original);
+    if (matcher.isCutOff(original, file)) generations.renew(original, true);
     if (isDetached(original)) return false;
-    if (this.#matcher.isAlikeSoFar(file, original)) return true;
+    if (matcher.isAlikeSoFar(file, original)) return true;
     // Truncated between the two checks, it is not alike any more, though the file is its copy.
-    this.#options.verify(original);
+    this.#verify(original);
     return !isDetached(original) && original.disk.failure !== undefined;
   }
 
   /** Its content may be gone since it was looked at: then it is detached when this returns. */
   isThere(original: TrackedFile): boolean {
-    this.#options.verify(original);
+    this.#verify(original);
     return !isDetached(original) && !this.#options.descriptors.mayRecover(original);
+  }
+
+  /** Compares the file with its stream, which is detached if it was truncated. */
+  #verify(file: TrackedFile): void {
+    // Closed, it may have been truncated since it was looked at last.
+    this.#options.descriptors.open(file);
+    this.#options.generations.current(file);
   }
 }

@@ -4,9 +4,10 @@
  */
 import type { Clock } from '../../../core/time/clock.ts';
 import { decideCopy } from '../decide/decide.ts';
+import type { Maintenance } from '../known/maintenance.ts';
 import type { StreamIdentities } from '../known/stream-identities.ts';
 import { FORGET_AFTER_MS, MAX_ROUNDS } from '../limits.ts';
-import { addOriginal, basesOf, type CopyEnd, CopyMatcher, type Search, type Undecided } from '../observe/copy-matcher.ts';
+import { addOriginal, basesOf, type CopyEnd, type Search, type Undecided } from '../observe/copy-matcher.ts';
 import { Candidates, type CandidatesOptions } from './candidates.ts';
 import type { CopyOutcomes } from './copy-outcomes.ts';
 import { LostSizes } from './lost-sizes.ts';
@@ -19,32 +20,23 @@ export interface CopiesOptions extends CandidatesOptions {
   readonly clock: Clock;
   readonly identities: StreamIdentities;
   readonly outcomes: CopyOutcomes;
-  /** Starts to follow a copy candidate of the stream. */
-  track(path: string, stat: FileStat, generation: TrackedFile): TrackedFile;
-  /** The known file that was found here, unless its inode was given to another one; `unsure` while its content cannot be compared. */
-  holderOf(found: FoundFile): TrackedFile | 'unsure' | undefined;
-  /** No copy of the detached stream was found. */
-  isLost(generation: TrackedFile): void;
+  readonly maintenance: Maintenance;
 }
 
 export class Copies {
   readonly #options: CopiesOptions;
-  /** Detached streams, and how far their copies were looked for. */
-  readonly #detached = new Map<TrackedFile, Search>();
+  /** How far copies of detached streams were looked for. */
+  readonly #searches = new Map<TrackedFile, Search>();
   readonly #lost = new LostSizes();
-  /** What `note` was told since. */
-  readonly #noted = new Set<TrackedFile>();
   /** Copy candidates whose inode may still be a known file's, by path: retried with each scan. */
   readonly #unsure = new Map<string, TrackedFile>();
-  readonly matcher: CopyMatcher;
   readonly #candidates: Candidates;
   /** A scan is under way, and may come to files yet that others are copies of. */
   #isScanning = false;
 
   constructor(options: CopiesOptions) {
     this.#options = options;
-    this.matcher = new CopyMatcher(options);
-    this.#candidates = new Candidates(options, this.matcher, this.#detached);
+    this.#candidates = new Candidates(options);
   }
 
   /**
@@ -70,22 +62,20 @@ export class Copies {
     }
   }
 
-  /** The stream was detached, or began where another one was detached: the next `settle` looks for its copy, or names it. */
-  note(file: TrackedFile): void {
-    if (isDetached(file)) this.#detached.set(file, { isComplete: false });
-    this.#noted.add(file);
-  }
-
-  /** Acts on what was noted, and on what is noted meanwhile: looking at a copy may show that another file was truncated. */
+  /**
+   * Names the generations that began, and looks for copies of those that were detached. Also of what changes meanwhile: looking at a copy
+   * may show that another file was truncated.
+   */
   settle(): void {
-    const { knownFiles, identities } = this.#options;
-    for (let round = 1; this.#noted.size > 0 && round <= MAX_ROUNDS; round += 1) {
-      const noted = [...this.#noted];
-      this.#noted.clear();
-      const begun = noted.filter((each) => each.stream.id === undefined && knownFiles.in(each.disk) === each);
+    const { knownFiles, identities, generations } = this.#options;
+    for (let round = 1; generations.changed.size > 0 && round <= MAX_ROUNDS; round += 1) {
+      const changed = [...generations.changed];
+      generations.changed.clear();
+      const begun = changed.filter((each) => each.stream.id === undefined && knownFiles.in(each.disk) === each);
       // Truncated again, it may have a copy already, which needs a stream to be compared with.
       for (const each of begun) if (each.size > 0 && rotatedFrom(each.disk.path) === undefined) this.#name(each);
-      const detached = noted.filter((each) => this.#detached.has(each));
+      for (const each of changed) if (each.stream.id === undefined && isDetached(each)) this.remove(each);
+      const detached = changed.filter((each) => knownFiles.detached.has(each));
       this.seek(detached);
       // What was read of it, and not delivered, is in no file that was found yet.
       for (const each of detached) if (isDetached(each)) identities.noteDeleted(each);
@@ -95,16 +85,16 @@ export class Copies {
   }
 
   /** Looks for copies of detached streams. `decide` goes on: a copy may have the inode of a file that this scan has not missed yet. */
-  seek(generations: readonly TrackedFile[], names = new FolderNames(this.#options.fileSystem)): void {
+  seek(streams: readonly TrackedFile[], names = new FolderNames(this.#options.fileSystem)): void {
     // Before any is decided: what is no copy of one may be a copy of another.
-    for (const each of generations) this.#detached.set(each, { isComplete: false });
-    for (const each of generations) this.#findCandidates(each, names);
-    for (const each of generations) this.#compareWith(each);
+    for (const each of streams) this.#searches.delete(each);
+    for (const each of streams) this.#findCandidates(each, names);
+    for (const each of streams) this.#compareWith(each);
   }
 
   /** True while a copy is looked for, or something is not decided. */
   get isBusy(): boolean {
-    return this.#candidates.all.size + this.#unsure.size + this.#detached.size > 0;
+    return this.#candidates.all.size + this.#unsure.size + this.#options.knownFiles.detached.size > 0;
   }
 
   /** Until `decide`, nothing is taken for a file of its own because its original is not known. */
@@ -115,7 +105,8 @@ export class Copies {
   /** Goes on with everything that is undecided, for each scan. True when it stopped at COPY_CHECK_BYTES and could go on at once. */
   decide(): boolean {
     const isScanned = this.#isScanning;
-    this.matcher.isSpent = this.#isScanning = false;
+    const { matcher, knownFiles } = this.#options;
+    matcher.isSpent = this.#isScanning = false;
     this.#lost.forgetOld(this.#options.clock.monotonic());
     this.settle();
     for (const [file, entry] of this.#candidates.all) {
@@ -127,17 +118,17 @@ export class Copies {
     for (const [path, generation] of [...this.#unsure]) this.#lookAgain(path, generation);
     this.settle();
     const names = new FolderNames(this.#options.fileSystem);
-    for (const generation of this.#detached.keys()) {
+    for (const generation of [...knownFiles.detached]) {
       this.#search(generation, names);
       this.settle();
     }
-    return this.matcher.isSpent;
+    return matcher.isSpent;
   }
 
   /** Of a file that vanished unopened: the bytes, read or counted as lost, of the truncated stream that it was a copy of by its name. */
   seenInOriginal(file: TrackedFile): number {
     if (file.stream.id !== undefined || file.isUndecided) return 0;
-    return this.#lost.of(file.disk.path, this.#detached.keys());
+    return this.#lost.of(file.disk.path, this.#options.knownFiles.detached);
   }
 
   /** Stops following a file without a stream that is not there any more. */
@@ -147,14 +138,19 @@ export class Copies {
   }
 
   #search(generation: TrackedFile, names: FolderNames): void {
-    if (this.#detached.get(generation)?.isComplete === false) this.#findCandidates(generation, names);
+    const { clock, maintenance } = this.#options;
+    if (!isDetached(generation)) return;
+    if (!this.#isComplete(generation)) this.#findCandidates(generation, names);
     this.#compareWith(generation);
-    const search = this.#detached.get(generation);
-    if (search === undefined || this.#candidates.of(generation).length > 0) return;
-    if (!search.isComplete && this.#options.clock.monotonic() - generation.disk.leftAtMs < FORGET_AFTER_MS) return;
-    this.#detached.delete(generation);
-    this.#lost.add(generation, this.#options.clock.monotonic());
-    this.#options.isLost(generation);
+    if (!isDetached(generation) || this.#candidates.of(generation).length > 0) return;
+    if (!this.#isComplete(generation) && clock.monotonic() - generation.disk.leftAtMs < FORGET_AFTER_MS) return;
+    this.#searches.delete(generation);
+    this.#lost.add(generation, clock.monotonic());
+    maintenance.giveUpLost(generation);
+  }
+
+  #isComplete(generation: TrackedFile): boolean {
+    return this.#searches.get(generation)?.isComplete === true;
   }
 
   #compareWith(generation: TrackedFile): void {
@@ -167,28 +163,29 @@ export class Copies {
   }
 
   #findCandidates(generation: TrackedFile, names: FolderNames): void {
-    const before = this.#detached.get(generation)?.listed;
+    const before = this.#searches.get(generation)?.listed;
     try {
       const files = basesOf(generation).flatMap((base) => names.extending(base));
       const listed = String(files.map(({ path, stat }) => `${path} ${inodeKey(stat)}`).sort());
-      this.#detached.set(generation, { listed, isComplete: listed === before });
+      this.#searches.set(generation, { listed, isComplete: listed === before });
       for (const found of files) this.#consider(found, generation);
     } catch {
-      this.#detached.set(generation, { isComplete: false });
+      this.#searches.delete(generation);
     }
   }
 
   /** Makes a found file a copy candidate of the stream and of all others, unless it is known. Throws system errors. */
   #consider(found: FoundFile, generation: TrackedFile): void {
-    const known = this.#options.holderOf(found);
+    const { generations, outcomes } = this.#options;
+    const known = generations.holderOf(found);
     if (known === 'unsure') return void this.#unsure.set(found.path, generation);
     if (known?.stream.id !== undefined) return;
-    const file = known ?? this.#options.track(found.path, found.stat, generation);
+    const file = known ?? generations.trackAside(found.path, found.stat, generation.stream);
     const entry = this.#candidates.all.get(file);
     if (entry) return addOriginal(entry, generation, file.size);
     this.#candidates.gather(file, known !== undefined, this.#isScanning);
     // The stream may have another copy by now.
-    if (!file.isUndecided) this.#options.outcomes.takeUp(file, generation, known !== undefined);
+    if (!file.isUndecided) outcomes.takeUp(file, generation, known !== undefined);
   }
 
   #lookAgain(path: string, generation: TrackedFile): void {
@@ -203,7 +200,7 @@ export class Copies {
   }
 
   #decide(file: TrackedFile, entry: Undecided): void {
-    const { fileSystem, clock, descriptors } = this.#options;
+    const { fileSystem, clock, descriptors, matcher, generations } = this.#options;
     const age = clock.monotonic() - file.disk.changedAtMs;
     if (!descriptors.open(file)) {
       // Nothing can be compared: the reader goes on trying.
@@ -215,13 +212,13 @@ export class Copies {
       if (entry.originals.some(isUnread)) this.#candidates.collect(entry, file);
       for (let original = entry.originals[0]; original; original = entry.originals[0]) {
         // All copies of it are looked for first.
-        if (this.#noted.has(original)) return;
+        if (generations.changed.has(original)) return;
         // Its stream is read on in a longer copy.
         if (entry.isShort && !isDetached(original)) return this.#noteRead(file, stat);
         // The lane is taking all that was read, which has no checksum yet: everything that begins alike would be a copy.
         if (original.stream.inHand > 0 && original.stream.offset === original.stream.startAt && isGone(original)) return;
-        const sight = this.matcher.observe(file, stat, original, entry, age);
-        if (sight.original === 'truncated') return this.#options.renew(original);
+        const sight = matcher.observe(file, stat, original, entry, age);
+        if (sight.original === 'truncated') return void generations.renew(original, true);
         const change = decideCopy(sight);
         if (change === 'undecided' || (change === 'new' && sight.original === 'there' && !this.#candidates.isThere(original))) return;
         if (change === 'copied') return this.#readOnIn(file, entry, original, stat);
@@ -258,10 +255,10 @@ export class Copies {
   #settleShort(generation: TrackedFile): void {
     // Short copies of other streams wait for those: two streams would wait for each other's copies.
     const candidates = this.#candidates.of(generation).filter(([, { originals, isShort }]) => !isShort || originals[0] === generation);
-    if (!this.#detached.has(generation) || generation.isBusy || candidates.length === 0) return;
+    if (!isDetached(generation) || generation.isBusy || candidates.length === 0) return;
     if (!candidates.every(([, { isShort }]) => isShort)) return;
     try {
-      const { file, stat, end } = this.matcher.longestOf(candidates);
+      const { file, stat, end } = this.#options.matcher.longestOf(candidates);
       this.#candidates.forget(file);
       this.#move(generation, file, stat, end);
     } catch (error) {
@@ -270,7 +267,7 @@ export class Copies {
   }
 
   #move(generation: TrackedFile, file: TrackedFile, stat: FileStat, end?: CopyEnd): void {
-    this.#detached.delete(generation);
+    this.#searches.delete(generation);
     this.#options.outcomes.moveInto(generation, file, stat, end);
     for (const [other, entry] of this.#candidates.of(generation)) {
       const { originals } = entry;

@@ -9,9 +9,9 @@ import type { StreamIdentities } from '../known/stream-identities.ts';
 import { LOWER_BOUND, type Notices } from '../scan/notices.ts';
 import type { OpenFiles } from '../known/open-files.ts';
 import type { KnownFiles } from '../known/known-files.ts';
-import type { FirstPlace } from '../scan/rotated-names.ts';
 import { tailBefore } from '../known/nul-runs.ts';
 import { isDetached, isGone, type TrackedFile } from '../known/tracked-file.ts';
+import type { Generations } from './generations.ts';
 
 export interface CopyOutcomesOptions extends Losing {
   readonly fileSystem: FileSystem;
@@ -19,9 +19,7 @@ export interface CopyOutcomesOptions extends Losing {
   readonly knownFiles: KnownFiles;
   readonly descriptors: OpenFiles;
   readonly identities: StreamIdentities;
-  /** No glob matches the path, and rotation may have made it of the other one. */
-  readonly isRotatedFrom: (path: string, of: FirstPlace) => boolean;
-  readonly isMatched: (path: string) => boolean;
+  readonly generations: Generations;
 }
 
 export class CopyOutcomes {
@@ -72,13 +70,14 @@ export class CopyOutcomes {
 
   /** The file is no copy: it is read from its beginning if it is one of the source's, or left to the next scan. */
   takeUp(file: TrackedFile, generation: TrackedFile, wasFollowed: boolean): void {
-    const { knownFiles, descriptors, isRotatedFrom, isMatched } = this.#options;
+    const { knownFiles, descriptors, generations } = this.#options;
     const isBornSince = file.bornMs > generation.stream.createdMs - BIRTH_SLACK_MS;
     // Before a scan came to it, the file that it is a copy of may not be known either.
     const isSeen = file.disk.place === 'matched' && file.disk.seenSize >= 0;
     // No scan comes to one that was deleted.
-    const isLast = isGone(file) && file.disk.fd !== undefined && isMatched(file.disk.path);
-    if (wasFollowed || isSeen || isLast || (isBornSince && isRotatedFrom(file.disk.path, generation.stream))) return this.#follow(file);
+    const isLast = isGone(file) && file.disk.fd !== undefined && generations.placeOf(file.disk.path) === 'matched';
+    const isRotated = isBornSince && generations.isRotatedFrom(file.disk.path, generation.stream);
+    if (wasFollowed || isSeen || isLast || isRotated) return this.#follow(file);
     descriptors.close(file);
     knownFiles.remove(file);
   }

@@ -3,35 +3,34 @@
  * copy is looked for.
  */
 import type { EventShape, Tail } from '../../../core/block.ts';
-import type { LineShaping } from '../../framing/line-shaping.ts';
-import { Copies } from './copies.ts';
-import { CopyOutcomes } from './copy-outcomes.ts';
-import { type FileStat, type FileSystem, inodeKey, isSameFile } from '../scan/file-system.ts';
-import type { FoundFile } from '../scan/finder.ts';
-import { NulGaps } from '../known/nul-gap.ts';
-import { Maintenance, type MaintenanceOptions } from '../known/maintenance.ts';
-import { checkHolder } from '../observe/observe-file.ts';
-import { StreamIdentities } from '../known/stream-identities.ts';
-import { LOWER_BOUND } from '../scan/notices.ts';
-import { OpenFiles } from '../known/open-files.ts';
 import { countLost } from '../../../core/source.ts';
-import { KnownFiles } from '../known/known-files.ts';
 import { isUntouched } from '../known/content.ts';
-import { InPlaceChanges, READ_AGAIN } from '../known/in-place.ts';
-import { statIfAt } from '../scan/locate.ts';
-import { type FirstPlace, isRotatedName } from '../scan/rotated-names.ts';
-import { Order } from '../known/order.ts';
-import type { KeptStretch } from '../known/kept-content.ts';
 import type { Place } from '../known/file-on-disk.ts';
+import { InPlaceChanges, type InPlaceOptions, READ_AGAIN } from '../known/in-place.ts';
+import type { KeptStretch } from '../known/kept-content.ts';
+import type { KnownFiles } from '../known/known-files.ts';
+import type { Maintenance } from '../known/maintenance.ts';
+import type { NulGaps } from '../known/nul-gap.ts';
+import type { OpenFiles } from '../known/open-files.ts';
+import type { Order } from '../known/order.ts';
+import type { StreamIdentities } from '../known/stream-identities.ts';
 import { isGone, newTrackedFile, type TrackedFile } from '../known/tracked-file.ts';
+import type { CopyMatcher } from '../observe/copy-matcher.ts';
+import { checkHolder } from '../observe/observe-file.ts';
+import { type FileStat, inodeKey, isSameFile } from '../scan/file-system.ts';
+import type { FoundFile } from '../scan/finder.ts';
+import { statIfAt } from '../scan/locate.ts';
+import { LOWER_BOUND } from '../scan/notices.ts';
+import { type FirstPlace, isRotatedName } from '../scan/rotated-names.ts';
 
-export interface GenerationsOptions extends Omit<MaintenanceOptions, 'knownFiles' | 'descriptors' | 'groupTimeoutMs'> {
-  /** The source's id. */
-  readonly source: string;
-  readonly fileSystem: FileSystem;
-  /** `--once`: nothing is waited for. */
-  readonly once: boolean;
-  readonly shaping: LineShaping;
+export interface GenerationsOptions extends InPlaceOptions {
+  readonly knownFiles: KnownFiles;
+  readonly descriptors: OpenFiles;
+  readonly identities: StreamIdentities;
+  readonly gaps: NulGaps;
+  readonly order: Order;
+  readonly maintenance: Maintenance;
+  readonly matcher: CopyMatcher;
   shapeOf(path: string): EventShape;
   /** True for a path that the globs match, and none of those to leave out. */
   isMatched(path: string): boolean;
@@ -39,59 +38,24 @@ export interface GenerationsOptions extends Omit<MaintenanceOptions, 'knownFiles
 }
 
 export class Generations {
-  readonly knownFiles: KnownFiles;
-  /** The open descriptors of the files. */
-  readonly descriptors: OpenFiles;
-  /** Their streams. */
-  readonly identities: StreamIdentities;
-  readonly gaps: NulGaps;
-  readonly copies: Copies;
-  readonly maintenance: Maintenance;
-  readonly order: Order;
-  readonly #inPlace: InPlaceChanges;
   readonly #options: GenerationsOptions;
+  readonly #inPlace: InPlaceChanges;
+  /** Those that began, or were detached, since `Copies` looked last. */
+  readonly changed = new Set<TrackedFile>();
   /** By inode: the positions of streams that a start detaches; what has the inode now may begin with a NUL gap of that length. */
   readonly readBefore = new Map<string, number>();
-  readonly fileSystem: FileSystem;
   /** The number of the scan under way. */
   scan = 0;
 
   constructor(options: GenerationsOptions) {
     this.#options = options;
-    this.fileSystem = options.fileSystem;
-    const knownFiles = (this.knownFiles = new KnownFiles(options.rescue !== undefined));
-    this.descriptors = new OpenFiles({ ...options, knownFiles });
-    this.order = new Order({ ...options, knownFiles });
-    const { groupTimeoutMs } = options.shaping;
-    this.maintenance = new Maintenance({ ...options, groupTimeoutMs, knownFiles, descriptors: this.descriptors });
-    const gaps = (this.gaps = new NulGaps(options));
-    this.identities = new StreamIdentities({ ...options, gaps });
     this.#inPlace = new InPlaceChanges(options);
-    const { identities, descriptors } = this;
-    const isRotatedFrom = (path: string, of: FirstPlace): boolean => this.isRotatedFrom(path, of);
-    const outcomes = new CopyOutcomes({ ...options, knownFiles, descriptors, identities, isRotatedFrom });
-    this.copies = new Copies({
-      ...options,
-      knownFiles,
-      descriptors,
-      identities,
-      outcomes,
-      track: (path, stat, generation) => this.trackAside(path, stat, generation.stream),
-      verify: (file) => {
-        // Closed, it may have been truncated since it was looked at last.
-        this.descriptors.open(file);
-        this.current(file);
-      },
-      renew: (file) => this.renew(file, true),
-      isLost: (file) => this.maintenance.giveUpLost(file),
-      holderOf: (found) => this.holderOf(found),
-    });
   }
 
   /** Follows the file from now on. */
   add(file: TrackedFile): void {
-    this.knownFiles.add(file);
-    this.order.add(file);
+    this.#options.knownFiles.add(file);
+    this.#options.order.add(file);
   }
 
   /** Starts to follow a file that was not known. */
@@ -123,14 +87,15 @@ export class Generations {
    */
   renew(file: TrackedFile, isTruncated = false): TrackedFile {
     // An earlier stat may be of the old content.
-    const stat = this.#options.fileSystem.fstat(file.disk.fd!);
-    const isCopied = isTruncated || (file.stream.id !== undefined && this.copies.matcher.mayHaveCopy(file));
+    const { fileSystem, knownFiles, descriptors, gaps, order, matcher } = this.#options;
+    const stat = fileSystem.fstat(file.disk.fd!);
+    const isCopied = isTruncated || (file.stream.id !== undefined && matcher.mayHaveCopy(file));
     const change = isCopied ? READ_AGAIN : this.#inPlace.judge(file, stat.size);
     if (change.kind === 'later') return file;
     if (change.kind === 'go on') return this.goOn(file, stat, change.kept, change.tail);
     file.disk.lastChange = 'truncated';
-    const endsInText = this.gaps.endsInText(file.disk.fd!, stat.size);
-    const isFilled = this.gaps.wasFilled(file, stat.size, file.stream.endIn(file.sureSize));
+    const endsInText = gaps.endsInText(file.disk.fd!, stat.size);
+    const isFilled = gaps.wasFilled(file, stat.size, file.stream.endIn(file.sureSize));
     // Under a matching path it is a file of its own, else what is left of the rotated one.
     const { firstPath, realPath, shape } = file.stream;
     // The file is older than what is in it now.
@@ -146,16 +111,16 @@ export class Generations {
     next.stream.nuls.isAfterTruncation = file.size > 0 && !isFilled;
     if (isFilled || change.isThere) file.size = file.stream.position;
     next.stream.readFromMs = change.readFromMs;
-    this.knownFiles.takeOver(next, file);
-    this.order.add(next);
-    this.descriptors.handOver(file, next);
+    knownFiles.takeOver(next, file);
+    order.add(next);
+    descriptors.handOver(file, next);
     next.disk.seenSize = stat.size;
     next.sureSize = endsInText ? stat.size : 0;
     next.disk.seenMtimeMs = stat.mtimeMs;
-    next.disk.changedAtMs = file.disk.leftAtMs = this.now;
-    this.copies.note(next);
-    if (file.stream.id === undefined) this.knownFiles.remove(file);
-    else this.copies.note(file);
+    next.disk.changedAtMs = file.disk.leftAtMs = this.#now;
+    this.changed.add(next);
+    if (file.stream.id === undefined) knownFiles.remove(file);
+    else this.changed.add(file);
     return next;
   }
 
@@ -164,36 +129,39 @@ export class Generations {
    * as it was, and goes to the disk buffer. Throws system errors. `tail`: of the bytes before the end of `kept`.
    */
   goOn(file: TrackedFile, stat: FileStat, kept: KeptStretch, tail: Tail): TrackedFile {
+    const { identities, knownFiles, descriptors, maintenance } = this.#options;
     const next = this.#newFile(file.stream.firstPath, stat, file.stream.realPath, file.stream.shape);
     const { beginsInLine: _, endsInLine: __, headers: ___, ...identity } = file.stream.identity;
     next.stream.identity = identity;
     next.stream.goOn(kept, tail);
     next.stream.readFromMs = file.stream.readFromMs;
-    this.identities.noteDeleted(file);
-    this.identities.noteRead(file);
-    this.knownFiles.takeOver(next, file);
-    this.descriptors.handOver(file, next);
-    this.knownFiles.remove(file);
-    this.maintenance.expire(file.stream.id!);
-    this.identities.mint(next, kept);
+    identities.noteDeleted(file);
+    identities.noteRead(file);
+    knownFiles.takeOver(next, file);
+    descriptors.handOver(file, next);
+    knownFiles.remove(file);
+    maintenance.expire(file.stream.id!);
+    identities.mint(next, kept);
     return next;
   }
 
   /** The file has this inode from now on. */
   followInode(file: TrackedFile, stat: FileStat): void {
+    const { descriptors, knownFiles, identities } = this.#options;
     if (isSameFile(file.disk, stat) || file.isBusy) return;
-    this.descriptors.close(file);
-    this.knownFiles.replaceInode(file, stat);
-    this.identities.save(file);
+    descriptors.close(file);
+    knownFiles.replaceInode(file, stat);
+    identities.save(file);
   }
 
   /** The known file that has this inode, unless the inode was given to another one; `unsure` while its content cannot be read. */
   holderOf(found: FoundFile): TrackedFile | 'unsure' | undefined {
-    const file = this.knownFiles.in(found.stat);
+    const { knownFiles, descriptors, fileSystem } = this.#options;
+    const file = knownFiles.in(found.stat);
     if (!file) return undefined;
-    const { content, trouble } = checkHolder(file, found, this.fileSystem);
-    if (trouble !== undefined) this.descriptors.fail(file, trouble);
-    if (content === 'unknown') return statIfAt(this.fileSystem, found.path, found.stat) ? 'unsure' : file;
+    const { content, trouble } = checkHolder(file, found, fileSystem);
+    if (trouble !== undefined) descriptors.fail(file, trouble);
+    if (content === 'unknown') return statIfAt(fileSystem, found.path, found.stat) ? 'unsure' : file;
     if (content === 'same') return file;
     this.detach(file);
     return undefined;
@@ -202,23 +170,22 @@ export class Generations {
   /** Detaches a file whose inode was given to another one; `copies.settle` looks for its copy. */
   detach(file: TrackedFile): void {
     file.disk.lastChange = 'replaced';
-    this.knownFiles.detach(file);
-    file.disk.leftAtMs = this.now;
-    if (file.stream.id === undefined) this.copies.remove(file);
-    else this.copies.note(file);
+    this.#options.knownFiles.detach(file);
+    file.disk.leftAtMs = this.#now;
+    this.changed.add(file);
   }
 
   /** The file's present generation: another one where the known content is gone. */
   current(file: TrackedFile): TrackedFile {
-    const { fileSystem } = this.#options;
-    if (file.disk.fd === undefined || !this.descriptors.open(file)) return file;
+    const { fileSystem, descriptors, gaps } = this.#options;
+    if (file.disk.fd === undefined || !descriptors.open(file)) return file;
     try {
       const { size } = fileSystem.fstat(file.disk.fd);
       const isSame = isUntouched(fileSystem, file.disk.fd, file.stream.read) && !this.isBegunAnew(file, size);
       if (!isSame) return this.renew(file);
-      this.gaps.noteSize(file, size);
+      gaps.noteSize(file, size);
     } catch (error) {
-      this.descriptors.fail(file, error);
+      descriptors.fail(file, error);
     }
     return file;
   }
@@ -233,26 +200,28 @@ export class Generations {
       size < file.stream.endIn(file.sureSize) &&
       file.stream.read.offset === file.stream.startAt &&
       file.stream.id !== undefined &&
-      this.copies.matcher.mayHaveCopy(file)
+      this.#options.matcher.mayHaveCopy(file)
     );
   }
 
   /** Searches some of the NUL gap that a file with a stream may begin with. */
   passGap(file: TrackedFile): void {
-    if (file.stream.id === undefined || file.isBusy || !this.descriptors.open(file)) return;
+    const { descriptors, gaps } = this.#options;
+    if (file.stream.id === undefined || file.isBusy || !descriptors.open(file)) return;
     try {
-      this.gaps.pass(file);
+      gaps.pass(file);
     } catch (error) {
-      this.descriptors.fail(file, error);
+      descriptors.fail(file, error);
     }
   }
 
   /** The file is somewhere else now. While no name of it is known, its bytes are spooled. */
   place(file: TrackedFile, place: Place, path = file.disk.path): void {
+    const { knownFiles, identities } = this.#options;
     const wasGone = isGone(file);
-    this.knownFiles.place(file, place, path);
-    if (isGone(file)) this.identities.noteDeleted(file);
-    else if (wasGone) this.identities.noteFound(file);
+    knownFiles.place(file, place, path);
+    if (isGone(file)) identities.noteDeleted(file);
+    else if (wasGone) identities.noteFound(file);
   }
 
   /**
@@ -275,7 +244,7 @@ export class Generations {
   }
 
   #newFile(path: string, stat: FileStat, realPath = path, shape = this.#options.shapeOf(path)): TrackedFile {
-    const file = newTrackedFile(path, stat, shape, this.now, this.scan);
+    const file = newTrackedFile(path, stat, shape, this.#now, this.scan);
     file.stream.realPath = realPath;
     return file;
   }
@@ -286,7 +255,7 @@ export class Generations {
     return isOne && !this.#options.isMatched(path) && !this.#options.isExcluded(path);
   }
 
-  get now(): number {
+  get #now(): number {
     return this.#options.clock.monotonic();
   }
 

@@ -7,14 +7,16 @@ import type { StreamRecord } from '../../../core/stream.ts';
 import { isDetached, isRotated } from '../known/tracked-file.ts';
 import { BIRTH_SLACK_MS } from '../limits.ts';
 import { FolderNames } from '../scan/rotated-names.ts';
-import type { Generations } from './generations.ts';
+import type { KnownFiles } from '../known/known-files.ts';
+import type { Copies } from './copies.ts';
 import { decideSaved } from '../decide/decide.ts';
 import { firstPlaceOf, SavedFiles, type SavedFilesOptions } from '../observe/saved-files.ts';
 import type { Tracker } from './tracker.ts';
 
 export interface RestoreOptions extends SavedFilesOptions {
   readonly tracker: Tracker;
-  readonly generations: Generations;
+  readonly copies: Copies;
+  readonly knownFiles: KnownFiles;
   /** True for a path that a scan comes to, if something is there. */
   readonly isReached: (path: string) => boolean;
 }
@@ -28,14 +30,13 @@ export interface RestoredCounts {
 
 /** Takes up every record, and every file that rotation made of a record's file since. */
 export async function restore(stored: readonly StreamRecord[], options: RestoreOptions): Promise<RestoredCounts> {
-  const { tracker, generations, fileSystem, isReached } = options;
-  const { copies, knownFiles } = generations;
+  const { tracker, copies, knownFiles, fileSystem, isReached } = options;
   const saved = new SavedFiles(options);
   const names = new FolderNames(fileSystem);
   const records = stored.map((record) => saved.shorten(withRealPath(record, names)));
   const changes = decideSaved(records.toReversed().map((record) => saved.observe(record, isReached)));
   for (const change of changes) tracker.apply.resume(change);
-  const detached = [...knownFiles.files].filter(isDetached);
+  const detached = [...knownFiles.detached];
   const [away, leftOut] = [knownFiles.gone.size, knownFiles.leftOut.size];
   const recognized = knownFiles.files.size - detached.length - away;
   copies.seek(detached, names);

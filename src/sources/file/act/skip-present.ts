@@ -1,21 +1,29 @@
 /** `start_at: end`: files that are there before the source first runs are read from the beginning of their last line. */
 import type { Encoding } from '../../../parsers/text/encoding.ts';
 import { findBom, LONGEST_BOM_BYTES } from '../../framing/byte-window.ts';
+import type { KnownFiles } from '../known/known-files.ts';
+import type { OpenFiles } from '../known/open-files.ts';
+import type { FileSystem } from '../scan/file-system.ts';
 import type { FoundFile } from '../scan/finder.ts';
 import { findTextEnd, tailBefore } from '../known/nul-runs.ts';
 import { findLineStart, readHead } from '../scan/peek.ts';
+import type { Copies } from './copies.ts';
 import type { Generations } from './generations.ts';
 
 export interface SkipOptions {
+  readonly fileSystem: FileSystem;
+  readonly knownFiles: KnownFiles;
+  readonly descriptors: OpenFiles;
   readonly generations: Generations;
+  readonly copies: Copies;
   readonly maxEventBytes: number;
   /** Of files without a byte order mark. */
   readonly encoding: Encoding;
 }
 
 /** A file that cannot be read now is read from its beginning later: its present end is not known. */
-export function skipPresent(found: ReadonlyMap<string, FoundFile>, { generations, maxEventBytes, encoding }: SkipOptions): void {
-  const { descriptors, fileSystem, knownFiles } = generations;
+export function skipPresent(found: ReadonlyMap<string, FoundFile>, options: SkipOptions): void {
+  const { fileSystem, knownFiles, descriptors, generations, copies, maxEventBytes, encoding } = options;
   for (const each of [...found.values()].sort((a, b) => (a.path < b.path ? -1 : 1))) {
     if (knownFiles.in(each.stat)) continue;
     const file = generations.track(each);
@@ -26,7 +34,7 @@ export function skipPresent(found: ReadonlyMap<string, FoundFile>, { generations
       const end = findTextEnd(fileSystem, fd, each.stat.size, own.unitBytes);
       const start = findLineStart(fileSystem, fd, end, maxEventBytes, own);
       file.stream.beginAt(start, tailBefore(fileSystem, fd, start));
-      generations.copies.name(file);
+      copies.name(file);
       descriptors.close(file);
     } catch (error) {
       descriptors.fail(file, error);

@@ -3,6 +3,8 @@
  * gone. Each observes, lets `decide` say how the files changed, and has `Apply` act on that. Only the reader's turns move positions.
  */
 import { decide, decideHeld, type Decision, type KnownDecision, type Observation } from '../decide/decide.ts';
+import type { Maintenance } from '../known/maintenance.ts';
+import type { Order } from '../known/order.ts';
 import { isReplaced, type TrackedFile } from '../known/tracked-file.ts';
 import { MAX_ROUNDS, SCAN_SLICE_FILES } from '../limits.ts';
 import { lookAtDescriptor, observe, observeAt, type ObserveOptions } from '../observe/observe-file.ts';
@@ -12,11 +14,12 @@ import { type FoundFile, parentOf } from '../scan/finder.ts';
 import { statIfAt } from '../scan/locate.ts';
 import { type FirstPlace, FolderNames } from '../scan/rotated-names.ts';
 import { Apply, type ApplyOptions } from './apply.ts';
-import type { Generations } from './generations.ts';
 import { LeftPaths, mayHaveHadPath } from './left-paths.ts';
 
 export interface TrackerOptions extends Omit<ApplyOptions, 'left'> {
   readonly fileSystem: FileSystem;
+  readonly order: Order;
+  readonly maintenance: Maintenance;
   /** False where a file may have another inode at every look. */
   readonly stableInodes: boolean;
 }
@@ -34,11 +37,11 @@ export class Tracker {
 
   /** Matches what a scan found to what is known: everywhere, or in one folder alone. Other work gets its turn now and then. */
   async scan(found: ReadonlyMap<string, FoundFile>, pause: () => Promise<void> = () => Promise.resolve(), folder?: string): Promise<void> {
-    const { knownFiles, copies, fileSystem, now } = this.#generations;
-    const number = (this.#generations.scan += 1);
+    const { knownFiles, copies, generations, fileSystem, stableInodes, clock } = this.#options;
+    const number = (generations.scan += 1);
     copies.beginScan();
     const isIgnored = (stat: FileStat): boolean => this.apply.isIgnored(stat);
-    const scan = { fileSystem, nowMs: now, folders: new Map(), number, folder, stableInodes: this.#options.stableInodes, isIgnored };
+    const scan = { fileSystem, nowMs: clock.monotonic(), folders: new Map(), number, folder, stableInodes, isIgnored };
     const { known, rest } = observePaths(found.values(), knownFiles, scan);
     this.#actOn(known);
     const left = new Set(rest);
@@ -62,19 +65,19 @@ export class Tracker {
 
   /** What is decided and kept after every look, of these files. */
   #finish(files: () => Iterable<TrackedFile>): void {
-    const { copies, order, maintenance, knownFiles } = this.#generations;
+    const { copies, order, maintenance, knownFiles, streams } = this.#options;
     copies.decide();
     order.link();
     // A stream that was given up just now is saved no more.
     for (const file of files()) if (knownFiles.files.has(file)) maintenance.keep(file);
     maintenance.keepBudget();
     maintenance.forgetSettled();
-    this.#options.streams.persist?.();
+    streams.persist?.();
   }
 
   /** Of new files: those that were gone or renamed before they could be opened. A copy can still be told from what was cut off in this scan. */
   #lookAfter(decisions: readonly Decision[], options: ObserveOptions): void {
-    const files = decisions.flatMap((each) => (each.kind === 'new' ? (this.#generations.knownFiles.at(each.found.path) ?? []) : []));
+    const files = decisions.flatMap((each) => (each.kind === 'new' ? (this.#options.knownFiles.at(each.found.path) ?? []) : []));
     const lost = files.filter(({ disk, stream }) => disk.fd === undefined && stream.id === undefined && !disk.failure);
     this.#actOn(lost.map((file) => observe(file, options)));
   }
@@ -85,16 +88,16 @@ export class Tracker {
 
   /** Looks at files that are said to have changed. False where a path leads to another file than is known there: its folder is to be scanned. */
   lookAt(paths: Iterable<string>): boolean {
-    const { knownFiles } = this.#generations;
-    this.#generations.scan += 1;
+    const { knownFiles, generations, fileSystem } = this.#options;
+    generations.scan += 1;
     const files: TrackedFile[] = [];
     let isKnown = true;
     for (const path of paths) {
       const file =
         knownFiles.at(path) ??
         [...knownFiles.inFolder(parentOf(path))].find((each) => each.disk.path === path && each.disk.place === 'aside');
-      const stat = file && statIfAt(this.#options.fileSystem, path, file.disk);
-      if (!file) isKnown &&= this.#generations.placeOf(path) !== 'matched';
+      const stat = file && statIfAt(fileSystem, path, file.disk);
+      if (!file) isKnown &&= generations.placeOf(path) !== 'matched';
       else if (!stat || isReplaced(file, stat)) isKnown = false;
       else {
         this.#actOn([observeAt(file, { path, stat }, file.disk.place)]);
@@ -112,12 +115,13 @@ export class Tracker {
   }
 
   #findBornBetween(folder: string | undefined): void {
-    const names = new FolderNames(this.#options.fileSystem);
+    const { fileSystem, knownFiles } = this.#options;
+    const names = new FolderNames(fileSystem);
     this.#left.logMissed(names);
     const search = (place: FirstPlace, nextBornMs: number): boolean =>
       (folder === undefined || parentOf(place.firstPath) === folder) &&
       this.takeBeside(place, names, (found, of) => mayBeLeft(found, of, nextBornMs));
-    this.#left.search(search, (path) => this.#generations.knownFiles.at(path) !== undefined);
+    this.#left.search(search, (path) => knownFiles.at(path) !== undefined);
   }
 
   /** Takes up files that rotation made of what was first at a place, and that no glob matches. False when a folder cannot be read now. */
@@ -130,19 +134,15 @@ export class Tracker {
     }
   }
 
-  get #generations(): Generations {
-    return this.#options.generations;
-  }
-
   /**
    * What cannot wait for the next scan where scans are far apart: open files that were deleted, unfinished lines whose time is
    * up, descriptors that are not needed any more.
    */
   look(): void {
-    const { knownFiles, descriptors, fileSystem, now } = this.#generations;
+    const { knownFiles, descriptors, fileSystem, clock } = this.#options;
     const files: TrackedFile[] = [];
     for (const file of new Set([...descriptors.files, ...knownFiles.gone])) {
-      const { held, trouble } = lookAtDescriptor(file, fileSystem, now);
+      const { held, trouble } = lookAtDescriptor(file, fileSystem, clock.monotonic());
       if (trouble !== undefined) descriptors.fail(file, trouble);
       if (!held) continue;
       const kind = decideHeld(file, held);
@@ -154,7 +154,7 @@ export class Tracker {
 
   /** True while something must be looked at between two scans. */
   get needsLooks(): boolean {
-    const { descriptors, knownFiles, copies } = this.#generations;
+    const { descriptors, knownFiles, copies } = this.#options;
     return descriptors.files.size + knownFiles.gone.size > 0 || copies.isBusy;
   }
 }

@@ -31,6 +31,8 @@ export class KnownFiles {
   readonly #leftInLine = new Set<string>();
   /** Those that have no name any more. */
   readonly gone = new Set<TrackedFile>();
+  /** Streams whose content is in no file any more. */
+  readonly detached = new Set<TrackedFile>();
   /** Streams that no pattern leads to any more: kept so that their batches can be sent again. */
   readonly leftOut = new Set<TrackedFile>();
 
@@ -181,6 +183,7 @@ export class KnownFiles {
   detach(file: TrackedFile): void {
     this.#unindex(file);
     file.disk.place = 'detached';
+    this.#index(file);
     this.dequeue(file);
   }
 
@@ -209,7 +212,7 @@ export class KnownFiles {
   }
 
   #index(file: TrackedFile): void {
-    if (isDetached(file)) return;
+    if (isDetached(file)) return void this.detached.add(file);
     if (isGone(file)) this.gone.add(file);
     const folder = parentOf(file.disk.path);
     const files = this.#byFolder.get(folder);
@@ -222,6 +225,7 @@ export class KnownFiles {
 
   #unindex(file: TrackedFile): void {
     this.gone.delete(file);
+    this.detached.delete(file);
     const folder = parentOf(file.disk.path);
     const files = this.#byFolder.get(folder);
     if (files?.delete(file) === true && files.size === 0) this.#byFolder.delete(folder);

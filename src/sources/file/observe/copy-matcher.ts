@@ -42,7 +42,7 @@ export interface Undecided {
 /** A rotation under way may hide a copy: only what is listed twice, under the same names, is all that is there. */
 export interface Search {
   /** Names and inodes, as listed last. */
-  readonly listed?: string;
+  readonly listed: string;
   readonly isComplete: boolean;
 }
 

@@ -4,18 +4,20 @@ import { codeOf } from '../../../core/errors.ts';
 import type { Log } from '../../../core/log.ts';
 import { countLost, type Losing } from '../../../core/source.ts';
 import { lagOf, type TrackedFile } from '../known/tracked-file.ts';
-import type { Generations } from '../act/generations.ts';
+import type { KnownFiles } from '../known/known-files.ts';
+import type { Copies } from '../act/copies.ts';
 import { LOWER_BOUND } from '../scan/notices.ts';
 import type { Reader } from './reader.ts';
 
 export interface FinishOptions extends Losing {
-  readonly generations: Generations;
+  readonly knownFiles: KnownFiles;
+  readonly copies: Copies;
   readonly log: Log;
 }
 
 /** Files that continue an event of another one come after it. What the lane does not take any more is counted as lost. */
 export async function finishDeleted(options: FinishOptions, reader: Reader): Promise<void> {
-  const { knownFiles, copies } = options.generations;
+  const { knownFiles, copies } = options;
   while (copies.decide()) await setImmediate();
   const gone = [...knownFiles.gone].sort((a, b) => placeInRow(a) - placeInRow(b));
   for (const file of gone) if (file.disk.fd !== undefined && lagOf(file) > 0 && !isCopySoFar(file)) await finish(file, options, reader);

@@ -14,7 +14,10 @@ import { countLongLine } from '../../framing/long-line.ts';
 import type { Lines } from '../../framing/lines.ts';
 import { offerBlock } from './offer.ts';
 import type { FileSystem } from '../scan/file-system.ts';
-import type { Generations } from '../act/generations.ts';
+import type { Copies } from '../act/copies.ts';
+import type { KnownFiles } from '../known/known-files.ts';
+import type { NulGaps } from '../known/nul-gap.ts';
+import type { OpenFiles } from '../known/open-files.ts';
 import { compare, isUntouched } from '../known/content.ts';
 import { findNulRun } from '../known/nul-runs.ts';
 import { readHead } from '../scan/peek.ts';
@@ -24,13 +27,16 @@ import { isDetached, noteSize, type TrackedFile } from '../known/tracked-file.ts
 export interface ReadOnOptions {
   readonly lines: Lines;
   readonly fileSystem: FileSystem;
-  readonly generations: Generations;
+  readonly knownFiles: KnownFiles;
+  readonly descriptors: OpenFiles;
+  readonly gaps: NulGaps;
+  readonly copies: Copies;
   readonly clock: Clock;
   /** After this long, an event that nothing follows is over. */
   readonly groupTimeoutMs: number;
 }
 
-export type OfferOptions = Pick<ReadOnOptions, 'lines' | 'generations'> & Losing & { readonly lane: Lane };
+export type OfferOptions = Pick<ReadOnOptions, 'lines' | 'knownFiles'> & Losing & { readonly lane: Lane };
 
 /** A file in which the event goes on, as far as it does. */
 export interface Continuation {
@@ -117,15 +123,15 @@ interface ReadPart {
 }
 
 /** Reads the file from its beginning until the event is over, or the file is. Undefined when it cannot be, or is of another kind. */
-async function readPart({ lines, fileSystem, generations }: ReadOnOptions, file: TrackedFile): Promise<ReadPart | undefined> {
-  if (!generations.knownFiles.files.has(file) || isDetached(file) || !generations.descriptors.open(file)) return undefined;
+async function readPart(options: ReadOnOptions, file: TrackedFile): Promise<ReadPart | undefined> {
+  const { lines, fileSystem, knownFiles, descriptors, gaps, copies } = options;
+  if (!knownFiles.files.has(file) || isDetached(file) || !descriptors.open(file)) return undefined;
   const { disk, stream } = file;
   const { fd } = disk;
   try {
     const stat = fileSystem.fstat(fd!);
     if (stat.size === 0) return { part: { file, mark: Buffer.alloc(0), length: 0 }, eventLength: undefined };
-    if (compare(fileSystem, fd!, stat.size, stream) !== 'same' || !generations.copies.name(file) || generations.gaps.pass(file) !== 'over')
-      return undefined;
+    if (compare(fileSystem, fd!, stat.size, stream) !== 'same' || !copies.name(file) || gaps.pass(file) !== 'over') return undefined;
     const mark = markOf(lines, readHead(fileSystem, fd!, LONGEST_BOM_BYTES));
     if (!mark) return undefined;
     noteSize(file, stat.size);
@@ -145,7 +151,7 @@ async function readPart({ lines, fileSystem, generations }: ReadOnOptions, file:
       if (taken < into.length || eventLength !== undefined) return { part: { file, mark, length: position - begin }, eventLength };
     }
   } catch (error) {
-    generations.descriptors.fail(file, error);
+    descriptors.fail(file, error);
     return undefined;
   } finally {
     disk.isReading = false;
@@ -194,7 +200,7 @@ export function followers(file: TrackedFile): TrackedFile[] {
 }
 
 /** The lane does not take what it is offered of a file that was given up meanwhile: nobody else counts it. */
-export function loseInHand(options: Losing & Pick<ReadOnOptions, 'generations'>, file: TrackedFile): void {
+export function loseInHand(options: Losing & Pick<ReadOnOptions, 'knownFiles'>, file: TrackedFile): void {
   const { offset, inHand } = file.stream;
-  if (!options.generations.knownFiles.files.has(file)) countLost(options, file.stream, inHand, offset + inHand, 'not_taken');
+  if (!options.knownFiles.files.has(file)) countLost(options, file.stream, inHand, offset + inHand, 'not_taken');
 }

@@ -4,7 +4,6 @@
  * length and checksum are kept. Before a byte is handed on, what was read before it is compared with what is there now.
  */
 import type { Lane } from '../../../core/block.ts';
-import type { Clock } from '../../../core/time/clock.ts';
 import { StoppedError } from '../../../core/errors.ts';
 import { HEAD_BYTES, TAIL_BYTES } from '../../../core/limits.ts';
 import { TURN_BYTES } from '../limits.ts';
@@ -14,11 +13,12 @@ import { tailOf } from '../../../core/tail.ts';
 import { addSums } from '../../../core/sums.ts';
 import { contentSum } from '../../../kernel/content-sum.ts';
 import type { WindowBlock } from '../../framing/byte-window.ts';
-import { type Lines, streamBytesIn, streamBytesOf } from '../../framing/lines.ts';
+import { streamBytesIn, streamBytesOf } from '../../framing/lines.ts';
 import { countLongLine, type SuspendedLine } from '../../framing/long-line.ts';
 import { sumRead } from '../known/content-sum.ts';
-import type { FileSystem } from '../scan/file-system.ts';
 import type { Generations } from '../act/generations.ts';
+import type { Order } from '../known/order.ts';
+import type { StreamIdentities } from '../known/stream-identities.ts';
 import { compare, fingerprintOfText, isUntouched, mayGrow } from '../known/content.ts';
 import { findNulRun } from '../known/nul-runs.ts';
 import { NO_NULS, type NulRange } from '../known/stream.ts';
@@ -28,7 +28,7 @@ import { nothingBefore } from '../known/kept-content.ts';
 import type { LineEnds } from './line-ends.ts';
 import { goOnInGroups, keepLines, readOnTo } from './groups.ts';
 import { judgeNuls, type NulsAhead, passNuls } from './nul-holes.ts';
-import { followers, loseInHand, offerJoined, readOn } from './read-on.ts';
+import { followers, loseInHand, offerJoined, readOn, type ReadOnOptions } from './read-on.ts';
 import { readBefore, readHead } from '../scan/peek.ts';
 import { noteCharset, noteCutLine } from './reader-notices.ts';
 import { resetInLine, resumeLine } from './split-line.ts';
@@ -36,15 +36,13 @@ import { refill, stillSuspended } from './suspended-line.ts';
 import { endedInNuls, isBraked, isDetached, isBehind, noteSize, type TrackedFile } from '../known/tracked-file.ts';
 import type { Turns } from './turns.ts';
 
-export interface ReaderOptions extends Losing {
-  readonly lines: Lines;
-  readonly fileSystem: FileSystem;
+export interface ReaderOptions extends Losing, ReadOnOptions {
   readonly generations: Generations;
+  readonly identities: StreamIdentities;
+  readonly order: Order;
   readonly lane: Lane;
   readonly streams: StreamStore;
-  readonly clock: Clock;
   readonly notices: Notices;
-  readonly groupTimeoutMs: number;
   /** The window is used by one turn, or reread, at a time. */
   readonly turns: Turns;
   readonly lineEnds: LineEnds;
@@ -62,7 +60,8 @@ export class Reader {
    * Trouble with the file is noted with the tracker; rejects only with what the lane rejected with.
    */
   turn(file: TrackedFile): Promise<void> {
-    return this.#options.turns.take(async () => {
+    const { turns, knownFiles, descriptors } = this.#options;
+    return turns.take(async () => {
       let current = file;
       let isReading = false;
       try {
@@ -70,15 +69,15 @@ export class Reader {
         if (ready) {
           current = ready;
           current.isBusy = isReading = true;
-          if (await this.#read(current)) this.#options.generations.knownFiles.enqueue(current);
+          if (await this.#read(current)) knownFiles.enqueue(current);
         }
-        this.#options.generations.descriptors.recover(current);
+        descriptors.recover(current);
       } catch (error) {
         if (error instanceof LaneRefusal) {
           loseInHand(this.#options, current);
           throw error.cause;
         }
-        this.#options.generations.descriptors.fail(current, error);
+        descriptors.fail(current, error);
       } finally {
         // Else another turn may hold it.
         if (isReading) {
@@ -91,14 +90,14 @@ export class Reader {
 
   /** Opens, compares, starts a new generation where the known content is gone, names the stream. Undefined: nothing to read. */
   #prepare(file: TrackedFile): TrackedFile | undefined {
-    const { fileSystem, generations, streams, lines } = this.#options;
+    const { fileSystem, knownFiles, descriptors, identities, gaps, order, generations, copies, streams, lines, clock } = this.#options;
     // While this turn waited, the file may have been deleted, and its other reader have begun.
-    if (file.isBusy || file.isUndecided || isDetached(file) || !generations.descriptors.open(file)) return undefined;
+    if (file.isBusy || file.isUndecided || isDetached(file) || !descriptors.open(file)) return undefined;
     const stat = fileSystem.fstat(file.disk.fd!);
     const head = readHead(fileSystem, file.disk.fd!, HEAD_BYTES);
     const isSame = compare(fileSystem, file.disk.fd!, stat.size, file.stream, head) === 'same' && !generations.isBegunAnew(file, stat.size);
     let current = isSame ? file : generations.renew(file);
-    if (current === file) generations.gaps.noteSize(file, stat.size);
+    if (current === file) gaps.noteSize(file, stat.size);
     if (current.stream.takenTo > current.stream.offset && current.size > current.stream.offset)
       current = generations.goOn(current, stat, nothingBefore(current.stream.offset), current.stream.tail);
     // Of another generation than the head, it may be the head before the truncation.
@@ -106,7 +105,7 @@ export class Reader {
       current.stream.identity = { ...current.stream.identity, ...fingerprintOfText(head) };
       streams.identify(current.stream.id, current.stream.identity);
     }
-    generations.identities.saveRealPath(current);
+    identities.saveRealPath(current);
     const { offset, id } = current.stream;
     // A charset of wider units is named since: what was read ends within one.
     if (id !== undefined && offset % lines.encodingOf(head).unitBytes !== 0) {
@@ -114,23 +113,23 @@ export class Reader {
       current = generations.goOn(current, stat, nothingBefore(offset - 1), tail);
     }
     if (current !== file) {
-      generations.copies.settle();
-      generations.order.link();
+      copies.settle();
+      order.link();
     }
     if (current.stream.offset === 0 && current.stream.readTo === 0) noteCharset(this.#options.notices, lines, current, head);
-    if (current.size === 0 || !generations.copies.name(current)) return undefined;
-    const search = generations.gaps.pass(current);
+    if (current.size === 0 || !copies.name(current)) return undefined;
+    const search = gaps.pass(current);
     if (search !== 'over') {
       generations.noteCut(current, current.stream.readTo);
-      if (search === 'more' && isBehind(current)) generations.knownFiles.enqueue(current);
-      else if (search === 'more' && current.size <= Math.max(current.finalAt, current.nulsFinalAt)) generations.gaps.drop(current);
+      if (search === 'more' && isBehind(current)) knownFiles.enqueue(current);
+      else if (search === 'more' && current.size <= Math.max(current.finalAt, current.nulsFinalAt)) gaps.drop(current);
       return undefined;
     }
-    return isBraked(current, generations.now) || generations.order.holds(current) ? undefined : current;
+    return isBraked(current, clock.monotonic()) || order.holds(current) ? undefined : current;
   }
 
   async #read(file: TrackedFile): Promise<boolean> {
-    const { lines, fileSystem, generations, lineEnds } = this.#options;
+    const { lines, fileSystem, gaps, generations, lineEnds } = this.#options;
     const begin = file.stream.offset;
     const kept = readOnTo(lines, fileSystem, file.disk.fd!, file.stream);
     const suspended = kept === undefined ? stillSuspended(fileSystem, file) : undefined;
@@ -173,7 +172,7 @@ export class Reader {
       }
       if (file.stream.offset >= file.stopAt) return false;
       if (taken === count) continue;
-      nuls = judgeNuls(fileSystem, generations.gaps, file, position, lines);
+      nuls = judgeNuls(fileSystem, gaps, file, position, lines);
       if (nuls.kind === 'line') lineTo = nuls.to;
       else if (nuls.kind === 'hole') {
         // No group goes on behind it.
@@ -217,7 +216,7 @@ export class Reader {
 
   /** The file ends in an event that is open, and another one goes on with it. */
   async #endEvent(file: TrackedFile, position: number, end: number, nulsBefore: NulRange): Promise<false> {
-    const { generations } = this.#options;
+    const { generations, order } = this.#options;
     const files = followers(file);
     for (const each of files) each.isBusy = true;
     try {
@@ -231,7 +230,7 @@ export class Reader {
       else await offerJoined(this.#options, file, event);
       file.stream.hasOpenEvent = false;
       if (end < file.size) generations.noteCut(file, end, nulsBefore);
-      for (const each of files) if (each === file.after || each.stream.offset > each.stream.startAt) generations.order.release(each);
+      for (const each of files) if (each === file.after || each.stream.offset > each.stream.startAt) order.release(each);
       return false;
     } finally {
       for (const each of files) each.isBusy = false;

@@ -4,6 +4,7 @@ import { type Fault, alone, method, withRotated } from './fault.ts';
 type Apply = typeof import('../../../../../src/sources/file/act/apply.ts');
 type CompressedReader = typeof import('../../../../../src/sources/file/compressed/compressed-reader.ts');
 type Copies = typeof import('../../../../../src/sources/file/act/copies.ts');
+type CopyMatcher = typeof import('../../../../../src/sources/file/observe/copy-matcher.ts');
 type FinishDeleted = typeof import('../../../../../src/sources/file/read/finish-deleted.ts');
 type Generations = typeof import('../../../../../src/sources/file/act/generations.ts');
 type Identities = typeof import('../../../../../src/sources/file/known/stream-identities.ts');
@@ -28,11 +29,11 @@ export const followingFaults: readonly Fault[] = [
     hooks: {
       'sources/file/act/apply.ts#Apply': (Real: Apply['Apply']): Apply['Apply'] =>
         class extends Real {
-          readonly #descriptors: ConstructorParameters<Apply['Apply']>[0]['generations']['descriptors'];
+          readonly #descriptors: ConstructorParameters<Apply['Apply']>[0]['descriptors'];
 
           constructor(options: ConstructorParameters<Apply['Apply']>[0]) {
             super(options);
-            this.#descriptors = options.generations.descriptors;
+            this.#descriptors = options.descriptors;
           }
 
           override act(decision: Parameters<InstanceType<Apply['Apply']>['act']>[0]): void {
@@ -136,6 +137,12 @@ export const followingFaults: readonly Fault[] = [
             super({ ...options, fileSystem: { ...options.fileSystem, readdir: () => [] } });
           }
         },
+      'sources/file/observe/copy-matcher.ts#CopyMatcher': (Real: CopyMatcher['CopyMatcher']): CopyMatcher['CopyMatcher'] =>
+        class extends Real {
+          constructor(options: ConstructorParameters<CopyMatcher['CopyMatcher']>[0]) {
+            super({ ...options, fileSystem: { ...options.fileSystem, readdir: () => [] } });
+          }
+        },
     },
   },
   {
@@ -167,12 +174,14 @@ export const followingFaults: readonly Fault[] = [
             isApplying = false;
           }
         }),
-      'sources/file/act/copies.ts#Copies': (Real: Copies['Copies']): Copies['Copies'] => {
-        method(Real, 'note', (_, note, file) => {
-          if (!isApplying || file.disk.place === 'detached') note(file);
-        });
-        return method(Real, 'name', (_, name, file) => !isApplying && name(file));
-      },
+      'sources/file/act/generations.ts#Generations': (Real: Generations['Generations']): Generations['Generations'] =>
+        method(Real, 'renew', (self, renew, file, isTruncated) => {
+          const next = renew(file, isTruncated);
+          if (isApplying) self.changed.delete(next);
+          return next;
+        }),
+      'sources/file/act/copies.ts#Copies': (Real: Copies['Copies']): Copies['Copies'] =>
+        method(Real, 'name', (_, name, file) => !isApplying && name(file)),
     },
   },
   {
