@@ -114,7 +114,7 @@ export class Explainer {
     return { isRead: true, reason: this.#options.finder.explain(path) };
   }
 
-  #verdict(path: string, there: Looked, saved: SavedFile | undefined): Verdict {
+  #verdict(path: string, there: PathLook, saved: SavedFile | undefined): Verdict {
     const { config, finder, clock } = this.#options;
     const no = (reason: string, fix?: string): Verdict => ({ isRead: false, reason, fix });
     if (!finder.reaches(path)) {
@@ -166,7 +166,7 @@ export class Explainer {
   }
 
   /** What an agent that starts reads of a file that no pattern matches: rotation made it of one that is read. */
-  #ofRotated(path: string, there: Looked, saved: SavedFile | undefined): Verdict | undefined {
+  #ofRotated(path: string, there: PathLook, saved: SavedFile | undefined): Verdict | undefined {
     const { finder } = this.#options;
     if (saved?.kind === 'continued' && saved.found?.path === saved.record.path && saved.found.path !== path)
       return { isRead: true, reason: `it is read as "${saved.record.path}", of which this is another name` };
@@ -225,7 +225,7 @@ export class Explainer {
   }
 
   /** What a start makes of what is there. */
-  #savedOf(path: string, there: Looked): SavedFile | undefined {
+  #savedOf(path: string, there: PathLook): SavedFile | undefined {
     const { fileSystem, config, finder } = this.#options;
     if (!('stat' in there) || there.stat.kind !== 'file' || isGzipOrZstdName(path)) return undefined;
     const file = { path, stat: there.stat };
@@ -245,7 +245,7 @@ export class Explainer {
     }
   }
 
-  #look(path: string): Looked {
+  #look(path: string): PathLook {
     const { fileSystem } = this.#options;
     try {
       const stat = fileSystem.stat(path);
@@ -256,7 +256,7 @@ export class Explainer {
   }
 }
 
-type Looked = { readonly stat: FileStat } | { readonly error: string } | { readonly link: string | undefined };
+type PathLook = { readonly stat: FileStat } | { readonly error: string } | { readonly link: string | undefined };
 
 const COMPRESSION = /\.(?:gz|zst|bz2|xz)$/;
 

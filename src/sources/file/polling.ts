@@ -19,7 +19,7 @@ import type { Notices } from './scan/notices.ts';
 import { finishDeleted, type FinishOptions } from './read/finish-deleted.ts';
 import type { Reader } from './read/reader.ts';
 import { ScanPace, untilNextCheckMs } from './watch/scan-pace.ts';
-import type { Order } from './known/order.ts';
+import type { RotationChain } from './known/rotation-chain.ts';
 import type { TrackedFile } from './known/tracked-file.ts';
 import type { Tracker } from './act/tracker.ts';
 
@@ -30,7 +30,7 @@ export interface PollingOptions extends FinishOptions {
   /** Of the scans. */
   readonly deadline: StepDeadline;
   readonly tracker: Tracker;
-  readonly order: Order;
+  readonly chain: RotationChain;
   readonly reader: Reader;
   readonly lane: Lane;
   /** Reads deleted files; undefined where these wait with all others. */
@@ -166,10 +166,10 @@ export class Polling {
   }
 
   async #readAllOnce(): Promise<void> {
-    const { knownFiles, copies, order } = this.#options;
+    const { knownFiles, copies, chain } = this.#options;
     await this.scanOnce();
     while (copies.decide()) await this.yieldToOthers();
-    order.link();
+    chain.link();
     for (const file of knownFiles.files) {
       file.finalAt = Infinity;
       file.stopAt = file.size;
@@ -179,7 +179,7 @@ export class Polling {
       await this.readRound();
       await this.rescueRound();
       copies.decide();
-      order.link();
+      chain.link();
     }
     await this.compressedRound();
   }

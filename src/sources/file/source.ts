@@ -37,14 +37,14 @@ import { KnownFiles } from './known/known-files.ts';
 import { Maintenance } from './known/maintenance.ts';
 import { NulGaps } from './known/nul-gap.ts';
 import { OpenFiles } from './known/open-files.ts';
-import { Order } from './known/order.ts';
+import { RotationChain } from './known/rotation-chain.ts';
 import { StreamIdentities } from './known/stream-identities.ts';
 import { CopyMatcher } from './observe/copy-matcher.ts';
 import { isGzipOrZstdName } from './scan/rotated-names.ts';
 import { SpanReader } from './read/span-reader.ts';
 import { stateOf, lagOf, type TrackedFile } from './known/tracked-file.ts';
 import { Tracker } from './act/tracker.ts';
-import { Turns } from './read/turns.ts';
+import { SerialQueue } from './read/serial-queue.ts';
 
 export interface FileSource extends Source {
   /** One scan, then one turn for every file that has something to read. For tests and `--once`. */
@@ -90,9 +90,9 @@ export function createFileSource(
   const descriptors = new OpenFiles({ ...common, knownFiles });
   const gaps = new NulGaps(common);
   const identities = new StreamIdentities({ ...common, gaps });
-  const order = new Order({ ...common, knownFiles });
+  const chain = new RotationChain({ ...common, knownFiles });
   const matcher = new CopyMatcher({ fileSystem, knownFiles, descriptors });
-  const following = { ...common, knownFiles, descriptors, gaps, identities, order, matcher };
+  const following = { ...common, knownFiles, descriptors, gaps, identities, chain, matcher };
   const onUnfound = (file: TrackedFile): void => leftCompressed.giveUp(file);
   const maintenance = new Maintenance({ ...following, maxDeletedBytes, partialTimeoutMs, groupTimeoutMs, onUnfound });
   const isMatched = (path: string): boolean => finder.matches(path);
@@ -103,11 +103,11 @@ export function createFileSource(
   const tracker = new Tracker({ ...following, maintenance, generations, copies, ignoreOlderMs, stableInodes });
   const makeLines = (): Lines => createLines({ rules: config, shaping, stats: counters, reserve: context.reserve, now: () => clock.now() });
   const lines = makeLines();
-  const turns = new Turns();
+  const turns = new SerialQueue();
   const lineEnds = new LineEnds({ ...common, knownFiles, compressed: () => compressedFiles.ends() });
   const reading = { ...following, generations, copies, groupTimeoutMs, lineEnds };
   const reader = new Reader({ ...reading, lines, lane, turns });
-  const rescuer = rescue && new Reader({ ...reading, lines: makeLines(), lane: rescue.lane, turns: new Turns() });
+  const rescuer = rescue && new Reader({ ...reading, lines: makeLines(), lane: rescue.lane, turns: new SerialQueue() });
   const spanReader = new SpanReader({ lines, fileSystem, knownFiles, turns });
   const known = new KnownContent(knownFiles);
   const compressedFiles = new CompressedFiles({ ...common, stableInodes, expire: (stream) => maintenance.expire(stream) });

@@ -15,7 +15,7 @@ import {
   type Observations,
   type SavedObservation,
 } from '../../../src/sources/file/decide/decide.ts';
-import { copyRows, fileRows, type CopySight, type Row, type Sight } from '../../../src/sources/file/decide/table.ts';
+import { copyRows, fileRows, type CopySight, type CaseRow, type Sight } from '../../../src/sources/file/decide/table.ts';
 import { observeAt, type ObserveOptions } from '../../../src/sources/file/observe/observe-file.ts';
 import { observePaths, observeRest, type ScanOptions } from '../../../src/sources/file/observe/observe-scan.ts';
 import { type FileStat, NO_FILE } from '../../../src/sources/file/scan/file-system.ts';
@@ -39,7 +39,7 @@ const sights = combinations<Sight>({
 });
 const copySights = combinations<CopySight>({ original: ['there', 'truncated', 'gone'], content: CONTENT, isSettled: [true, false] });
 
-function rowsOf<S>(rows: readonly Row<S, unknown>[], sight: S): number {
+function rowsOf<S>(rows: readonly CaseRow<S, unknown>[], sight: S): number {
   return rows.filter(({ when }) => fits(when, sight)).length;
 }
 

@@ -5,7 +5,7 @@ import { countLost, type Losing } from '../../../core/source.ts';
 import type { StreamStore } from '../../../core/stream.ts';
 import type { KnownChange } from '../known/change.ts';
 import { isEmpty } from '../known/content.ts';
-import type { Place } from '../known/file-on-disk.ts';
+import type { FileLocation } from '../known/file-on-disk.ts';
 import type { KnownFiles } from '../known/known-files.ts';
 import type { NulGaps } from '../known/nul-gap.ts';
 import type { OpenFiles } from '../known/open-files.ts';
@@ -134,7 +134,7 @@ export class Apply {
   }
 
   /** The file is there, or its descriptor says so: enqueues it when it changed, and has it open before it can vanish. */
-  #see(file: TrackedFile, stat: FileStat, place: Place): void {
+  #see(file: TrackedFile, stat: FileStat, place: FileLocation): void {
     const { generations, knownFiles, descriptors, gaps, copies, clock } = this.#options;
     const { disk } = file;
     disk.scan = generations.scan;
@@ -190,7 +190,7 @@ export class Apply {
     if (!wasOpen && descriptors.isFull) descriptors.close(file);
   }
 
-  #move(file: TrackedFile, { path, stat }: FoundFile, place: Place): void {
+  #move(file: TrackedFile, { path, stat }: FoundFile, place: FileLocation): void {
     const { generations, descriptors, identities, notices } = this.#options;
     const unreadBytes = unreadOf(file, stat);
     const fields = { from: file.disk.path, to: path, file: file.stream.firstPath, unreadBytes };

@@ -1,6 +1,6 @@
 /** The copy candidates, and the files that each may be a copy of. Of those that are still there, it has the truncated ones renewed. */
 import { isDetached, type TrackedFile } from '../known/tracked-file.ts';
-import { addOriginal, type CopyMatcher, type CopyMatcherOptions, isNamedAfter, type Undecided } from '../observe/copy-matcher.ts';
+import { addOriginal, type CopyMatcher, type CopyMatcherOptions, isNamedAfter, type CopyCandidate } from '../observe/copy-matcher.ts';
 import { parentOf } from '../scan/finder.ts';
 import type { Generations } from './generations.ts';
 
@@ -12,7 +12,7 @@ export interface CandidatesOptions extends CopyMatcherOptions {
 }
 
 export class Candidates {
-  readonly all = new Map<TrackedFile, Undecided>();
+  readonly all = new Map<TrackedFile, CopyCandidate>();
   readonly #options: CandidatesOptions;
 
   constructor(options: CandidatesOptions) {
@@ -35,12 +35,12 @@ export class Candidates {
   }
 
   /** Those of this stream. */
-  of(generation: TrackedFile): [TrackedFile, Undecided][] {
+  of(generation: TrackedFile): [TrackedFile, CopyCandidate][] {
     return [...this.all].filter(([, { originals }]) => originals.includes(generation));
   }
 
   /** Collects all that the file may be a copy of, before anything is decided. */
-  collect(entry: Undecided, file: TrackedFile): void {
+  collect(entry: CopyCandidate, file: TrackedFile): void {
     const { knownFiles, once } = this.#options;
     const { path } = file.disk;
     const nameStart = parentOf(path).length + 2;

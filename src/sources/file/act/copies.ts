@@ -7,7 +7,7 @@ import { decideCopy } from '../decide/decide.ts';
 import type { Maintenance } from '../known/maintenance.ts';
 import type { StreamIdentities } from '../known/stream-identities.ts';
 import { FORGET_AFTER_MS, MAX_ROUNDS } from '../limits.ts';
-import { addOriginal, basesOf, type CopyEnd, type Search, type Undecided } from '../observe/copy-matcher.ts';
+import { addOriginal, basesOf, type CopyEnd, type CopySearch, type CopyCandidate } from '../observe/copy-matcher.ts';
 import { Candidates, type CandidatesOptions } from './candidates.ts';
 import type { CopyOutcomes } from './copy-outcomes.ts';
 import { LostSizes } from './lost-sizes.ts';
@@ -26,7 +26,7 @@ export interface CopiesOptions extends CandidatesOptions {
 export class Copies {
   readonly #options: CopiesOptions;
   /** How far copies of detached streams were looked for. */
-  readonly #searches = new Map<TrackedFile, Search>();
+  readonly #searches = new Map<TrackedFile, CopySearch>();
   readonly #lost = new LostSizes();
   /** Copy candidates whose inode may still be a known file's, by path: retried with each scan. */
   readonly #unsure = new Map<string, TrackedFile>();
@@ -156,7 +156,7 @@ export class Copies {
   #compareWith(generation: TrackedFile): void {
     const candidates = this.#candidates.of(generation);
     // Nothing that was read tells them apart: prefer one that has all that was seen, or the rest counts as lost.
-    const isWhole = ([file]: [TrackedFile, Undecided]): number => Number(file.size >= generation.size);
+    const isWhole = ([file]: [TrackedFile, CopyCandidate]): number => Number(file.size >= generation.size);
     if (isUnread(generation)) candidates.sort((a, b) => isWhole(b) - isWhole(a));
     for (const [file, entry] of candidates) if (this.#candidates.all.get(file) === entry) this.#decide(file, entry);
     this.#settleShort(generation);
@@ -199,7 +199,7 @@ export class Copies {
     }
   }
 
-  #decide(file: TrackedFile, entry: Undecided): void {
+  #decide(file: TrackedFile, entry: CopyCandidate): void {
     const { fileSystem, clock, descriptors, matcher, generations } = this.#options;
     const age = clock.monotonic() - file.disk.changedAtMs;
     if (!descriptors.open(file)) {
@@ -232,7 +232,7 @@ export class Copies {
     }
   }
 
-  #readOnIn(file: TrackedFile, entry: Undecided, generation: TrackedFile, stat: FileStat): void {
+  #readOnIn(file: TrackedFile, entry: CopyCandidate, generation: TrackedFile, stat: FileStat): void {
     const { fileSystem } = this.#options;
     // A read of it may be under way.
     if (generation.disk.fd !== undefined && generation.isBusy) return;
@@ -288,7 +288,7 @@ export class Copies {
     if (entry.originals.length === 0) this.#takeUp(file, entry, generation);
   }
 
-  #takeUp(file: TrackedFile, { wasFollowed }: Undecided, generation: TrackedFile): void {
+  #takeUp(file: TrackedFile, { wasFollowed }: CopyCandidate, generation: TrackedFile): void {
     this.#candidates.forget(file);
     this.#options.outcomes.takeUp(file, generation, wasFollowed);
   }

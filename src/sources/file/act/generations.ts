@@ -5,14 +5,14 @@
 import type { EventShape, Tail } from '../../../core/block.ts';
 import { countLost } from '../../../core/source.ts';
 import { isUntouched } from '../known/content.ts';
-import type { Place } from '../known/file-on-disk.ts';
+import type { FileLocation } from '../known/file-on-disk.ts';
 import { InPlaceChanges, type InPlaceOptions, READ_AGAIN } from '../known/in-place.ts';
 import type { KeptStretch } from '../known/kept-content.ts';
 import type { KnownFiles } from '../known/known-files.ts';
 import type { Maintenance } from '../known/maintenance.ts';
 import type { NulGaps } from '../known/nul-gap.ts';
 import type { OpenFiles } from '../known/open-files.ts';
-import type { Order } from '../known/order.ts';
+import type { RotationChain } from '../known/rotation-chain.ts';
 import type { StreamIdentities } from '../known/stream-identities.ts';
 import { isGone, newTrackedFile, type TrackedFile } from '../known/tracked-file.ts';
 import type { CopyMatcher } from '../observe/copy-matcher.ts';
@@ -28,7 +28,7 @@ export interface GenerationsOptions extends InPlaceOptions {
   readonly descriptors: OpenFiles;
   readonly identities: StreamIdentities;
   readonly gaps: NulGaps;
-  readonly order: Order;
+  readonly chain: RotationChain;
   readonly maintenance: Maintenance;
   readonly matcher: CopyMatcher;
   shapeOf(path: string): EventShape;
@@ -55,7 +55,7 @@ export class Generations {
   /** Follows the file from now on. */
   add(file: TrackedFile): void {
     this.#options.knownFiles.add(file);
-    this.#options.order.add(file);
+    this.#options.chain.add(file);
   }
 
   /** Starts to follow a file that was not known. */
@@ -87,7 +87,7 @@ export class Generations {
    */
   renew(file: TrackedFile, isTruncated = false): TrackedFile {
     // An earlier stat may be of the old content.
-    const { fileSystem, knownFiles, descriptors, gaps, order, matcher } = this.#options;
+    const { fileSystem, knownFiles, descriptors, gaps, chain, matcher } = this.#options;
     const stat = fileSystem.fstat(file.disk.fd!);
     const isCopied = isTruncated || (file.stream.id !== undefined && matcher.mayHaveCopy(file));
     const change = isCopied ? READ_AGAIN : this.#inPlace.judge(file, stat.size);
@@ -102,7 +102,7 @@ export class Generations {
     const now = { ...stat, bornMs: 0 };
     const isFirst = file.disk.place !== 'matched' || file.disk.path === firstPath;
     const next = isFirst ? this.#newFile(firstPath, now, realPath, shape) : this.#newFile(file.disk.path, now);
-    // What the first scan found in it may be younger than the file, too: `order` then goes by the stream.
+    // What the first scan found in it may be younger than the file, too: the chain then goes by the stream.
     if (file.firstScan <= 1) file.bornMs = 0;
     // Bytes seen by a stat alone may be the next stream's.
     file.size = Math.max(file.stream.offset, Math.min(file.size, file.sureSize));
@@ -112,7 +112,7 @@ export class Generations {
     if (isFilled || change.isThere) file.size = file.stream.position;
     next.stream.readFromMs = change.readFromMs;
     knownFiles.takeOver(next, file);
-    order.add(next);
+    chain.add(next);
     descriptors.handOver(file, next);
     next.disk.seenSize = stat.size;
     next.sureSize = endsInText ? stat.size : 0;
@@ -216,7 +216,7 @@ export class Generations {
   }
 
   /** The file is somewhere else now. While no name of it is known, its bytes are spooled. */
-  place(file: TrackedFile, place: Place, path = file.disk.path): void {
+  place(file: TrackedFile, place: FileLocation, path = file.disk.path): void {
     const { knownFiles, identities } = this.#options;
     const wasGone = isGone(file);
     knownFiles.place(file, place, path);
@@ -259,7 +259,7 @@ export class Generations {
     return this.#options.clock.monotonic();
   }
 
-  placeOf(path: string): Place {
+  placeOf(path: string): FileLocation {
     return this.#options.isMatched(path) ? 'matched' : 'aside';
   }
 }

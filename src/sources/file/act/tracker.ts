@@ -4,7 +4,7 @@
  */
 import { decide, decideHeld, type Decision, type KnownDecision, type Observation } from '../decide/decide.ts';
 import type { Maintenance } from '../known/maintenance.ts';
-import type { Order } from '../known/order.ts';
+import type { RotationChain } from '../known/rotation-chain.ts';
 import { isReplaced, type TrackedFile } from '../known/tracked-file.ts';
 import { MAX_ROUNDS, SCAN_SLICE_FILES } from '../limits.ts';
 import { lookAtDescriptor, observe, observeAt, type ObserveOptions } from '../observe/observe-file.ts';
@@ -18,7 +18,7 @@ import { LeftPaths, mayHaveHadPath } from './left-paths.ts';
 
 export interface TrackerOptions extends Omit<ApplyOptions, 'left'> {
   readonly fileSystem: FileSystem;
-  readonly order: Order;
+  readonly chain: RotationChain;
   readonly maintenance: Maintenance;
   /** False where a file may have another inode at every look. */
   readonly stableInodes: boolean;
@@ -65,9 +65,9 @@ export class Tracker {
 
   /** What is decided and kept after every look, of these files. */
   #finish(files: () => Iterable<TrackedFile>): void {
-    const { copies, order, maintenance, knownFiles, streams } = this.#options;
+    const { copies, chain, maintenance, knownFiles, streams } = this.#options;
     copies.decide();
-    order.link();
+    chain.link();
     // A stream that was given up just now is saved no more.
     for (const file of files()) if (knownFiles.files.has(file)) maintenance.keep(file);
     maintenance.keepBudget();

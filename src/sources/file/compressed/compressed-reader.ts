@@ -25,7 +25,7 @@ import { LaneRefusal, offerBlock } from '../read/offer.ts';
 import { readsOf } from '../read/reads-of.ts';
 import { headersWith } from '../read/last-header.ts';
 import { isGzipOrZstdName } from '../scan/rotated-names.ts';
-import { Turns } from '../read/turns.ts';
+import { SerialQueue } from '../read/serial-queue.ts';
 
 export interface CompressedReaderOptions extends Losing {
   readonly fileSystem: FileSystem;
@@ -34,7 +34,7 @@ export interface CompressedReaderOptions extends Losing {
   readonly lines: Lines;
   readonly lane: Lane;
   /** Of the plain files' reader, which has the same lane. */
-  readonly laneTurns: Turns;
+  readonly laneTurns: SerialQueue;
   readonly files: CompressedFiles;
   readonly known: KnownContent;
   readonly gaps: NulGaps;
@@ -53,7 +53,7 @@ interface Holder {
 export class CompressedReader {
   readonly #options: CompressedReaderOptions;
   readonly #content: CompressedContent;
-  readonly #turns = new Turns();
+  readonly #turns = new SerialQueue();
   #isStopped = false;
 
   constructor(options: CompressedReaderOptions) {
@@ -75,7 +75,7 @@ export class CompressedReader {
   /** Reads every file that is ready, to its end. Rejects only as the lane does. */
   async readRound(): Promise<void> {
     for (const compressed of this.#options.files.present) {
-      if (!this.#isStopped && this.#isReady(compressed)) await this.#turns.take(() => this.#readOne(compressed));
+      if (!this.#isStopped && this.#isReady(compressed)) await this.#turns.run(() => this.#readOne(compressed));
     }
   }
 
@@ -90,7 +90,7 @@ export class CompressedReader {
    */
   reread(span: Span, lane: Lane): Promise<number> {
     const { files, lines } = this.#options;
-    return this.#turns.take(async () => {
+    return this.#turns.run(async () => {
       const compressed = files.byStream(span.stream);
       const holder = compressed ? { compressed, shape: compressed.shape, headers: undefined } : await this.#findHolder(span.stream);
       if (!holder) return span.from;
@@ -197,7 +197,7 @@ export class CompressedReader {
       const headers = headersWith(compressed.identity, lines, block, length);
       if (headers) files.noteLines(compressed, { headers });
       // No block of a plain file may wait behind this one: were its file deleted, the block could not go to the disk buffer.
-      await laneTurns.take(() => offerBlock(lane, { id: compressed.stream, shape: compressed.shape }, block, lines.readAtMs));
+      await laneTurns.run(() => offerBlock(lane, { id: compressed.stream, shape: compressed.shape }, block, lines.readAtMs));
       compressed.offset = block.offset + length;
       compressed.behind = block.groups?.after(block.ends!.length - 1);
       stats.readBytes += length;

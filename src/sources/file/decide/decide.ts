@@ -3,12 +3,12 @@
  * system (scripts/layers.ts). Whoever acts does so in the order of the answers.
  */
 import type { KnownChange, NewChange, SavedChange } from '../known/change.ts';
-import type { FileOnDisk, Place } from '../known/file-on-disk.ts';
+import type { FileOnDisk, FileLocation } from '../known/file-on-disk.ts';
 import type { SavedStream } from '../known/stream.ts';
 import { endsInNuls, isBehind, isGone, lagOf, type TrackedFile } from '../known/tracked-file.ts';
 import type { FileStat } from '../scan/file-system.ts';
 import type { FoundFile } from '../scan/finder.ts';
-import { copyRows, type CopySight, fileRows, type Row, type Sight } from './table.ts';
+import { copyRows, type CopySight, fileRows, type CaseRow, type Sight } from './table.ts';
 
 /** What was observed of one known file. */
 export interface Observation {
@@ -19,7 +19,7 @@ export interface Observation {
   /** Where its inode was found. */
   readonly found?: FoundFile | undefined;
   /** The place of that. */
-  readonly place: Place;
+  readonly place: FileLocation;
   /** What its descriptor says. */
   readonly held?: FileStat | undefined;
   /** Why its descriptor, or its content, could not be looked at. */
@@ -107,11 +107,11 @@ export function decideHeld(file: TrackedFile, { links }: Pick<FileStat, 'links'>
   return isGone(file) || isWatched ? 'continued' : undefined;
 }
 
-function rowOf<S, C>(rows: readonly Row<S, C>[], sight: S): Row<S, C> {
+function rowOf<S, C>(rows: readonly CaseRow<S, C>[], sight: S): CaseRow<S, C> {
   return rows.find(({ when }) => fits(when, sight))!;
 }
 
-export function fits<S>(when: Row<S, unknown>['when'], sight: S): boolean {
+export function fits<S>(when: CaseRow<S, unknown>['when'], sight: S): boolean {
   for (const name in when) {
     const wanted = when[name];
     if (wanted !== sight[name] && !(Array.isArray(wanted) && wanted.includes(sight[name]))) return false;

@@ -25,7 +25,7 @@ export interface CopySight {
   readonly isSettled: boolean;
 }
 
-export interface Row<S, C> {
+export interface CaseRow<S, C> {
   readonly seen: string;
   /** A fact that is left out does not count; of several values any fits. */
   readonly when: { readonly [K in keyof S]?: S[K] | readonly S[K][] };
@@ -39,7 +39,7 @@ const NOWHERE = { ...NO_NAME, isElsewhere: false } as const;
 const ALIKE = { original: 'there', content: ['same', 'unknown'] } as const;
 
 // prettier-ignore
-export const fileRows: readonly Row<Sight, KnownChange>[] = [
+export const fileRows: readonly CaseRow<Sight, KnownChange>[] = [
   { seen: 'its path leads to it', when: { path: 'itself', content: 'same' }, change: 'continued', isRead: 'read on' },
   { seen: 'its path leads to it, its content cannot be compared', when: { path: 'itself', content: 'unknown' }, change: 'continued', isRead: 'read on once it can be' },
   { seen: 'its path leads to it, it is open and has other content', when: { path: 'itself', content: 'different', descriptor: ['open', 'unlinked', 'unknown'] }, change: 'truncated', isRead: 'the new content from 0; a copy of the old one is looked for' },
@@ -55,7 +55,7 @@ export const fileRows: readonly Row<Sight, KnownChange>[] = [
 ];
 
 // prettier-ignore
-export const copyRows: readonly Row<CopySight, NewChange>[] = [
+export const copyRows: readonly CaseRow<CopySight, NewChange>[] = [
   { seen: 'a new file whose name extends that of another, which was truncated, replaced or deleted; it holds what was read of that', when: { original: 'gone', content: 'same' }, change: 'copied', isRead: 'the other one is read on in it' },
   { seen: 'the same, not all of it is compared yet', when: { original: 'gone', content: 'unknown' }, change: 'undecided', isRead: 'nothing yet; the next scan compares more' },
   { seen: 'the same, its content differs', when: { original: ['there', 'gone'], content: 'different' }, change: 'new', isRead: 'from 0' },

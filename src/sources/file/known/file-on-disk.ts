@@ -10,10 +10,10 @@ import type { FileStat } from '../scan/file-system.ts';
  * - `away`: missing together with its file system, and expected back with it.
  * - `detached`: another stream has the file now; a copy of what was in it is looked for.
  */
-export type Place = 'matched' | 'aside' | 'deleted' | 'missing' | 'away' | 'detached';
+export type FileLocation = 'matched' | 'aside' | 'deleted' | 'missing' | 'away' | 'detached';
 
 /** Why a file cannot be read; times are monotonic. */
-export interface Failure {
+export interface ReadFailure {
   readonly reason: string;
   readonly sinceMs: number;
   readonly waitMs: number;
@@ -31,11 +31,11 @@ export interface FileOnDisk {
   path: string;
   /** The path without symbolic links, once the file was open. */
   realPath: string | undefined;
-  place: Place;
+  place: FileLocation;
   fd: number | undefined;
   /** A read is under way: the descriptor must stay. */
   isReading: boolean;
-  failure: Failure | undefined;
+  failure: ReadFailure | undefined;
   /** What the last stat saw: a difference means new data. */
   seenSize: number;
   seenMtimeMs: number;

@@ -5,7 +5,7 @@
 import { type FileStat, inodeKey } from '../scan/file-system.ts';
 import type { FileIdentity } from '../../../core/stream.ts';
 import { MAX_LEFT_IN_LINE } from '../limits.ts';
-import type { Place } from './file-on-disk.ts';
+import type { FileLocation } from './file-on-disk.ts';
 import { parentOf } from '../scan/finder.ts';
 import { familyOf } from '../scan/rotated-names.ts';
 import { isDetached, isGone, lagOf, type TrackedFile } from './tracked-file.ts';
@@ -160,7 +160,7 @@ export class KnownFiles {
   }
 
   /** The file is somewhere else now; without a path where that is not known. */
-  place(file: TrackedFile, place: Place, path = file.disk.path): void {
+  place(file: TrackedFile, place: FileLocation, path = file.disk.path): void {
     this.#unindex(file);
     if (path !== file.disk.path) file.disk.realPath = undefined;
     file.disk.path = path;

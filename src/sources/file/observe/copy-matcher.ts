@@ -28,7 +28,7 @@ export interface CopyEnd {
 }
 
 /** A copy candidate: the streams to compare it with, the present one first. */
-export interface Undecided {
+export interface CopyCandidate {
   /** Followed on its own account, not only as a copy candidate. */
   wasFollowed: boolean;
   readonly originals: TrackedFile[];
@@ -40,7 +40,7 @@ export interface Undecided {
 }
 
 /** A rotation under way may hide a copy: only what is listed twice, under the same names, is all that is there. */
-export interface Search {
+export interface CopySearch {
   /** Names and inodes, as listed last. */
   readonly listed: string;
   readonly isComplete: boolean;
@@ -70,7 +70,7 @@ export class CopyMatcher {
     });
   }
 
-  observe(file: TrackedFile, stat: FileStat, original: TrackedFile, entry: Undecided, ageMs: number): CopySight {
+  observe(file: TrackedFile, stat: FileStat, original: TrackedFile, entry: CopyCandidate, ageMs: number): CopySight {
     const isSettled = ageMs >= DECIDE_COPY_MS;
     if (!isGone(original)) {
       if (this.isCutOff(original, file)) return { original: 'truncated', content: 'same', isSettled };
@@ -85,7 +85,7 @@ export class CopyMatcher {
   }
 
   /** The longest of these copies, and how it ends. Throws system errors. */
-  longestOf(candidates: readonly [TrackedFile, Undecided][]): {
+  longestOf(candidates: readonly [TrackedFile, CopyCandidate][]): {
     readonly file: TrackedFile;
     readonly stat: FileStat;
     readonly end: CopyEnd;
@@ -151,7 +151,7 @@ export class CopyMatcher {
 }
 
 /** The candidate of this size may be a copy of this one, too. */
-export function addOriginal(entry: Undecided, original: TrackedFile, size: number): void {
+export function addOriginal(entry: CopyCandidate, original: TrackedFile, size: number): void {
   const { originals, compared } = entry;
   if (compared.has(original)) return;
   compared.add(original);

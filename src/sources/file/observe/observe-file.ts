@@ -3,7 +3,7 @@
  * answer notes the trouble that was met. What cannot count any more is not looked at, so that a look costs a few system calls at most.
  */
 import { compare } from '../known/content.ts';
-import type { FileOnDisk, Place } from '../known/file-on-disk.ts';
+import type { FileOnDisk, FileLocation } from '../known/file-on-disk.ts';
 import { isGone, isReplaced, type TrackedFile } from '../known/tracked-file.ts';
 import { FORGET_AFTER_MS, KEEP_OPEN_MS } from '../limits.ts';
 import { type FileStat, type FileSystem, isSameFile } from '../scan/file-system.ts';
@@ -13,13 +13,13 @@ import { withOpen } from '../scan/peek.ts';
 import type { Observation } from '../decide/decide.ts';
 import type { Sight } from '../decide/table.ts';
 
-export interface Checked {
+export interface ContentCheck {
   readonly content: Sight['content'];
   /** Why it cannot be compared. */
   readonly trouble?: unknown;
 }
 
-export interface Looked {
+export interface DescriptorLook {
   readonly descriptor: Sight['descriptor'];
   readonly held?: FileStat;
   readonly trouble?: unknown;
@@ -37,7 +37,7 @@ export interface ObserveOptions {
 const IN_PLACE: Sight = { path: 'itself', descriptor: 'closed', isElsewhere: false, content: 'same', isMountAway: false };
 
 /** The path of the file leads to its inode. Its content is compared later, when it is read: only its time of birth is checked here. */
-export function observeAt(file: TrackedFile, found: FoundFile, place: Place): Observation {
+export function observeAt(file: TrackedFile, found: FoundFile, place: FileLocation): Observation {
   const sight = isReplaced(file, found.stat) ? ({ ...IN_PLACE, content: 'different' } as const) : IN_PLACE;
   return { file, disk: file.disk, sight, found, place };
 }
@@ -68,7 +68,7 @@ export function observe(file: TrackedFile, options: ObserveOptions, otherName?: 
 }
 
 /** What the file's descriptor says; `unknown` while trouble with it may pass. */
-export function lookAtDescriptor(file: TrackedFile, fileSystem: FileSystem, nowMs: number): Looked {
+export function lookAtDescriptor(file: TrackedFile, fileSystem: FileSystem, nowMs: number): DescriptorLook {
   if (file.disk.fd === undefined) return { descriptor: 'closed' };
   try {
     const held = fileSystem.fstat(file.disk.fd);
@@ -79,14 +79,14 @@ export function lookAtDescriptor(file: TrackedFile, fileSystem: FileSystem, nowM
 }
 
 /** Whether what was found is still this file. An open file keeps its inode; without any known content, the birth time tells. */
-function checkStill(file: TrackedFile, found: FoundFile, fileSystem: FileSystem): Checked {
+function checkStill(file: TrackedFile, found: FoundFile, fileSystem: FileSystem): ContentCheck {
   if (file.disk.fd !== undefined) return { content: 'same' };
   if (file.stream.identity.headLength === 0) return { content: isReplaced(file, found.stat) ? 'different' : 'same' };
   return checkContent(file, found, fileSystem);
 }
 
 /** Whether another file has the inode, even if the scan under way has not yet noticed that this file is missing. */
-export function checkHolder(file: TrackedFile, found: FoundFile, fileSystem: FileSystem): Checked {
+export function checkHolder(file: TrackedFile, found: FoundFile, fileSystem: FileSystem): ContentCheck {
   const { disk } = file;
   // Open, or still under its path: what has its inode there was made when it was.
   const isKept = disk.fd !== undefined || (!isGone(file) && statIfAt(fileSystem, disk.path, disk)?.bornMs === disk.bornMs);
@@ -94,7 +94,7 @@ export function checkHolder(file: TrackedFile, found: FoundFile, fileSystem: Fil
 }
 
 /** The content of what was found, compared with what was read of the file. */
-export function checkContent(file: TrackedFile, { path, stat }: FoundFile, fileSystem: FileSystem): Checked {
+export function checkContent(file: TrackedFile, { path, stat }: FoundFile, fileSystem: FileSystem): ContentCheck {
   try {
     return withOpen(fileSystem, path, (fd) => {
       const isSame = isSameFile(fileSystem.fstat(fd), stat) && compare(fileSystem, fd, stat.size, file.stream) === 'same';
@@ -105,7 +105,7 @@ export function checkContent(file: TrackedFile, { path, stat }: FoundFile, fileS
   }
 }
 
-function checkElsewhere(file: TrackedFile, found: FoundFile, { fileSystem, nowMs }: ObserveOptions, isMatched: boolean): Checked {
+function checkElsewhere(file: TrackedFile, found: FoundFile, { fileSystem, nowMs }: ObserveOptions, isMatched: boolean): ContentCheck {
   const checked = checkStill(file, found, fileSystem);
   if (checked.content !== 'unknown') return checked;
   // The content cannot be compared now: the reader compares it before it reads.

@@ -51,7 +51,7 @@ export interface OpenEvent {
 }
 
 /** Bytes of another file that were put behind those that waited, and the byte order mark before them. */
-interface Part<F> {
+interface JoinedPart<F> {
   readonly file: F;
   readonly mark: Buffer;
   readonly length: number;
@@ -64,7 +64,7 @@ interface Part<F> {
 export async function readOn(options: ReadOnOptions, file: TrackedFile, isFinal: boolean): Promise<OpenEvent | undefined> {
   const { lines } = options;
   const own = lines.waiting.length;
-  const parts: Part<TrackedFile>[] = [];
+  const parts: JoinedPart<TrackedFile>[] = [];
   for (let next = file.after; next; next = lines.endsInOpenEvent ? next.after : undefined) {
     const read = await readPart(options, next);
     // Nothing of it is known; what was read of those before it may not be all.
@@ -82,7 +82,7 @@ export async function readOn(options: ReadOnOptions, file: TrackedFile, isFinal:
 export function giveJoined<F extends { readonly stream: Pick<Stream, 'id' | 'startAt'> }>(
   lines: Lines,
   own: number,
-  parts: readonly Part<F>[],
+  parts: readonly JoinedPart<F>[],
   length: number,
 ): { readonly block: OpenEvent['block']; readonly continuations: { readonly file: F; readonly range: StreamRange }[] } {
   if (length <= own) return { block: lines.giveEvent(length), continuations: [] };
@@ -117,7 +117,7 @@ export function markOf(lines: Lines, head: Buffer): Buffer | undefined {
 }
 
 interface ReadPart {
-  readonly part: Part<TrackedFile>;
+  readonly part: JoinedPart<TrackedFile>;
   /** As `measureEvent` says. */
   readonly eventLength: number | undefined;
 }
@@ -159,7 +159,7 @@ async function readPart(options: ReadOnOptions, file: TrackedFile): Promise<Read
 }
 
 /** Nothing has come for so long that the event is over. */
-function isStill({ clock, groupTimeoutMs }: ReadOnOptions, parts: readonly Part<TrackedFile>[]): boolean {
+function isStill({ clock, groupTimeoutMs }: ReadOnOptions, parts: readonly JoinedPart<TrackedFile>[]): boolean {
   const changedAtMs = Math.max(...parts.map(({ file }) => file.disk.changedAtMs));
   return clock.monotonic() - changedAtMs >= Math.min(groupTimeoutMs, KEEP_OPEN_MS);
 }

@@ -17,7 +17,7 @@ import { streamBytesIn, streamBytesOf } from '../../framing/lines.ts';
 import { countLongLine, type SuspendedLine } from '../../framing/long-line.ts';
 import { sumRead } from '../known/content-sum.ts';
 import type { Generations } from '../act/generations.ts';
-import type { Order } from '../known/order.ts';
+import type { RotationChain } from '../known/rotation-chain.ts';
 import type { StreamIdentities } from '../known/stream-identities.ts';
 import { compare, fingerprintOfText, isUntouched, mayGrow } from '../known/content.ts';
 import { findNulRun } from '../known/nul-runs.ts';
@@ -34,17 +34,17 @@ import { noteCharset, noteCutLine } from './reader-notices.ts';
 import { resetInLine, resumeLine } from './split-line.ts';
 import { refill, stillSuspended } from './suspended-line.ts';
 import { endedInNuls, isBraked, isDetached, isBehind, noteSize, type TrackedFile } from '../known/tracked-file.ts';
-import type { Turns } from './turns.ts';
+import type { SerialQueue } from './serial-queue.ts';
 
 export interface ReaderOptions extends Losing, ReadOnOptions {
   readonly generations: Generations;
   readonly identities: StreamIdentities;
-  readonly order: Order;
+  readonly chain: RotationChain;
   readonly lane: Lane;
   readonly streams: StreamStore;
   readonly notices: Notices;
   /** The window is used by one turn, or reread, at a time. */
-  readonly turns: Turns;
+  readonly turns: SerialQueue;
   readonly lineEnds: LineEnds;
 }
 
@@ -61,7 +61,7 @@ export class Reader {
    */
   turn(file: TrackedFile): Promise<void> {
     const { turns, knownFiles, descriptors } = this.#options;
-    return turns.take(async () => {
+    return turns.run(async () => {
       let current = file;
       let isReading = false;
       try {
@@ -90,7 +90,7 @@ export class Reader {
 
   /** Opens, compares, starts a new generation where the known content is gone, names the stream. Undefined: nothing to read. */
   #prepare(file: TrackedFile): TrackedFile | undefined {
-    const { fileSystem, knownFiles, descriptors, identities, gaps, order, generations, copies, streams, lines, clock } = this.#options;
+    const { fileSystem, knownFiles, descriptors, identities, gaps, chain, generations, copies, streams, lines, clock } = this.#options;
     // While this turn waited, the file may have been deleted, and its other reader have begun.
     if (file.isBusy || file.isUndecided || isDetached(file) || !descriptors.open(file)) return undefined;
     const stat = fileSystem.fstat(file.disk.fd!);
@@ -114,7 +114,7 @@ export class Reader {
     }
     if (current !== file) {
       copies.settle();
-      order.link();
+      chain.link();
     }
     if (current.stream.offset === 0 && current.stream.readTo === 0) noteCharset(this.#options.notices, lines, current, head);
     if (current.size === 0 || !copies.name(current)) return undefined;
@@ -125,7 +125,7 @@ export class Reader {
       else if (search === 'more' && current.size <= Math.max(current.finalAt, current.nulsFinalAt)) gaps.drop(current);
       return undefined;
     }
-    return isBraked(current, clock.monotonic()) || order.holds(current) ? undefined : current;
+    return isBraked(current, clock.monotonic()) || chain.holds(current) ? undefined : current;
   }
 
   async #read(file: TrackedFile): Promise<boolean> {
@@ -216,7 +216,7 @@ export class Reader {
 
   /** The file ends in an event that is open, and another one goes on with it. */
   async #endEvent(file: TrackedFile, position: number, end: number, nulsBefore: NulRange): Promise<false> {
-    const { generations, order } = this.#options;
+    const { generations, chain } = this.#options;
     const files = followers(file);
     for (const each of files) each.isBusy = true;
     try {
@@ -230,7 +230,7 @@ export class Reader {
       else await offerJoined(this.#options, file, event);
       file.stream.hasOpenEvent = false;
       if (end < file.size) generations.noteCut(file, end, nulsBefore);
-      for (const each of files) if (each === file.after || each.stream.offset > each.stream.startAt) order.release(each);
+      for (const each of files) if (each === file.after || each.stream.offset > each.stream.startAt) chain.release(each);
       return false;
     } finally {
       for (const each of files) each.isBusy = false;

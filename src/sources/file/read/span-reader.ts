@@ -15,7 +15,7 @@ import type { KnownFiles } from '../known/known-files.ts';
 import { readHead } from '../scan/peek.ts';
 import { readPart, resetInLine } from './split-line.ts';
 import type { TrackedFile } from '../known/tracked-file.ts';
-import type { Turns } from './turns.ts';
+import type { SerialQueue } from './serial-queue.ts';
 import { isMountAway } from '../scan/locate.ts';
 import { findNulRun, findNulsEnd } from '../known/nul-runs.ts';
 import { GAP_BYTES } from '../limits.ts';
@@ -26,7 +26,7 @@ export interface SpanReaderOptions {
   readonly fileSystem: FileSystem;
   readonly knownFiles: KnownFiles;
   /** Of the lines' users. */
-  readonly turns: Turns;
+  readonly turns: SerialQueue;
 }
 
 /** The most that is read of a span at once, to find one event in it. */
@@ -46,7 +46,7 @@ export class SpanReader {
    */
   reread(span: Span, lane: Lane, continued: readonly Span[] = []): Promise<number> {
     const { lines, turns } = this.#options;
-    return turns.take(async () => {
+    return turns.run(async () => {
       let { to } = span;
       lines.setReadAt(span.reads?.[0]?.atMs);
       const isThere = await this.#withFile(span, async (file, fd, end) => {

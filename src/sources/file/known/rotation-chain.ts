@@ -15,15 +15,15 @@ import { readHead } from '../scan/peek.ts';
 import { datedName, rotatedFrom } from '../scan/rotated-names.ts';
 import { isDetached, isGone, lagOf, type TrackedFile } from './tracked-file.ts';
 
-export interface OrderOptions {
+export interface RotationChainOptions {
   readonly fileSystem: FileSystem;
   readonly clock: Clock;
   readonly knownFiles: KnownFiles;
   readonly shaping: LineShaping;
 }
 
-export class Order {
-  readonly #options: OrderOptions;
+export class RotationChain {
+  readonly #options: RotationChainOptions;
   readonly #grouping: Grouping | undefined;
   /** Files that are not yet linked. */
   readonly #fresh = new Set<TrackedFile>();
@@ -32,7 +32,7 @@ export class Order {
   /** By what the names of files with dates have in common: the path with the last date. */
   readonly #dated = new Map<string, { readonly date: string; readonly path: string }>();
 
-  constructor(options: OrderOptions) {
+  constructor(options: RotationChainOptions) {
     this.#options = options;
     this.#grouping = options.shaping.grouping?.();
   }
