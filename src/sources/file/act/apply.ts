@@ -86,11 +86,9 @@ export class Apply {
     }
     if (isLost && record.identity && record.resumeAt > 0) generations.readBefore.set(inodeKey(record.identity), record.resumeAt);
     generations.add(file);
-    if (isLost || !found) return;
-    const { device, inode, path: lastPath = record.path } = file.stream.identity;
-    if (device === String(stat.device) && inode === String(stat.inode) && lastPath === path) return;
-    file.stream.identity = { ...file.stream.identity, device: String(stat.device), inode: String(stat.inode) };
-    identities.save(file);
+    const { identity } = file.stream;
+    const isMoved = inodeKey(identity) !== inodeKey(stat) || (identity.path ?? record.path) !== path;
+    if (!isLost && found && isMoved) identities.save(file);
   }
 
   #change({ kind, observation }: KnownDecision): void {

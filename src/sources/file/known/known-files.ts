@@ -190,10 +190,7 @@ export class KnownFiles {
   /** The same file has another inode now. */
   replaceInode(file: TrackedFile, { device, inode, bornMs }: FileStat): void {
     this.#unindex(file);
-    file.disk.device = device;
-    file.disk.inode = inode;
-    file.disk.bornMs = bornMs;
-    file.stream.identity = { ...file.stream.identity, device: String(device), inode: String(inode) };
+    Object.assign(file.disk, { device, inode, bornMs });
     this.#index(file);
   }
 
@@ -202,8 +199,6 @@ export class KnownFiles {
     this.#unindex(to);
     this.#unindex(from);
     to.disk = from.disk;
-    const { device, inode } = to.disk;
-    to.stream.identity = { ...to.stream.identity, device: String(device), inode: String(inode) };
     from.disk = { ...from.disk, fd: undefined, isReading: false };
     this.detach(from);
     if (this.dequeue(to)) this.enqueue(to);
