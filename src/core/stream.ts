@@ -6,6 +6,9 @@ import type { Behind, Tail } from './block.ts';
 import type { ContentPoint } from './sums.ts';
 import { NO_TAIL } from './tail.ts';
 
+/** Begins the path of a journal's stream, before the name of its sequence. */
+export const JOURNAL_PATH = 'journal:';
+
 export interface FileIdentity {
   /** Device and inode as decimal text (they may exceed 2^53). */
   readonly device: string;

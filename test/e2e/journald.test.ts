@@ -44,6 +44,10 @@ describe.skipIf(lacksJournal !== undefined)(name, () => {
     const killed = startShipping(site, options);
     await until('requests are held', () => asked >= 5);
     await killed.end('SIGKILL');
+    const audited = (await command(site, 'audit')).stdout();
+    expect(audited).toMatch(/journal s=[0-9a-f]{32} .*\n.*\n +i=1–i=[0-9a-f]+ /);
+    expect(audited).not.toContain('not in its folder');
+    expect(audited).toContain('every byte is accounted for');
     const before = service.requests.length;
     write(400, 100);
     service.respond = () => undefined;

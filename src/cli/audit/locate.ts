@@ -11,7 +11,7 @@ import { readHead, withOpenIfReadable } from '../../sources/file/scan/peek.ts';
 import { type FileStat, inodeKey, nodeFileSystem } from '../../sources/file/scan/file-system.ts';
 import { isCompressedName } from '../../sources/file/scan/rotated-names.ts';
 import { sourceTypeOf } from '../../sources/registry.ts';
-import type { FileIdentity } from '../../core/stream.ts';
+import { type FileIdentity, JOURNAL_PATH } from '../../core/stream.ts';
 import type { AuditedStream } from '../../state/database/audit-rows.ts';
 import type { Extent } from './ranges.ts';
 
@@ -44,6 +44,8 @@ export class Locator {
   /** Rotation usually keeps the inode and the folder; a copy has neither, and only the agent recognises it. */
   locate({ path, identity, startAt, seenSize = 0, compressedEnd, marks }: AuditedStream): Located {
     const readTo = Math.max(startAt, ...marks.flatMap(({ settledTo, pending }) => [settledTo, ...pending.map(({ to }) => to)]));
+    // An agent that reads entries again finds out what the journal no longer has.
+    if (path.startsWith(JOURNAL_PATH)) return { path, startAt, end: readTo, readableTo: Infinity };
     const known = identity?.path ?? path;
     const place = identity && (this.#matched.get(inodeKey(identity)) ?? this.#beside([known, identity.realPath ?? path], identity));
     if (isCompressedName(known)) {

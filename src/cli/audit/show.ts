@@ -2,7 +2,7 @@
 import { formatBytes } from '../../config/fields/units.ts';
 import { printable } from '../../config/quote.ts';
 import { groupDigits, plural } from '../output/say.ts';
-import type { LossReason } from '../../core/stream.ts';
+import { JOURNAL_PATH, type LossReason } from '../../core/stream.ts';
 import { REASONS } from './losses.ts';
 import type { Range } from './ranges.ts';
 import type { Audit, AuditedAgent, AuditedSink, Report, StreamAudit } from './report.ts';
@@ -44,18 +44,28 @@ export function renderAudit({ ok, totals, agent, streams, held, problems }: Audi
 
 function streamLines({ source, file, now_at: nowAt, stream, sinks, unread_bytes: unread }: StreamAudit): string[] {
   const unnamed = stream === undefined ? 'bytes whose stream is not known any more' : 'a connection, or standard input';
-  const name = file === '' ? unnamed : printable(file);
+  const isJournal = file.startsWith(JOURNAL_PATH);
+  const name = isJournal ? `journal s=${file.slice(JOURNAL_PATH.length)}` : file === '' ? unnamed : printable(file);
+  const positionOf = (at?: number): string => (at === undefined ? '?' : isJournal ? `i=${at.toString(16)}` : String(at));
   const place = file === '' || nowAt === file ? '' : nowAt === undefined ? ', not in its folder any more' : `, now ${printable(nowAt)}`;
   const never = unread === undefined ? [] : [`  0–${unread}  unread: no position is known of it; tailrace explain says why`];
-  return [`source ${source}: ${name}${place}${stream === undefined ? '' : `  (stream ${stream})`}`, ...never, ...sinks.flatMap(sinkLines)];
+  return [
+    `source ${source}: ${name}${place}${stream === undefined ? '' : `  (stream ${stream})`}`,
+    ...never,
+    ...sinks.flatMap((each) => sinkLines(each, positionOf)),
+  ];
 }
 
-function sinkLines({ sink, dataset, settled_as: settledAs, ranges, unplaced, dead_letters: letters }: AuditedSink): string[] {
+function sinkLines(
+  { sink, dataset, settled_as: settledAs, ranges, unplaced, dead_letters: letters }: AuditedSink,
+  positionOf: (at?: number) => string,
+): string[] {
   const left = letters.count - MAX_SHOWN_LETTERS;
   return [
     `  sink ${sink}, dataset ${dataset}`,
     ...ranges.map(
-      (range) => `    ${range.from}–${range.to ?? '?'}  ${describeRange(range, settledAs, letters.count + letters.missing.length > 0)}`,
+      (range) =>
+        `    ${positionOf(range.from)}–${positionOf(range.to)}  ${describeRange(range, settledAs, letters.count + letters.missing.length > 0)}`,
     ),
     ...unplaced.map((each) => `    ${groupDigits(each.bytes)} bytes  ${describeLoss(each)}`),
     ...letters.named

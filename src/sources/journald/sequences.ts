@@ -2,11 +2,9 @@
  * The streams of a journal: one for each sequence of entries, in which each has a number (`s=` and `i=` of its cursor). A position is the number
  * behind an entry. Cursors are noted before their entries are offered, so that a later start finds one from which nothing is missed.
  */
-import type { StreamStore } from '../../core/stream.ts';
+import { JOURNAL_PATH, type StreamStore } from '../../core/stream.ts';
 import { type Cursor, parseCursor } from './entry.ts';
 import { MAX_JOURNAL_CURSORS, MAX_JOURNAL_SEQUENCES } from './limits.ts';
-
-const PATH = 'journal:';
 
 export interface Sequence {
   /** The stream's id. */
@@ -52,8 +50,8 @@ export class Sequences {
         const cursor = parseCursor(written);
         return cursor ? [{ turn: Number(turn), at, cursor }] : [];
       });
-      if (!path.startsWith(PATH) || notes.length === 0) continue;
-      const name = path.slice(PATH.length);
+      if (!path.startsWith(JOURNAL_PATH) || notes.length === 0) continue;
+      const name = path.slice(JOURNAL_PATH.length);
       this.#known.set(name, { stream, name, behind: resumeAt, notes, isSameFilter: identity?.headHash === this.#filter });
       this.#turn = Math.max(this.#turn, notes.at(-1)!.turn);
     }
@@ -76,7 +74,7 @@ export class Sequences {
     if (known) return known;
     const from = isRead ? next.number + 1 : next.number;
     const notes = [this.#noted(from, next)];
-    const { id: stream } = this.#streams.mint(this.#source, `${PATH}${name}`, this.#identity(notes), from);
+    const { id: stream } = this.#streams.mint(this.#source, `${JOURNAL_PATH}${name}`, this.#identity(notes), from);
     const made = { stream, name, behind: from, notes, isSameFilter: true };
     this.#known.set(name, made);
     if (this.#known.size > MAX_JOURNAL_SEQUENCES) this.#forgetOne(made);
