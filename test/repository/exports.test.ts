@@ -127,6 +127,8 @@ registerHooks({ load(url, context, next) { console.log(url.replace(/.*\\/src\\//
     'src/client/answer.ts',
     'src/client/failure.ts',
     'src/client/ingest-result.ts',
+    'src/client/ingest/event-bytes.ts',
+    'src/client/ingest/split-lines.ts',
     'src/client/paths.ts',
     'src/client/unpack.ts',
   ]);

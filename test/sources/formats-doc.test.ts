@@ -11,7 +11,7 @@ import { configOf, configWith } from '../config/reading.ts';
 
 const READ_AT_MS = Date.parse('2026-01-02T03:04:05.006Z');
 const document = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'formats.md'), 'utf8');
-const EXAMPLE = /```yaml\n(.*?)```\n```text\n(.*?)```\n```json\n(.*?)```\n/gs;
+const EXAMPLE = /```yaml\n((?:(?!```).)*)```\n```text\n(.*?)```\n```json\n(.*?)```\n/gs;
 const examples = [...document.matchAll(EXAMPLE)].map(([, source = '', input = '', events = '']) => ({
   name: source.trim().split('\n').join(', '),
   source: source.trim(),
