@@ -138,8 +138,11 @@ describe.skipIf(!hasChromium)(`explorer’s features${chromiumHint}`, () => {
 
   test('explorer follows events live, each once, and goes on when the service was away', async ({ page }) => {
     await field(page).fill(`['app-logs'] | where kind == "live"`);
+    // The tail begins at the service's time, which it asks for before it asks for events.
+    const begins = page.waitForRequest((request) => request.url().includes('streaming-duration'));
     await page.getByRole('button', { name: 'Live', exact: true }).click();
     await page.getByText('Waiting for events').waitFor();
+    await begins;
     const send = (n: number) => service.ask('POST', '/v1/ingest/app-logs', [{ kind: 'live', message: `live ${n}` }, { kind: 'other' }]);
     await send(1);
     await row(page, 'live 1').waitFor();
