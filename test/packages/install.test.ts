@@ -262,13 +262,19 @@ install -m 600 /etc/tailrace/token /etc/tailrace/other.token; mkdir -p /var/log/
     machine.must(
       'systemctl stop tailrace; cp -a /var/lib/tailrace /srv/state; mount -t tmpfs -o size=48m tmpfs /var/lib/tailrace; cp -a /srv/state/. /var/lib/tailrace; systemctl start tailrace',
     );
-    machine.must('dd if=/dev/zero of=/var/lib/tailrace/filler bs=4k 2>/dev/null || true');
+    const saysFull = (): boolean => /positions cannot be saved: .*full; free space in data_dir/.test(statusText());
+    // What the agent frees while it starts would let the next line through.
+    await until(
+      'the disk is full',
+      () => {
+        machine.must('dd if=/dev/zero bs=4k >>/var/lib/tailrace/filler 2>/dev/null || true; echo filling >>/var/log/added/a.txt');
+        return saysFull();
+      },
+      { withinMs: DEADLINE_MS, everyMs: 250 },
+    );
     machine.must(`echo 'line on a full disk' >>/var/log/added/a.txt; dpkg -i /srv/next.deb`);
     expect(stored('line on a full disk')).toBe(0);
-    await until('the status says so', () => /positions cannot be saved: .*full; free space in data_dir/.test(statusText()), {
-      withinMs: DEADLINE_MS,
-      everyMs: 250,
-    });
+    await until('the status says so', saysFull, { withinMs: DEADLINE_MS, everyMs: 250 });
     expect(machine.must('journalctl -u tailrace -o cat')).toContain(
       'cannot save the positions of a batch, so it is not sent yet; free space',
     );
