@@ -37,7 +37,7 @@ export async function proveArchive(root: string, ledger: readonly LedgerBatch[])
     }
   }
   const removed = await readRemoved(root).catch((error: unknown): Proof['removed'] => {
-    fault(root, `what was removed cannot be read: ${messageOf(error)}`);
+    fault(root, `the list of removed hours cannot be read: ${messageOf(error)}`);
     return {};
   });
   for (const { key, dataset, events, isSettled, readAtMs } of batches.values()) {

@@ -147,7 +147,7 @@ export function createJournaldSource(
           past.lagSeconds = Math.max(0, (clock.now() - cursor.atMs) / 1000);
         },
       });
-      if (end === 'garbage') return 'journalctl printed what is no entry of a journal';
+      if (end === 'garbage') return 'journalctl printed bytes that are no entry of a journal';
       if (isSilent) return held && !sequence ? `journalctl printed nothing for ${silenceMs / 1000} s` : undefined;
       return (await current.problem()) ?? (context.once ? undefined : 'journalctl ended');
     } finally {
@@ -192,7 +192,7 @@ export function createJournaldSource(
           await to.accept(block);
         },
       });
-      const problem = end === 'ended' ? await input.problem() : end === 'garbage' ? 'it printed what is no entry' : undefined;
+      const problem = end === 'ended' ? await input.problem() : end === 'garbage' ? 'it printed bytes that are no entry' : undefined;
       if (problem !== undefined) throw new TailraceError('E_UNREADABLE', `cannot read the journal of source "${id}" again: ${problem}`);
       return at;
     } finally {
