@@ -33,8 +33,7 @@ export function judgeNuls(fileSystem: FileSystem, gaps: NulGaps, file: TrackedFi
   // It ends sooner than before.
   if (found.by === 'file' && found.end === begin) found = findNulsEnd(fileSystem, file.disk.fd!, at, at + TURN_BYTES);
   if (found.by !== 'text') {
-    // Those that it passed over just before are no text either.
-    stream.nuls.last = { from: at === to ? from : at, to: found.end, isFinal };
+    stream.nuls.last = { from: at, to: found.end, isFinal };
     return found.by === 'file' ? { kind: 'end', to: found.end } : { kind: 'more' };
   }
   stream.nuls.last = NO_NULS;
