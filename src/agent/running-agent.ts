@@ -28,7 +28,7 @@ import { SettlementSaver } from './settlement-saver.ts';
 import { sinkFacts } from '../sinks/registry.ts';
 import { createSinkHistograms, drainSink } from './build/sink-pipeline.ts';
 import { SAVE_EVERY_MS } from './limits.ts';
-import { countHeld, saveAtLast, type StopReport, stopComponents } from './stop.ts';
+import { closeState, countHeld, saveAtLast, type StopReport, stopComponents } from './stop.ts';
 import { TelemetryListener } from './control/telemetry-listener.ts';
 import { Watchdog } from './control/watchdog.ts';
 
@@ -201,7 +201,7 @@ export class RunningAgent implements Agent {
     await this.#telemetry.server?.close();
     for (const { sink } of this.#components.sinks.values()) await sink.close();
     this.#saver.stop();
-    return this.#state.close();
+    return closeState(this.#state, this.#components);
   }
 
   #createBuilder(): Promise<Builder> {

@@ -72,6 +72,13 @@ export async function saveAtLast(state: Pick<State, 'save' | 'refused'>, clock: 
   while (!state.save() && state.refused.refusal?.isHeld === true && !deadline.aborted) await clock.sleep(HELD_RETRY_MS, deadline);
 }
 
+/** True when positions are saved. What was settled last is on disk only then, so the files of those batches go now. */
+export async function closeState(state: Pick<State, 'close'>, components: Components): Promise<boolean> {
+  const areSaved = state.close();
+  for (const { buffer } of components.sinks.values()) await buffer.removed();
+  return areSaved;
+}
+
 /** Events that are not settled: those that a restart has again, and those that are gone with the process. */
 export function countHeld(components: Components): { lostEvents: number; keptEvents: number } {
   let lostEvents = 0;

@@ -24,6 +24,7 @@ async function closeSink({ buffer, delivery, sink, release }: SinkPipeline): Pro
   await buffer.stop();
   await delivery.stop();
   await buffer.finish();
+  await buffer.removed();
   await sink.close();
   release();
 }

@@ -81,10 +81,10 @@ export class DiskBuffer {
 
   /**
    * Once delivery has stopped: writes what it took from memory because the buffer was full, with the parts that are still to
-   * be sent, and waits until the files of settled batches are gone.
+   * be sent.
    */
   async finish(): Promise<void> {
-    const { queue, delivery, spool, store, log, sink } = this.#options;
+    const { queue, delivery, spool, log, sink } = this.#options;
     for (const batch of queue.sending) {
       if (batch.canBeRebuilt || batch.isDurable) continue;
       try {
@@ -96,6 +96,10 @@ export class DiskBuffer {
         );
       }
     }
-    await store.removed();
+  }
+
+  /** Resolves when the files of settled batches are gone; those of deleted files go once their settlements are on disk. */
+  removed(): Promise<void> {
+    return this.#options.store.removed();
   }
 }
