@@ -160,6 +160,7 @@ export function openFullMemory(folder: string, sizes: SinkSizes) {
       await pipeline.delivery.stop();
       await pipeline.buffer.finish();
       state.close();
+      await pipeline.buffer.removed();
     },
   };
 }

@@ -149,5 +149,6 @@ export class DiskRig extends SinkRig {
     await this.buffer.stop();
     await this.delivery.stop();
     await this.buffer.finish();
+    await this.buffer.removed();
   }
 }
