@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { AfterSync } from '../../src/state/after-sync.ts';
+import { AfterSync } from '../../src/state/database/transactions.ts';
 import { settleTurns } from '../support/until.ts';
 
 // Symptom (none seen): a file of the disk buffer may go before what settles it is saved. Cause: a sync that ended started the next one

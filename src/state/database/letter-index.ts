@@ -31,12 +31,14 @@ const IS_MISSED = "(ended is null or ended = 'missing')";
 export class StoredLetterIndex implements LetterIndex {
   readonly #statements;
   readonly #save: () => void;
+  readonly #changed: Set<object>;
   /** Written with the next commit. */
   #pending: (() => void)[] = [];
 
-  /** `save` writes pending changes, unless the disk refuses. */
-  constructor(database: DatabaseSync, save: () => void) {
+  /** Adds itself to `changed` when there is something to write. `save` writes it, unless the disk refuses. */
+  constructor(database: DatabaseSync, changed: Set<object>, save: () => void) {
     this.#save = save;
+    this.#changed = changed;
     const prepare = (sql: string) => database.prepare(sql);
     this.#statements = {
       all: prepare(`select distinct id, ended from letters where ${IS_MISSED}`),
@@ -87,14 +89,10 @@ export class StoredLetterIndex implements LetterIndex {
     return isKnown;
   }
 
-  get hasChanges(): boolean {
-    return this.#pending.length > 0;
-  }
-
   /** Writes pending changes, within the caller's transaction; `noteWritten` once that is committed. */
   write(): void {
     for (const change of this.#pending) change();
-    if (this.#pending.length > 0) this.#keepBound();
+    this.#keepBound();
   }
 
   noteWritten(): void {
@@ -103,6 +101,7 @@ export class StoredLetterIndex implements LetterIndex {
 
   #note(change: () => void): void {
     this.#pending.push(change);
+    this.#changed.add(this);
   }
 
   #insert({ id, source, path, stream, sink, dataset, events, end }: IndexedLetters): void {

@@ -27,9 +27,12 @@ export class Losses {
   /** Not written yet; those that touch are one. */
   #pending: StoredLoss[] = [];
   /** Streams of which bytes may come back. */
-  readonly #sought: Set<string>;
+  readonly sought: Set<string>;
+  readonly #changed: Set<object>;
 
-  constructor(database: DatabaseSync) {
+  /** Adds itself to `changed` when there is something to write. */
+  constructor(database: DatabaseSync, changed: Set<object>) {
+    this.#changed = changed;
     const same = 'source = ? and path = ? and stream = ? and sink = ? and reason = ?';
     this.#statements = {
       touching: database.prepare(
@@ -47,7 +50,7 @@ export class Losses {
       ),
     };
     const sought = database.prepare(`select distinct stream from losses where stream != '' and ${MAY_COME_BACK}`).all();
-    this.#sought = new Set(sought.map(({ stream }) => String(stream)));
+    this.sought = new Set(sought.map(({ stream }) => String(stream)));
   }
 
   /** Notes a loss, to be written with the next commit. */
@@ -56,6 +59,7 @@ export class Losses {
     const at = this.#pending.findLastIndex((other) => merge(other, next));
     if (at < 0) this.#pending.push(next);
     else this.#pending[at] = merge(this.#pending[at]!, next)!;
+    this.#changed.add(this);
   }
 
   get hasChanges(): boolean {
@@ -65,7 +69,7 @@ export class Losses {
   /** Writes pending losses, within the caller's transaction; `noteWritten` once that is committed. */
   write(): void {
     for (const loss of this.#pending) this.#insert(loss);
-    if (this.#pending.length > 0) this.#keepBound();
+    this.#keepBound();
   }
 
   noteWritten(): void {
@@ -74,7 +78,7 @@ export class Losses {
 
   #insert(loss: StoredLoss): void {
     const { source, path, stream, owner, reason } = loss;
-    if (stream !== '') this.#sought.add(stream);
+    if (stream !== '') this.sought.add(stream);
     const [first, last] = loss.from === null ? [NOWHERE, NOWHERE] : [0, loss.from + loss.bytes];
     const rows = this.#statements.touching.all(source, path, stream, owner, reason, first, last, loss.from ?? NOWHERE);
     const whole = lossesOf(rows).reduce((sum, row) => merge(sum, row) ?? sum, loss);
@@ -100,9 +104,8 @@ export class Losses {
     this.#statements.acknowledge.run(beforeMs);
   }
 
-  /** These bytes were read after all: removes their losses, within the caller's transaction. */
+  /** These bytes of a stream that is `sought` were read after all: removes their losses, within the caller's transaction. */
   regain(stream: string, owner: string, from: number, to: number): void {
-    if (!this.#sought.has(stream)) return;
     for (const loss of lossesOf(this.#statements.covered.all(stream, owner, to, from))) {
       const [start, end] = [loss.from!, loss.from! + loss.bytes];
       if (start < from) this.#insert({ ...loss, bytes: from - start });

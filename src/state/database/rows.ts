@@ -3,6 +3,7 @@ import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
 import type { Behind, ReadTime, SpanGroups } from '../../core/block.ts';
 import type { ContentPoint } from '../../core/sums.ts';
 import type { CompressedEnd, FileIdentity, SavedHeader } from '../../core/stream.ts';
+import type { Mark } from './marks.ts';
 import type { StoredSpan } from './stored-batch.ts';
 
 export type Statements = ReturnType<typeof prepareStatements>;
@@ -74,8 +75,14 @@ export function toStreamFacts(row: Record<string, SQLOutputValue>) {
   };
 }
 
+/** The row of a mark. */
+export function rowOf(mark: Mark, sink: string, stream: string): (string | number | null)[] {
+  const { settledTo, tail, contentSum, passed, behind } = mark;
+  return [sink, stream, settledTo, tail.length, tail.crc, contentSum ?? null, textOfPoints(passed), textOfBehind(behind)];
+}
+
 /** Points as a mark's row holds them: `at sum at sum …`. */
-export function textOfPoints(points: readonly ContentPoint[]): string | null {
+function textOfPoints(points: readonly ContentPoint[]): string | null {
   return points.length === 0 ? null : points.map(({ at, sum }) => `${at} ${sum}`).join(' ');
 }
 
@@ -109,7 +116,7 @@ export function toReads(text: SQLOutputValue | undefined): ReadTime[] {
 }
 
 /** As a mark's row holds it. */
-export function textOfBehind(behind: Behind | undefined): string | null {
+function textOfBehind(behind: Behind | undefined): string | null {
   return behind ? JSON.stringify(behind) : null;
 }
 

@@ -59,6 +59,8 @@ export class State {
   readonly letters: StoredLetterIndex;
   readonly #startedSources: ReadonlySet<string>;
   readonly #transactions: Transactions;
+  /** Of losses and letters, which seldom change: those with something to write. */
+  readonly #changed = new Set<Losses | StoredLetterIndex>();
   /** Random, so that it names this process's use of the folder, also where the folder goes back to an earlier state. */
   readonly run = randomBytes(16).toString('hex');
   saves = 0;
@@ -80,8 +82,8 @@ export class State {
     const statements = prepareStatements(database);
     this.streams = new Streams(statements, (source) => options.sinksOf(source));
     this.ledger = new Ledger(database, statements, this.streams);
-    this.losses = new Losses(database);
-    this.letters = new StoredLetterIndex(database, () => this.save());
+    this.losses = new Losses(database, this.#changed);
+    this.letters = new StoredLetterIndex(database, this.#changed, () => this.save());
     this.streams.load(database);
     this.ledger.load();
     this.streams.addNewSinks();
@@ -133,7 +135,8 @@ export class State {
     this.#writeMoved(() => {
       for (const batch of batches) {
         this.ledger.insert(batch);
-        for (const { stream, from, to } of batch.spans) this.losses.regain(stream, batch.owner, from, to);
+        for (const { stream, from, to } of batch.spans)
+          if (this.losses.sought.has(stream)) this.losses.regain(stream, batch.owner, from, to);
       }
     });
     for (const batch of batches) this.ledger.track(batch);
@@ -194,7 +197,7 @@ export class State {
    * take it back. False when the disk refuses: then after the next save that it takes.
    */
   whenSaved(work: () => void): boolean {
-    this.#transactions.afterSave(work);
+    this.#transactions.afterSync.add(work);
     return this.save();
   }
 
@@ -202,8 +205,8 @@ export class State {
   save(): boolean {
     this.#transactions.noticeRemoval();
     try {
-      if ([this.streams, this.ledger, this.losses, this.letters].some(({ hasChanges }) => hasChanges)) this.#writeMoved();
-      else this.#transactions.syncSaved();
+      if (this.streams.hasChanges || this.ledger.hasChanges || this.#changed.size > 0) this.#writeMoved();
+      else this.#transactions.afterSync.start();
       return true;
     } catch (error) {
       this.#transactions.noteFailedSave(error);
@@ -217,14 +220,13 @@ export class State {
     this.#transactions.run(() => {
       this.streams.write();
       this.ledger.write();
-      this.losses.write();
-      this.letters.write();
+      for (const each of this.#changed) each.write();
       work();
     });
     this.streams.noteWritten();
     this.ledger.noteWritten();
-    this.losses.noteWritten();
-    this.letters.noteWritten();
+    for (const each of this.#changed) each.noteWritten();
+    this.#changed.clear();
     this.saves += 1;
     if (hasSettlements) this.settlementWrites += 1;
     this.#transactions.noteSaved();

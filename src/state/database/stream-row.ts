@@ -5,7 +5,6 @@ import type { CompressedEnd, FileIdentity, StreamRecord } from '../../core/strea
 import type { ContentPoint } from '../../core/sums.ts';
 import { NO_TAIL } from '../../core/tail.ts';
 import { Mark } from './marks.ts';
-import { textOfBehind, textOfPoints } from './rows.ts';
 
 export interface Stream {
   readonly id: string;
@@ -36,11 +35,6 @@ export function formerOf(stream: Stream, owner: string, owners: readonly string[
     if (!least || from.settledTo < least.settledTo) least = from;
   }
   return least;
-}
-
-export function rowOf(mark: Mark, sink: string, stream: string): (string | number | null)[] {
-  const { settledTo, tail, contentSum, passed, behind } = mark;
-  return [sink, stream, settledTo, tail.length, tail.crc, contentSum ?? null, textOfPoints(passed), textOfBehind(behind)];
 }
 
 /** Reading resumes at the sink that lags most; sinks that are no longer configured do not count. */

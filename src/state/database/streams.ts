@@ -10,8 +10,8 @@ import type { ContentPoint } from '../../core/sums.ts';
 import { NO_TAIL } from '../../core/tail.ts';
 import { baseOf, sinkOf } from '../../core/owner.ts';
 import { Mark } from './marks.ts';
-import { inLineOf, type Statements, textOfCompressedEnd, toBehind, toPoints, toStreamFacts } from './rows.ts';
-import { formerOf, rowOf, type Stream, toRecord } from './stream-row.ts';
+import { inLineOf, rowOf, type Statements, textOfCompressedEnd, toBehind, toPoints, toStreamFacts } from './rows.ts';
+import { formerOf, type Stream, toRecord } from './stream-row.ts';
 
 export class Streams {
   readonly #statements: Statements;

@@ -6,7 +6,6 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import type { Log } from '../../core/log.ts';
-import { AfterSync } from '../after-sync.ts';
 import { syncPath, syncPathNow } from '../descriptors.ts';
 import { HELD_PAUSE_MS } from '../limits.ts';
 import { refusalOf, type StateRefusal } from './refusal.ts';
@@ -18,7 +17,7 @@ export class Transactions {
   readonly #inode: bigint | undefined;
   /** The database's write-ahead log: commits are on the disk once it is. */
   readonly #walFile: string;
-  readonly #afterSync: AfterSync;
+  readonly afterSync: AfterSync;
   /** True once the database was removed or replaced by others: further writes are lost with it. */
   isGone = false;
   refusals = 0;
@@ -35,7 +34,7 @@ export class Transactions {
     this.#file = join(folder, 'state.db');
     this.#inode = inodeOf(this.#file);
     this.#walFile = `${this.#file}-wal`;
-    this.#afterSync = new AfterSync(
+    this.afterSync = new AfterSync(
       () => sync(this.#walFile),
       (error) => this.noteFailedSave(error),
     );
@@ -58,20 +57,10 @@ export class Transactions {
     }
   }
 
-  /** Does `work` once the next save is on the disk. */
-  afterSave(work: () => void): void {
-    this.#afterSync.add(work);
-  }
-
   noteSaved(): void {
     if (this.failedSaves > 0) this.#log.info({ failedSaves: this.failedSaves }, 'checkpoints are saved again');
     this.failedSaves = 0;
-    this.syncSaved();
-  }
-
-  /** Nothing is left to save: pending work waits only for the disk. */
-  syncSaved(): void {
-    this.#afterSync.start();
+    this.afterSync.start();
   }
 
   noteFailedSave(error: unknown): void {
@@ -83,10 +72,10 @@ export class Transactions {
 
   /** Syncs at once: work that waits for the disk cannot be left to a process that ends. */
   syncNow(): void {
-    if (!this.#afterSync.hasWork) return;
+    if (!this.afterSync.hasWork) return;
     try {
       syncPathNow(this.#walFile);
-      this.#afterSync.finish();
+      this.afterSync.finish();
     } catch (error) {
       this.noteFailedSave(error);
     }
@@ -105,4 +94,59 @@ export class Transactions {
 
 function inodeOf(file: string): bigint | undefined {
   return statSync(file, { bigint: true, throwIfNoEntry: false })?.ino;
+}
+
+/**
+ * Runs work once a save is on disk, safe from a power cut. Fsync runs in the thread pool: a slow one on the event loop would
+ * block every scan and read.
+ */
+export class AfterSync {
+  readonly #sync: () => Promise<void>;
+  readonly #failed: (error: unknown) => void;
+  /** Waits for a save first. */
+  #unsaved: (() => void)[] = [];
+  #waiting: (() => void)[] = [];
+  /** Callbacks that wait for the current sync. */
+  #syncing: (() => void)[] = [];
+
+  /** `failed` is called when the disk refused; the work then waits for the next save. */
+  constructor(sync: () => Promise<void>, failed: (error: unknown) => void) {
+    this.#sync = sync;
+    this.#failed = failed;
+  }
+
+  get hasWork(): boolean {
+    return this.#unsaved.length + this.#waiting.length + this.#syncing.length > 0;
+  }
+
+  add(work: () => void): void {
+    this.#unsaved.push(work);
+  }
+
+  /** Syncs a save, then does the work added before. One sync at a time serves all work added before it. */
+  start(): void {
+    this.#waiting.push(...this.#unsaved.splice(0));
+    this.#syncNext();
+  }
+
+  #syncNext(): void {
+    if (this.#syncing.length > 0 || this.#waiting.length === 0) return;
+    this.#syncing = this.#waiting;
+    this.#waiting = [];
+    this.#sync().then(
+      () => {
+        for (const work of this.#syncing.splice(0)) work();
+        this.#syncNext();
+      },
+      (error: unknown) => {
+        this.#waiting.unshift(...this.#syncing.splice(0));
+        this.#failed(error);
+      },
+    );
+  }
+
+  /** Does all waiting work: the caller has synced the save. */
+  finish(): void {
+    for (const work of [...this.#syncing.splice(0), ...this.#waiting.splice(0), ...this.#unsaved.splice(0)]) work();
+  }
 }
