@@ -112,6 +112,7 @@ export class Batch {
     if (span !== last) this.spans.push(span);
     span.to = to;
     span.events += events;
+    if (block.positions) span.bytes = (span.bytes ?? 0) + consumed;
     if (span.reads && span.reads.at(-1)?.atMs !== block.readAtMs) span.reads.push({ from, atMs: block.readAtMs });
     // A block without a file is never compared: its stream's random id and the offsets name it.
     if (this.isTracked) span.sum = addSums(span.sum, single?.sum ?? sumOf(block, range.from, range.to));
@@ -138,6 +139,7 @@ export class Batch {
       }
       last.to = span.to;
       last.events += span.events;
+      if (span.bytes !== undefined) last.bytes! += span.bytes;
       last.sum = addSums(last.sum, span.sum);
       last.tail = span.tail;
       last.groups = joinGroups(last.groups, span.groups);
@@ -234,7 +236,7 @@ export class Batch {
 
   /** Its row in the database. */
   toStored(): StoredBatch {
-    const spans = this.spans.map(({ source, stream, from, to, events, sum, tail, digest, reads, groups }): StoredSpan => ({
+    const spans = this.spans.map(({ source, stream, from, to, events, bytes, sum, tail, digest, reads, groups }): StoredSpan => ({
       source,
       stream,
       from,
@@ -243,6 +245,7 @@ export class Batch {
       sum,
       tail,
       digest,
+      ...(bytes === undefined ? {} : { bytes }),
       ...(reads ? { reads: [...reads] } : {}),
       ...(groups ? { groups } : {}),
     }));

@@ -28,6 +28,7 @@ export interface HeldSpan {
   readonly from: number;
   to: number;
   events: number;
+  bytes?: number | undefined;
   sum: number;
   tail: Tail;
   /** Absent where its bytes cannot be read again. */

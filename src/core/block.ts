@@ -205,6 +205,8 @@ export interface Span {
   readonly from: number;
   readonly to: number;
   readonly events: number;
+  /** Of its events as they were offered, where positions do not count them. */
+  readonly bytes?: number | undefined;
   /** Content sum (kernel/content-sum.ts) of the stream's bytes in the range. */
   readonly sum: number;
   readonly tail: Tail;

@@ -4,7 +4,7 @@ import { Accounting } from '../../src/batcher/accounting.ts';
 import type { Delivery } from '../../src/batcher/send/delivery.ts';
 import { SourceLane } from '../../src/batcher/fill/lane.ts';
 import { restoreBatches, type RestoreOptions } from '../../src/batcher/keep/restore.ts';
-import type { EventShape, Span } from '../../src/core/block.ts';
+import type { Block, EventShape, Span } from '../../src/core/block.ts';
 import { newStats, type Source } from '../../src/core/source.ts';
 import { openState, type State } from '../../src/state/database/store.ts';
 import type { Shaper } from '../../src/core/shaping.ts';
@@ -234,6 +234,83 @@ test('restore counts bytes that are gone as lost, says so, and lets the mark pas
   expect(state.ledger.unsettled().length).toBeGreaterThan(0);
   state.save();
   expect(state.ledger.unsettled()).toEqual([]);
+});
+
+/** Entries of a journal, by the positions behind them. */
+const ENTRIES: ReadonlyMap<number, string> = new Map([
+  [10, '{"n":1}\n'],
+  [11, '{"n":2,"a":"longer"}\n'],
+  [30, '{"n":3}\n'],
+  [31, '{"n":4,"b":"longer"}\n'],
+]);
+
+const entriesAt = (positions: readonly number[], changes: Partial<Block>): Block => {
+  const parts = positions.map((position) => Buffer.from(ENTRIES.get(position)!));
+  const ends = Uint32Array.from(parts, (_, n) => Buffer.concat(parts.slice(0, n + 1)).length);
+  return { ...blockOf(Buffer.concat(parts), changes), ends, positions };
+};
+
+/** A source of them that has no others any more. */
+function journalOf(positions: readonly number[], as: EventShape = shape): Source {
+  return {
+    ...sourceOf('app', new Map()),
+    async reread({ stream, from, to }, lane) {
+      const there = positions.filter((position) => position > from && position <= to);
+      if (there.length > 0) await lane.accept(entriesAt(there, { stream, offset: from, shape: as }));
+      return there.at(-1) ?? from;
+    },
+  };
+}
+
+// Symptom: lost entries of a journal counted as a byte each, and not at all where later ones of their span were there. Cause: positions were
+// taken for bytes, and an end that was there for all of the span. Fix: a span knows how many bytes its events have.
+test.each([
+  ['all', []],
+  ['the first', [11, 30, 31]],
+  ['the last', [10, 11, 30]],
+  ['one in the middle', [10, 11, 31]],
+  ['both ends', [11, 30]],
+  ['none', [10, 11, 30, 31]],
+])('restore counts the bytes of entries that are gone, once: %s', async (_, there) => {
+  const { state, reopen } = makeState();
+  const { id } = state.streams.mint('app', 'journal:a', undefined, 9);
+  const rig = makeRig({ maxEvents: 100 });
+  await rig.take(entriesAt([10, 11], { stream: id, offset: 9 }));
+  await rig.take(entriesAt([30, 31], { stream: id, offset: 11 }));
+  rig.batcher.flush();
+  state.commit(rig.sealed.map((batch) => batch.toStored()));
+  const gone = [...ENTRIES].filter(([position]) => !there.includes(position)).reduce((sum, [, text]) => sum + text.length, 0);
+  const lost: number[] = [];
+  const shapes = [shape, shape, { ...shape, format: 'text' as const }];
+  for (const as of shapes) {
+    const { source, log, sealed } = await restore(reopen(), journalOf(there, as));
+    lost.push(source.stats.lostBytes);
+    expect(log.find('error', 'are gone')).toHaveLength(lost.length === 1 && gone > 0 ? 1 : 0);
+    expect(sealed.map(({ events }) => events)).toEqual([there.length]);
+  }
+  expect(lost).toEqual([gone, 0, 0]);
+  const again = reopen();
+  for (const batch of again.ledger.unsettled()) again.ledger.settle(batch);
+  expect(again.streams.isSettled(id)).toBe(true);
+});
+
+test('restore counts entries that are gone with the shape of the others as a byte each at least', async () => {
+  const { state, reopen } = makeState();
+  const { id } = state.streams.mint('app', 'journal:a', undefined, 9);
+  const rig = makeRig();
+  await rig.take(entriesAt([10, 11], { stream: id, offset: 9 }));
+  rig.batcher.flush();
+  state.commit(rig.sealed.map((batch) => batch.toStored()));
+  const longer: Source = {
+    ...journalOf([]),
+    async reread({ stream, from }, lane) {
+      const text = Buffer.from(`{"n":1,"all":"${'x'.repeat(100)}"}\n`);
+      const changes = { stream, offset: from, ends: Uint32Array.of(text.length), positions: [10], shape: { ...shape, shaping: 'all' } };
+      await lane.accept(blockOf(text, changes));
+      return 10;
+    },
+  };
+  expect((await restore(reopen(), longer)).source.stats.lostBytes).toBe(1);
 });
 
 // Symptom: lost bytes were counted and logged anew at each start for as long as the service was away. Cause: their span stays in the batch,

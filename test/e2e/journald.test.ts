@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { Journal, lacksJournal } from '../support/journal.ts';
-import { command, messagesOf, outcomes, range, type Site, startShipping, sumOf, test } from '../support/shipping.ts';
+import { addressOf, command, messagesOf, outcomes, range, type Site, startShipping, sumOf, test } from '../support/shipping.ts';
 import { until } from '../support/until.ts';
 
 const name = lacksJournal === undefined ? 'journald source' : `journald source (${lacksJournal})`;
@@ -79,30 +79,41 @@ describe.skipIf(lacksJournal !== undefined)(name, () => {
     expect(service.misusedKeys).toEqual([]);
   });
 
-  test('counts entries once that were deleted before they were delivered, and goes on from the oldest', async ({ site }) => {
+  test('counts the bytes of held entries, else the gap, once, that were deleted, and goes on from the oldest', async ({ site }) => {
     const { journal, write, options } = journalOf(site);
     write(0, 100);
     const { service } = site;
     service.respond = () => ({ never: 'lost' });
     const killed = startShipping(site, options);
-    await until('a batch is under way', () => service.requests.length > 0);
+    await until('two batches are under way', () => service.requests.length === 2);
     await killed.end('SIGKILL');
-    rmSync(journal.path);
-    write(100, 10);
+    const bytes = service.requests.flatMap(({ events }) => events).reduce((sum, event) => sum + Buffer.byteLength(event) + 1, 0);
     service.respond = () => undefined;
-    for (const start of ['first', 'second']) {
+    const lossesOf = async (isVacuumed: boolean): Promise<number[]> => {
+      if (isVacuumed) {
+        rmSync(journal.path);
+        write(1000 + service.stored.length, 10);
+      }
+      const stored = service.stored.length + (isVacuumed ? 10 : 0);
       const agent = startShipping(site, options);
-      await until('everything is stored', () => service.stored.length === 10);
-      const lost = await sumOf(agent, 'tailrace_source_lost_bytes_total', 'tailrace_source_lost_ranges_total');
-      if (start === 'first') expect(lost).toBeGreaterThan(0);
-      else expect(lost).toBe(0);
+      await until('everything is stored', () => service.stored.length === stored);
+      const address = await addressOf(agent);
+      const losses = [await sumOf(address, 'tailrace_source_lost_bytes_total'), await sumOf(address, 'tailrace_source_lost_ranges_total')];
       expect(await agent.end()).toBe(0);
-    }
+      const line = agent.stderr().split('\n').find((each) => each.includes('no longer has')); // prettier-ignore
+      if (isVacuumed)
+        expect(JSON.parse(line!)).toMatchObject({ from: expect.stringMatching(/^2025.*Z$/) as string, to: expect.stringMatching(/^2025.*Z$/) as string }); // prettier-ignore
+      else expect(line).toBeUndefined();
+      return losses;
+    };
+    expect(await lossesOf(true)).toEqual([bytes, 0]);
+    expect(await lossesOf(false)).toEqual([0, 0]);
+    expect(await lossesOf(true)).toEqual([0, 1]);
+    expect(await lossesOf(false)).toEqual([0, 0]);
     expect(messagesOf(site).toSorted()).toEqual(
-      range(10)
-        .map((n) => `one ${100 + n}`)
-        .toSorted(),
+      [...range(10).map((n) => `one ${1000 + n}`), ...range(10).map((n) => `one ${1010 + n}`)].toSorted(),
     );
+    expect((await command(site, 'audit')).stdout()).toMatch(new RegExp(`${bytes.toLocaleString('en')} bytes +lost: `));
   });
 
   test('has one child, which ends with it', async ({ site }) => {

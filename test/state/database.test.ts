@@ -260,7 +260,7 @@ test('database of the third version keeps its positions and unsettled batches, a
   second.exec(`alter table marks rename column content_sum to content_crc; update marks set content_crc = 99, points = '0 0 5 17';
     alter table spans rename column content_sum to crc; update spans set crc = 77; alter table spans drop column reads;
     alter table streams drop column seen_size; alter table streams drop column archive_end; alter table streams drop column real_path; alter table streams drop column in_line; alter table streams drop column headers;
-    alter table spans drop column behind; alter table marks drop column behind;
+    alter table spans drop column behind; alter table spans drop column bytes; alter table marks drop column behind;
     pragma user_version = 3`);
   const { state: again, log } = open(folder);
   expect(log.lines).toEqual([]);
@@ -275,7 +275,7 @@ test('database of the fourth version keeps its positions; how much of a file was
   state.close();
   const fourth = new DatabaseSync(join(folder, 'state.db'));
   fourth.exec(
-    'alter table streams drop column seen_size; alter table streams drop column archive_end; alter table streams drop column real_path; alter table streams drop column in_line; alter table streams drop column headers; alter table spans drop column behind; alter table marks drop column behind; alter table spans drop column reads; pragma user_version = 4',
+    'alter table streams drop column seen_size; alter table streams drop column archive_end; alter table streams drop column real_path; alter table streams drop column in_line; alter table streams drop column headers; alter table spans drop column behind; alter table spans drop column bytes; alter table marks drop column behind; alter table spans drop column reads; pragma user_version = 4',
   );
   const { state: again, log } = open(folder);
   expect(log.lines).toEqual([]);
@@ -302,7 +302,7 @@ test('database of the sixth version keeps its positions and identities; where li
   state.close();
   const sixth = new DatabaseSync(join(folder, 'state.db'));
   sixth.exec(
-    'alter table streams drop column real_path; alter table streams drop column in_line; alter table streams drop column headers; alter table spans drop column behind; alter table marks drop column behind; pragma user_version = 6',
+    'alter table streams drop column real_path; alter table streams drop column in_line; alter table streams drop column headers; alter table spans drop column behind; alter table spans drop column bytes; alter table marks drop column behind; pragma user_version = 6',
   );
   const { state: again, log } = open(folder);
   expect(log.lines).toEqual([]);
@@ -321,7 +321,7 @@ test('database of the seventh version keeps its streams; whether a file begins o
   state.close();
   const seventh = new DatabaseSync(join(folder, 'state.db'));
   seventh.exec(
-    'alter table streams drop column in_line; alter table streams drop column headers; alter table spans drop column behind; alter table marks drop column behind; pragma user_version = 7',
+    'alter table streams drop column in_line; alter table streams drop column headers; alter table spans drop column behind; alter table spans drop column bytes; alter table marks drop column behind; pragma user_version = 7',
   );
   const identityNow = (): unknown => {
     const { state: again, log } = open(folder);
@@ -351,7 +351,9 @@ test('database of the eighth version keeps its positions and unsettled batches u
   const { key } = commit(state, span(id, 0, 10));
   state.close();
   const eighth = new DatabaseSync(join(folder, 'state.db'));
-  eighth.exec('alter table spans drop column behind; alter table marks drop column behind; pragma user_version = 8');
+  eighth.exec(
+    'alter table spans drop column behind; alter table spans drop column bytes; alter table marks drop column behind; pragma user_version = 8',
+  );
   eighth.close();
   const { state: again, log } = open(folder);
   expect(log.lines).toEqual([]);
@@ -367,6 +369,22 @@ test('database of the eighth version keeps its positions and unsettled batches u
   for (const each of third.ledger.unsettled()) third.ledger.settle(each);
   third.close();
   expect(open(folder).state.streams.list('app')).toMatchObject([{ resumeAt: 20, behind: groups.after }]);
+});
+
+test('database of the ninth version keeps its unsettled batches; how many bytes entries of a journal had is kept from then on', () => {
+  const { folder, state } = begin();
+  const { id } = state.streams.mint('app', '/log/a');
+  commit(state, span(id, 0, 10));
+  state.close();
+  const ninth = new DatabaseSync(join(folder, 'state.db'));
+  ninth.exec('alter table spans drop column bytes; pragma user_version = 9');
+  ninth.close();
+  const { state: again, log } = open(folder);
+  expect(log.lines).toEqual([]);
+  expect(again.ledger.unsettled()[0]!.spans[0]).not.toHaveProperty('bytes');
+  commit(again, { ...span(id, 10, 20), bytes: 1234 });
+  again.close();
+  expect(open(folder).state.ledger.unsettled()[1]).toMatchObject({ spans: [{ bytes: 1234 }] });
 });
 
 test('a stream is resumed where the sink that lags is, and knows where the others are', () => {

@@ -118,7 +118,7 @@ test('database of the seventh version keeps its positions and unsettled batches,
   state.close();
   const seventh = new DatabaseSync(join(folder, 'state.db'));
   seventh.exec(
-    'drop table losses; drop table letters; alter table streams drop column in_line; alter table streams drop column headers; alter table spans drop column behind; alter table marks drop column behind; pragma user_version = 7',
+    'drop table losses; drop table letters; alter table streams drop column in_line; alter table streams drop column headers; alter table spans drop column behind; alter table spans drop column bytes; alter table marks drop column behind; pragma user_version = 7',
   );
   seventh.close();
   const { state: again, log } = open(folder);

@@ -70,13 +70,22 @@ async function rebuildOne(slot: Region, target: RebuildTarget, span: StoredSpan,
   // A span without events was gone already at an earlier start, and counted then.
   const end = span.events === 0 ? span.to : await lane.reread(span);
   const { made, ...rebuilt } = lane.rebuilt(span);
+  const lost = lostOf(span, end, made);
   if (end === span.to) {
     if (made.spans.length === 0) made.spans.push(withoutEvents(span.events === 0 ? span : { ...span, sum: 0 }, owner.accounting));
-    return { ...rebuilt, made };
+    return { ...rebuilt, made, lost };
   }
   const read = made.spans.reduce((sum, part) => addSums(sum, part.sum), 0);
   made.spans.push(withoutEvents({ ...span, from: end, sum: subtractSums(span.sum, read) }, owner.accounting));
-  return { ...rebuilt, made, lost: { ...span, from: end } };
+  return { ...rebuilt, made, lost };
+}
+
+/** What is gone of a span that was read up to `end`. Any entries of a journal may be gone; in another shape the others tell no bytes of theirs. */
+function lostOf(span: StoredSpan, end: number, { accepted, spans }: Batch): LostSpan | undefined {
+  if (span.bytes === undefined) return end === span.to ? undefined : { ...span, from: end };
+  const missing = span.events - accepted;
+  const found = spans.reduce((sum, { bytes = 0 }) => sum + bytes, 0);
+  return missing > 0 ? { ...span, bytes: Math.max(missing, span.bytes - found) } : undefined;
 }
 
 function withoutEvents(span: StoredSpan, accounting: Accounting): HeldSpan {

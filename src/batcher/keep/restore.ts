@@ -156,18 +156,19 @@ function countIn(spans: readonly StoredSpan[]): number {
 
 function noteLost({ log }: RestoreOptions, { lost, source }: Rebuilt): void {
   if (!lost) return;
-  const { from, to } = lost;
+  const { from, to, bytes = to - from, reads = [] } = lost;
+  const [readFrom, readTo] = [reads[0], reads.at(-1)].map((read) => read && new Date(read.atMs).toISOString());
   // The state has it already.
   countLost(
     { source: source.id, streams: { lose: () => {} }, stats: source.stats },
     { firstPath: '' },
-    to - from,
+    bytes,
     undefined,
     'not_there_again',
   );
   log.error(
-    { source: source.id, from, to, lostBytes: to - from },
-    'bytes that were read and not known to be delivered are gone: their file was removed or changed while no agent ran; they are counted in source_lost_bytes_total',
+    { source: source.id, from, to, lostBytes: bytes, readFrom, readTo },
+    'bytes that were read and not known to be delivered are gone: their file or journal was removed or changed while no agent ran; they are counted in source_lost_bytes_total',
   );
 }
 

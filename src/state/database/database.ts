@@ -32,7 +32,7 @@ create table if not exists parts (
 create table if not exists spans (
   batch integer not null, seq integer not null, source text not null, stream text not null, from_byte integer not null,
   to_byte integer not null, events integer not null, content_sum integer not null, tail_length integer not null, tail_crc integer not null,
-  digest text not null, reads text, behind text, primary key (batch, seq)
+  digest text not null, reads text, behind text, bytes integer, primary key (batch, seq)
 ) strict, without rowid;
 create table if not exists losses (
   source text not null, path text not null, stream text not null, sink text not null, reason text not null, from_byte integer not null,
@@ -45,7 +45,7 @@ create table if not exists letters (
 create index if not exists letters_by_id on letters (id);
 `;
 /** The format that this version writes. */
-export const STATE_VERSION = 9;
+export const STATE_VERSION = 10;
 /** Brings a database of an earlier version to the next one. */
 const MIGRATIONS: Readonly<Record<number, string>> = {
   1: 'alter table streams add column current_path text; alter table marks add column content_crc integer;',
@@ -57,6 +57,7 @@ const MIGRATIONS: Readonly<Record<number, string>> = {
   6: 'alter table streams add column real_path text;',
   7: 'alter table streams add column in_line integer; alter table streams add column headers text;',
   8: 'alter table spans add column behind text; alter table marks add column behind text;',
+  9: 'alter table spans add column bytes integer;',
 };
 
 /** SQLite's PERM, BUSY, NOMEM, READONLY, IOERR, FULL and CANTOPEN. */

@@ -54,9 +54,9 @@ export class Ledger {
   insert(batch: StoredBatch): void {
     this.#statements.insertBatch.run(batch.id, batch.key, batch.owner, batch.dataset, batch.events, Date.now());
     let seq = 0;
-    for (const { source, stream, from, to, events, sum, tail, digest, reads, groups } of batch.spans) {
+    for (const { source, stream, from, to, events, bytes = null, sum, tail, digest, reads, groups } of batch.spans) {
       const row = [source, stream, from, to, events, sum, tail.length, tail.crc, digest, textOfReads(reads), textOfGroups(groups)];
-      this.#statements.insertSpan.run(batch.id, seq++, ...row);
+      this.#statements.insertSpan.run(batch.id, seq++, ...row, bytes);
     }
   }
 

@@ -20,7 +20,7 @@ export function prepareStatements(database: DatabaseSync) {
       'insert into marks values (?, ?, ?, ?, ?, ?, ?, ?) on conflict do update set settled_to = excluded.settled_to, tail_length = excluded.tail_length, tail_crc = excluded.tail_crc, content_sum = excluded.content_sum, points = excluded.points, behind = excluded.behind',
     ),
     insertBatch: database.prepare('insert into batches (id, key, sink, dataset, events, created_ms) values (?, ?, ?, ?, ?, ?)'),
-    insertSpan: database.prepare('insert into spans values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)'),
+    insertSpan: database.prepare('insert into spans values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)'),
     selectSpans: database.prepare('select * from spans where batch = ? order by seq'),
     settleBatch: database.prepare('update batches set settled = 1 where id = ?'),
     deleteBatch: database.prepare('delete from batches where id = ?'),
@@ -147,6 +147,7 @@ export function toSpan(row: Record<string, SQLOutputValue>): StoredSpan {
     sum: Number(row['content_sum']),
     tail: { length: Number(row['tail_length']), crc: Number(row['tail_crc']) },
     digest: String(row['digest']),
+    ...(row['bytes'] === null ? {} : { bytes: Number(row['bytes']) }),
     ...(row['reads'] === null ? {} : { reads: toReads(row['reads']) }),
     ...(typeof row['behind'] === 'string' ? { groups: toGroups(row['behind']) } : {}),
   };

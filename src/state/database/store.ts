@@ -173,8 +173,9 @@ export class State {
     for (const span of spans) if (span.events > 0) this.losses.add(this.#lossOf(span, owner, reason));
   }
 
-  #lossOf({ source, stream, from, to }: LostSpan, owner: string, reason: LossReason): StoredLoss {
-    return { source, path: this.streams.pathOf(stream), stream, owner, from, bytes: to - from, reason, atMs: Date.now() };
+  #lossOf({ source, stream, from, to, bytes }: LostSpan, owner: string, reason: LossReason): StoredLoss {
+    const place = bytes === undefined ? { stream, from, bytes: to - from } : { stream: '', from: null, bytes };
+    return { source, path: this.streams.pathOf(stream), owner, ...place, reason, atMs: Date.now() };
   }
 
   /** Marks the losses that were noted before this time as known. Throws when the disk refuses. */

@@ -6,8 +6,8 @@ export interface StoredSpan extends Span {
   readonly digest: string;
 }
 
-/** Bytes of a span that its sink does not get. */
-export type LostSpan = Pick<Span, 'source' | 'stream' | 'from' | 'to'>;
+/** A part of a span that its sink does not get. */
+export type LostSpan = Pick<Span, 'source' | 'stream' | 'from' | 'to' | 'bytes' | 'reads'>;
 
 /** A part of a batch that was split: events `[first, first + count)` under a key of their own. */
 export interface StoredPart {
