@@ -24,7 +24,7 @@ const USER = z.object({
 });
 const USER_V2 = z.object({ id: z.string(), name: z.string(), email: z.string(), role: z.object({ id: z.string(), name: z.string() }) });
 const CREATE = z.strictObject({
-  name: z.string().min(1).max(SERVICE_NAME_LENGTH),
+  name: z.string().trim().min(1).max(SERVICE_NAME_LENGTH),
   email: z
     .string()
     .min(3)
@@ -62,6 +62,7 @@ const TYPES = {
 };
 
 export const account = group('account', TYPES, (endpoint, { auth: { users: all, tokens }, organisation, metadata }: AccountParts) => {
+  const both = underBoth(endpoint);
   endpoint('GET /v1/user', { ...mine, summary: 'The user of the token', reply: CURRENT }, ({ caller: { user } }) => ({
     id: user.id,
     name: user.name,
@@ -71,7 +72,7 @@ export const account = group('account', TYPES, (endpoint, { auth: { users: all, 
     viewOfV2(caller.user),
   );
   const renamed = { tokens: 'personal', summary: 'Gives the user of the token another name', body: NAME, reply: USER_V2 } as const;
-  endpoint('PUT /v2/user', renamed, ({ caller, body }) => viewOfV2(all.update(caller.user.id, body())));
+  both('PUT /v2/user', renamed, ({ caller, body }) => viewOfV2(all.update(caller.user.id, body())));
   const own = (role: Role) => organisationOf({ ...organisation, name: metadata.fact('org_name') ?? organisation.id }, role);
   const ownV2 = (role: Role) => ({ ...own(role), defaultEdgeDeployment: HERE });
   for (const [version, access, reply, view] of [['v1', mine, ORG, own], ['v2', any, ORG_V2, ownV2]] as const) {
@@ -84,7 +85,7 @@ export const account = group('account', TYPES, (endpoint, { auth: { users: all, 
     ]);
   } // prettier-ignore
   const orgName = { tokens: 'personal', summary: 'Gives the organisation another name', body: NAME, reply: ORG_V2 } as const;
-  endpoint('PUT /v2/orgs/:org', orgName, ({ params, caller, body }) => {
+  both('PUT /v2/orgs/:org', orgName, ({ params, caller, body }) => {
     if (params.org !== organisation.id) throw notFound(`organisation ${quote(params.org)} not found`);
     if (caller.user.role === 'user') throw forbidden('only owners and admins can rename the organisation');
     metadata.setFact('org_name', body().name);
@@ -95,27 +96,25 @@ export const account = group('account', TYPES, (endpoint, { auth: { users: all, 
     all.list().map(viewOf),
   );
   endpoint('GET /v2/users', { ...users('read'), summary: 'The users', reply: z.array(USER_V2) }, () => all.list().map(viewOfV2));
-  underBoth(endpoint)('GET /v2/users/:user', { ...users('read'), summary: 'A user', reply: USER_V2 }, ({ params }) =>
-    viewOfV2(all.get(params.user)),
-  );
-  endpoint('POST /v2/users', { ...users('create'), summary: 'Adds a user', body: CREATE, reply: USER_V2 }, ({ caller, body }) => {
+  both('GET /v2/users/:user', { ...users('read'), summary: 'A user', reply: USER_V2 }, ({ params }) => viewOfV2(all.get(params.user)));
+  both('POST /v2/users', { ...users('create'), summary: 'Adds a user', body: CREATE, reply: USER_V2 }, ({ caller, body }) => {
     const wanted = body();
     checkRole(caller, wanted.role);
     return viewOfV2(all.create(wanted));
   });
   const role = { ...users('update'), summary: 'Gives a user another role', body: ROLE, reply: USER_V2 };
-  endpoint('PUT /v2/users/:user/role', role, ({ params, caller, body }) => {
+  both('PUT /v2/users/:user/role', role, ({ params, caller, body }) => {
     const wanted = body();
     checkRole(caller, all.get(params.user).role);
     checkRole(caller, wanted.role);
     return viewOfV2(all.update(params.user, wanted));
   });
   const name = { ...users('update'), summary: 'Gives a user another name', body: NAME, reply: USER_V2 };
-  endpoint('PUT /v2/users/:user', name, ({ params, caller, body }) => {
+  both('PUT /v2/users/:user', name, ({ params, caller, body }) => {
     checkRole(caller, all.get(params.user).role);
     return viewOfV2(all.update(params.user, body()));
   });
-  endpoint('DELETE /v2/users/:user', { ...users('delete'), summary: 'Removes a user and its tokens' }, ({ params, caller }) => {
+  both('DELETE /v2/users/:user', { ...users('delete'), summary: 'Removes a user and its tokens' }, ({ params, caller }) => {
     checkRole(caller, all.get(params.user).role);
     all.remove(params.user);
     tokens.reload();

@@ -46,21 +46,22 @@ export const datasets = group('datasets', TYPES, (endpoint, parts: DatasetParts)
   endpoint('GET /v1/datasets/:dataset/info', { summary: 'What a dataset holds; deprecated', need: VIEW, reply: INFO }, ({ params }) =>
     catalog.use(params.dataset, (dataset) => infoOf(engine, dataset)),
   );
+  const both = underBoth(endpoint);
   const listed = { summary: 'The fields of all datasets that the token may see', reply: z.array(DATASET_FIELDS) };
-  endpoint('GET /v1/datasets/_fields', listed, ({ caller }) =>
+  both('GET /v2/datasets/_fields', listed, ({ caller }) =>
     visibleTo(catalog, caller).map((dataset) => ({ datasetName: dataset.name, fields: fieldsOf(dataset) })),
   );
   const vacuum = { summary: 'Gives back the space of deleted events', need: org('update'), reply: z.object({}) };
-  underBoth(endpoint)('POST /v2/datasets/:dataset/vacuum', vacuum, async ({ params }) => {
+  both('POST /v2/datasets/:dataset/vacuum', vacuum, async ({ params }) => {
     await catalog.use(params.dataset, (dataset) => parts.trimmer.vacuum(dataset));
     return {};
   });
   const fields = { summary: 'The fields of a dataset', need: VIEW, reply: z.array(FIELD) };
-  underBoth(endpoint)('GET /v2/datasets/:dataset/fields', fields, ({ params }) => fieldsOf(catalog.get(params.dataset)));
-  endpoint('GET /v2/datasets/:dataset/fields/:field', { summary: 'A field of a dataset', need: VIEW, reply: FIELD }, ({ params }) =>
+  both('GET /v2/datasets/:dataset/fields', fields, ({ params }) => fieldsOf(catalog.get(params.dataset)));
+  both('GET /v2/datasets/:dataset/fields/:field', { summary: 'A field of a dataset', need: VIEW, reply: FIELD }, ({ params }) =>
     fieldOf(catalog.get(params.dataset), params.field),
   );
-  endpoint(
+  both(
     'PUT /v2/datasets/:dataset/fields/:field',
     { summary: 'Says something about a field', need: org('update'), body: FIELD_CHANGES, reply: FIELD },
     ({ params, body }) => {

@@ -20,8 +20,9 @@ export const missing = group('clients', {}, (endpoint, _parts: object, server) =
     summary: 'Where datasets are kept: here',
     reply: z.object({ axiom: z.array(deployment), byoc: z.array(deployment) }),
   };
-  endpoint('GET /api/internal/edge-deployments/axiom', deployments, ({ request }) => ({
-    axiom: [{ id: HERE, domain: `${request.protocol}://${request.host}` }],
+  endpoint('GET /api/internal/edge-deployments/axiom', deployments, ({ request: { headers, protocol, host } }) => ({
+    // Behind a proxy with TLS a client must not send its token in clear.
+    axiom: [{ id: HERE, domain: `${headers['x-forwarded-proto'] === 'https' ? 'https' : protocol}://${host}` }],
     byoc: [],
   }));
   for (const version of ['v1', 'v2'])

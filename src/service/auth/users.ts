@@ -53,7 +53,8 @@ export function openUsers(metadata: Metadata, now: Date) {
     get,
     /** Throws an `ApiError`: 409 when the address is taken. */
     create(user: Pick<User, 'name' | 'email' | 'role'>): User {
-      if ([...users.values()].some(({ email }) => email === user.email))
+      const address = user.email.toLowerCase();
+      if ([...users.values()].some(({ email }) => email.toLowerCase() === address))
         throw new ApiError(409, `user ${quote(user.email)} exists already`);
       if (users.size >= SERVICE_USERS) throw badRequest(`there are ${SERVICE_USERS} users already, the most that this service keeps`);
       return add(randomUUID(), user, new Date().toISOString());

@@ -27,9 +27,11 @@ export function mapOf(name: string): string | undefined {
   return end < 0 ? undefined : name.slice(0, end);
 }
 
-/** The name under which an event's field is stored, of which `name` is the flattened one. */
+/** The name under which an event's field is stored, of which `name` is the flattened one. Of map fields in one another the outermost has it. */
 export function storedName(maps: readonly string[], name: string): string {
-  const map = maps.find((one) => name.startsWith(`${one}.`));
+  if (maps.length === 0 || mapOf(name) !== undefined) return name;
+  let map: string | undefined;
+  for (const one of maps) if (name.startsWith(`${one}.`) && (map === undefined || one.length < map.length)) map = one;
   return map === undefined ? name : `${map}${MAP_KEY}${name.slice(map.length + 1)}`;
 }
 

@@ -22,11 +22,11 @@ const retention = {
 /** What datasets are for, in the words of this API family; the first where a request says nothing. Events of every kind are stored alike. */
 const DATASET_KINDS = ['axiom:events:v1', 'otel:logs:v1', 'otel:traces:v1', 'otel:metrics:v1'] as const;
 
-/** `events` is what this service called the first kind. */
+/** `events` is what this service called the first kind; clients in Go send an empty text for none. */
 const kind = z
-  .enum([...DATASET_KINDS, 'events'])
+  .enum([...DATASET_KINDS, 'events', ''])
   .nullish()
-  .transform((given) => (given === 'events' ? undefined : given) ?? DATASET_KINDS[0]);
+  .transform((given) => (given === 'events' ? undefined : given) || DATASET_KINDS[0]);
 /** Where a hosted service would keep it. */
 const place = z.string().max(SERVICE_NAME_LENGTH).nullish();
 

@@ -4,7 +4,7 @@
  */
 import { SERVICE_STRING_BYTES } from '../../core/limits.ts';
 import { SERVICE_EVENT_DEPTH } from '../limits.ts';
-import { EMPTY_BIT, HUGE_BIT, MAP_KEY, mapOf, TYPE_BITS, ZERO_BIT } from '../datasets/field-types.ts';
+import { EMPTY_BIT, HUGE_BIT, mapOf, storedName, TYPE_BITS, ZERO_BIT } from '../datasets/field-types.ts';
 import { KIND, type FieldValue, type Kind, type RowBlock } from '../engine/rows/row-block.ts';
 import { quote } from '../http/api-error.ts';
 import { EventFailure, InexactValue, keepNumber } from './event-failure.ts';
@@ -30,7 +30,7 @@ export interface WriterOptions {
   /** The dataset's fields as they are now. */
   readonly fields: ReadonlyMap<string, number>;
   /** Fields whose objects are kept whole, as maps. */
-  readonly maps: ReadonlySet<string>;
+  readonly maps: readonly string[];
   readonly readTime: TimeReader;
   /** Stored name of the field that holds the time; undefined for `_time`. */
   readonly timestampField: string | undefined;
@@ -265,12 +265,8 @@ export class EventWriter {
   #child(parent: FieldNode, key: string): FieldNode {
     const known = parent.children.get(key);
     if (known) return known;
-    const top = parent === this.#root;
-    const name = top
-      ? RESERVED.has(key)
-        ? `_user${key}`
-        : key
-      : `${parent.name}${this.#options.maps.has(parent.name) ? MAP_KEY : '.'}${key}`;
+    const flat = parent !== this.#root ? `${parent.name}.${key}` : RESERVED.has(key) ? `_user${key}` : key;
+    const name = storedName(this.#options.maps, flat);
     let node = this.#nodes.get(name);
     if (!node) this.#nodes.set(name, (node = newNode(name, this.#options.fields.get(name), this.#options.block.ownOf(name))));
     parent.children.set(key, node);

@@ -82,7 +82,7 @@ export async function ingest(parts: Parts, dataset: Dataset, body: Buffer, optio
     tally: parts.ownFields.tallyOf(dataset),
     fields: dataset.fields,
     readTime: timeReader(options.timestampFormat),
-    maps: new Set(dataset.mapFields),
+    maps: dataset.mapFields,
     timestampField: options.timestampField ? storedName(dataset.mapFields, options.timestampField) : undefined,
     labels: readLabels(options.labels),
     receivedAt: now,

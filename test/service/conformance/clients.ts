@@ -23,6 +23,11 @@ describe('a dataset', () => {
     expect((await client.call('PUT', `/v2/datasets/${name}`, { body: { description: 'x' } })).json).toMatchObject({ kind });
   });
 
+  test.each(['', null, 'events'])('of the kind %j is one of events', async (kind) => {
+    const { json } = await client.call('POST', '/v2/datasets', { body: { name: `of-kind-${made++}`, kind } });
+    expect(json['kind']).toBe('axiom:events:v1');
+  });
+
   test('of an unknown kind is refused', async () => {
     expect((await client.call('POST', '/v2/datasets', { body: { name: 'kind-less', kind: 'events:v9' } })).status).toBe(400);
   });
@@ -81,6 +86,15 @@ describe('users and organisations for programs', () => {
     expect((await client.call('PUT', '/v2/user', { ...by, body: { name: 'x' } })).status).toBe(403);
   });
 
+  test('an address is one user’s, in capital letters too, and a name is no blank', async () => {
+    const email = `letters-${made++}@example.org`;
+    const add = async (more: object) =>
+      (await client.call('POST', '/v2/users', { ...asOwner(), body: { name: 'x', email, role: 'user', ...more } })).status;
+    expect([await add({ name: ' ' }), await add({}), await add({}), await add({ email: email.toUpperCase() })]).toEqual([
+      400, 200, 409, 409,
+    ]);
+  });
+
   test('a user gives itself another name', async () => {
     const email = `self-${made++}@example.org`;
     await client.call('POST', '/v2/users', { ...asOwner(), body: { name: 'first', email, role: 'user' } });
@@ -126,6 +140,15 @@ describe('annotations and starred queries', () => {
       expect((await client.call('GET', `/v1/${at}`, { token: '' })).status).toBe(403);
     },
   );
+
+  test('every way to change or read a user, a field or the organisation under /v2 is one under /v1', async () => {
+    const { paths } = (await client.call('GET', '/openapi.json')).json as { paths: Record<string, object> };
+    const under = (version: string): string[] =>
+      Object.entries(paths).flatMap(([path, methods]) =>
+        path.startsWith(`/${version}/`) ? Object.keys(methods).map((method) => `${method} ${path.slice(4)}`) : [],
+      );
+    expect(under('v2').filter((each) => !under('v1').includes(each))).toEqual([]);
+  });
 });
 
 describe('a token that is not sent as a bearer', () => {

@@ -6,7 +6,7 @@ import { asOwner, client, dataset, JSON_TYPE, test } from './under.ts';
 
 interface Endpoint {
   readonly method: string;
-  /** `#` is a dataset. */
+  /** `#` is a dataset, `@` the organisation. */
   readonly path: string;
   readonly body?: object;
   /** Which tokens it takes. */
@@ -45,6 +45,13 @@ const ENDPOINTS: readonly Endpoint[] = [
   // The API token of the first start has no right on users.
   { method: 'GET', path: '/v2/users', takes: 'personal' },
   { method: 'GET', path: '/v1/datasets/_fields', takes: 'both' },
+  { method: 'POST', path: '/v2/datasets/_apl/delete', body: QUERY, takes: 'both' },
+  { method: 'POST', path: '/v2/datasets/#/vacuum', takes: 'both' },
+  // The API token of the first start has no right on tokens.
+  { method: 'POST', path: '/v2/tokens/identify', body: { token: 'x' }, takes: 'personal', done: 404 },
+  { method: 'PUT', path: '/v2/orgs/@', body: { name: 'Our logs' }, takes: 'personal' },
+  { method: 'GET', path: '/api/internal/integrations/dashboards', takes: 'both' },
+  { method: 'GET', path: '/api/internal/edge-deployments/axiom', takes: 'both' },
   // Last, as the dataset is gone then. The API token of the first start has no right to delete.
   { method: 'DELETE', path: '/v1/datasets/#', takes: 'personal' },
 ];
@@ -59,7 +66,7 @@ describe('endpoints and tokens', () => {
       const sent = path === '/v1/datasets' && method === 'POST' ? { name: `by-token-${made++}` } : body;
       const text = sent === undefined ? undefined : JSON.stringify(sent).replace('#', name);
       const content = text === undefined ? {} : { headers: { 'content-type': JSON_TYPE, ...headers }, body: text };
-      return (await client.call(method, path.replace('#', name), { token, headers, ...content })).status;
+      return (await client.call(method, path.replace('#', name).replace('@', client.orgId), { token, headers, ...content })).status;
     };
     const ofOrg = { 'x-service-org-id': client.orgId };
     expect({

@@ -1,7 +1,7 @@
 /** Map fields: objects that stay one column, whatever keys they have. */
 import { describe, expect } from 'vitest';
 import { apl, objectsOf, rows } from './ask.ts';
-import { asOwner, client, test } from './under.ts';
+import { asOwner, client, dataset, test } from './under.ts';
 
 const field = (name: string, type: string) => ({ name, type, unit: '', hidden: false, description: '' });
 const mapped = async (name: string, ...maps: readonly string[]): Promise<void> => {
@@ -59,6 +59,21 @@ describe('a map field', () => {
     expect(tables[0]!.fields.map((one) => one.name)).toEqual(['_sysTime', '_time', 'bar']);
     expect(await rows(`['${name}'] | getschema | where ColumnName startswith 'foo' | project ColumnName`)).toEqual([['foo']]);
     expect((await client.query(name, { filter: { op: '==', field: 'foo.n', value: 1 } })).matches).toHaveLength(1);
+  });
+
+  test.each([
+    ['nested', { foo: { a: 1, 'b.c': 2 } }],
+    ['with dots', { 'foo.a': 1, 'foo.b.c': 2 }],
+    ['half of each', { 'foo.a': 1, foo: { 'b.c': 2 } }],
+    ['half of a deeper map field', { foo: { a: 1, b: { c: 2 } } }],
+  ])('takes keys that are written %s', async (_name, event) => {
+    const name = await dataset();
+    await mapped(name, 'foo.b', 'foo');
+    await client.ingest(name, [event, { 'foo.d': 'x' }, { food: 3, foo: null }]);
+    const { tables } = await apl(`['${name}'] | sort by foo.a asc`);
+    expect(tables[0]!.fields.map((one) => one.name)).toEqual(['_sysTime', '_time', 'foo', 'food']);
+    expect((await rows(`['${name}'] | where foo.a == 1 | project foo`)).flat()).toEqual([{ a: 1, 'b.c': 2 }]);
+    expect((await rows(`['${name}'] | where isnotnull(foo['d']) | project foo`)).flat()).toEqual([{ d: 'x' }]);
   });
 
   test('keeps stored events unchanged when the list changes', async ({ made: name }) => {

@@ -10,7 +10,9 @@ const ENDPOINTS = [
   'get /v1/datasets/{dataset}/info', 'get /v1/queries', 'delete /v1/queries/{id}', 'get /healthz', 'get /readyz', 'get /metrics', 'get /v2/datasets', 'post /v2/datasets', 'get /v2/datasets/{dataset}', 'put /v2/datasets/{dataset}', 'delete /v2/datasets/{dataset}',
   'post /v2/datasets/{dataset}/trim', 'get /v2/datasets/{dataset}/fields',
   'get /v2/datasets/{dataset}/fields/{field}', 'put /v2/datasets/{dataset}/fields/{field}', 'get /v2/user', 'get /v2/users', 'get /v2/orgs', 'get /v2/tokens',
-  'post /v2/tokens', 'get /v2/tokens/{token}', 'delete /v2/tokens/{token}', 'post /v2/tokens/{token}/regenerate',
+  'post /v2/tokens', 'get /v2/tokens/{token}', 'delete /v2/tokens/{token}', 'post /v2/tokens/{token}/regenerate', 'post /v2/tokens/identify',
+  'put /v2/orgs/{org}', 'post /v2/datasets/_apl/delete', 'post /v2/datasets/{dataset}/vacuum', 'get /api/internal/integrations/dashboards',
+  'get /api/internal/edge-deployments/axiom', 'get /v1/datasets/_fields',
 ]; // prettier-ignore
 
 const read = async (): Promise<OpenApiDocument> =>

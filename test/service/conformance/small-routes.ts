@@ -110,7 +110,7 @@ test('the organisation gets another name from its owners and admins', async () =
   expect((await rename('Our logs')).json).toMatchObject({ id: client.orgId, name: 'Our logs', defaultEdgeDeployment: 'local' });
   for (const version of ['v1', 'v2'])
     expect((await client.call('GET', `/${version}/orgs/${client.orgId}`, asOwner())).json).toMatchObject({ name: 'Our logs' });
-  expect((await rename('')).status).toBe(400);
+  for (const name of ['', ' ', 5, null, undefined]) expect((await rename(name)).status).toBe(400);
   expect((await rename('x', {})).status).toBe(403);
   expect((await rename('x', asOwner(), 'other')).status).toBe(404);
   const user = { name: 'reader', email: `reader-${crypto.randomUUID()}@example.org`, role: 'user' };
@@ -123,6 +123,8 @@ test('what a hosted service has is answered with nothing, and with this place', 
   expect((await client.call('GET', '/api/internal/integrations/dashboards')).json).toEqual([]);
   const deployments = await client.call('GET', '/api/internal/edge-deployments/axiom');
   expect(deployments.json).toEqual({ axiom: [{ id: 'local', domain: client.url }], byoc: [] });
+  const secure = await client.call('GET', '/api/internal/edge-deployments/axiom', { headers: { 'x-forwarded-proto': 'https' } });
+  expect(secure.json).toEqual({ axiom: [{ id: 'local', domain: client.url.replace('http:', 'https:') }], byoc: [] });
   for (const path of ['integrations/dashboards', 'edge-deployments/axiom'])
     expect((await client.call('GET', `/api/internal/${path}`, { token: '' })).status).toBe(403);
 });
