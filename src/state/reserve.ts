@@ -42,7 +42,7 @@ function keepPages(database: DatabaseSync): void {
   database.exec(
     `drop table if exists reserve; create table reserve (bytes blob) strict; insert into reserve values (zeroblob(${PAGES_BYTES}))`,
   );
-  database.exec('pragma wal_checkpoint(truncate); drop table reserve; pragma wal_checkpoint(truncate)');
+  database.exec('pragma wal_checkpoint(truncate); drop table reserve; pragma wal_checkpoint(truncate); pragma shrink_memory');
 }
 
 function lengthen(wal: string, bytes: number): void {

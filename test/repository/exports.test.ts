@@ -1,6 +1,6 @@
 /** The package as a program that depends on it sees it: built, installed in a folder of its own, type-checked without leniency, and run. */
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, cpSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import { copyFileSync, cpSync, mkdirSync, readdirSync, readFileSync, utimesSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { runNode } from '../support/run-node.ts';
@@ -103,33 +103,4 @@ test('package is the command with its bundle, brings no Node, and starts where i
     env,
   });
   expect(checked.stdout, checked.stderr).toContain('is valid: would run 4 sources');
-});
-
-test('run loads nothing of the client commands', async () => {
-  const fake = await startFakeService();
-  fake.datasets.set('logs', { id: 'logs', name: 'logs', description: '', created: '', integrationConfigs: [], who: '' });
-  const work = makeTree({ 'a.log': 'one line\n' });
-  const config = `data_dir: ${work}/data\nsources: {a: {type: file, include: ['${work}/a.log']}}
-sinks: {s: {type: ingest, url: '${fake.url}', token: t, dataset: logs}}\ntelemetry: {listen: none, log_level: error}\n`;
-  writeFileSync(join(work, 'tailrace.yaml'), config);
-  writeFileSync(
-    join(work, 'hook.mjs'),
-    `import { registerHooks } from 'node:module';
-registerHooks({ load(url, context, next) { console.log(url.replace(/.*\\/src\\//, 'src/')); return next(url, context); } });`,
-  );
-  const main = join(root, 'src/main.ts');
-  const loaded = await runNode(['--import', join(work, 'hook.mjs'), main, 'run', '--once', '--config', join(work, 'tailrace.yaml')], {});
-  const files = loaded.split('\n').filter((line) => line.startsWith('src/'));
-  expect(files).toContain('src/sinks/ingest/sink.ts');
-  expect(fake.events.get('logs')).toHaveLength(1);
-  // What it shares with the sink are a few pure functions.
-  expect(files.filter((file) => /^src\/(cli\/client|client)\//.test(file)).sort()).toEqual([
-    'src/client/answer.ts',
-    'src/client/failure.ts',
-    'src/client/ingest-result.ts',
-    'src/client/ingest/event-bytes.ts',
-    'src/client/ingest/split-lines.ts',
-    'src/client/paths.ts',
-    'src/client/unpack.ts',
-  ]);
 });

@@ -11,7 +11,7 @@ import type { Parsed } from './units.ts';
 
 /** The longest text that a key takes, in characters. */
 const MAX_TEXT = 4096;
-const CONTROL = /\p{Cc}/u;
+const CONTROL = /[^ -~\xa0-\uffff]/; // `\p{Cc}` without the tables of ICU.
 /** Editors accept any text with a variable in place of a number, switch or choice. */
 const VARIABLE: JsonSchema = { type: 'string', pattern: '\\$\\{' };
 
