@@ -16,6 +16,10 @@ export interface Running {
   readonly cwd?: string;
 }
 
+const OURS = /^(TAILRACE_|NODE_COMPILE_CACHE$|https?_proxy$|no_proxy$)/i;
+const withoutOurs = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
+  Object.fromEntries(Object.entries(env).filter(([name]) => !OURS.test(name)));
+
 /** A `tailrace` that knows its service and token; what the environment of the tests says about either does not count. */
 export function tailraceFor(env: Readonly<Record<string, string>>): (args: readonly string[], how?: Running) => Promise<Ended> {
   return (args, { env: more = {}, input, cwd } = {}) => {
@@ -37,8 +41,4 @@ export function tailraceFor(env: Readonly<Record<string, string>>): (args: reado
       );
     });
   };
-}
-
-function withoutOurs(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(env).filter(([name]) => !/^(TAILRACE_|https?_proxy$|no_proxy$)/i.test(name)));
 }

@@ -41,7 +41,8 @@ export function startCommand(
   env: Record<string, string> = {},
   stdin: 'ignore' | 'pipe' = 'ignore',
 ): Program {
-  const child = spawn(command, args, { stdio: [stdin, 'pipe', 'pipe'], env: { ...process.env, ...env } });
+  // It starts as it does for people, without what the tests compiled before.
+  const child = spawn(command, args, { stdio: [stdin, 'pipe', 'pipe'], env: { ...process.env, NODE_COMPILE_CACHE: undefined, ...env } });
   let stdout = '';
   let stderr = '';
   child.stdout!.setEncoding('utf8').on('data', (text: string) => (stdout += text));

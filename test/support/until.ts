@@ -1,6 +1,8 @@
 /** Waiting in tests: for a condition, with a deadline; never for a time. */
 
 const WITHIN_MS = 60_000;
+/** Longer than a step of a rig or a request takes, shorter than a program. */
+const LONG_TRY_MS = 50;
 
 export interface Patience {
   /** Only where the wait itself may need more than a minute on a busy machine. */
@@ -10,7 +12,8 @@ export interface Patience {
 
 /**
  * Resolves once `condition` is true; it is tried every `everyMs`. Until then it returns false, or a text that tells what it saw. Rejects after
- * `withinMs`, naming `what` and the last text, or else the condition itself.
+ * `withinMs`, naming `what` and the last text, or else the condition itself. A condition that takes long, as it runs a program, is tried at most a
+ * third of the time: the rest is for what it waits for.
  */
 export async function until(
   what: string,
@@ -18,10 +21,15 @@ export async function until(
   { withinMs = WITHIN_MS, everyMs = 5 }: Patience = {},
 ): Promise<void> {
   const deadline = performance.now() + withinMs;
-  for (let seen = await condition(); seen !== true; seen = await condition()) {
-    if (performance.now() > deadline)
+  for (;;) {
+    const triedMs = performance.now();
+    const seen = await condition();
+    if (seen === true) return;
+    const nowMs = performance.now();
+    if (nowMs > deadline)
       throw new Error(`waited ${withinMs / 1000} s for: ${what}\nlast seen: ${seen === false ? `false of ${String(condition)}` : seen}`);
-    await new Promise((resolve) => setTimeout(resolve, everyMs));
+    const tookMs = nowMs - triedMs;
+    await new Promise((resolve) => setTimeout(resolve, tookMs > LONG_TRY_MS ? Math.max(everyMs, 2 * tookMs) : everyMs));
   }
 }
 
