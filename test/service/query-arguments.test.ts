@@ -28,7 +28,8 @@ function callsOf({ args, rest, optional = 0 }: FunctionSpec, write: (args: reado
   const drawn = places.flatMap((_, place) => KINDS.map((kind) => places.with(place, kind)));
   const alike = KINDS.map((kind) => places.map(() => kind));
   const short = optional > 0 ? KINDS.map((kind) => [kind, ...places.slice(1, args.length - optional)]) : [];
-  return [...drawn, ...alike, ...short].map((given) => write(given));
+  // Where one place is drawn, all are alike, too: each call is asked once.
+  return [...new Set([...drawn, ...alike, ...short].map((given) => write(given)))];
 }
 const rows = (calls: readonly string[]): string =>
   `logs\n${calls.map((call, n) => `| extend x${n} = ${call}\n`).join('')}| where ${calls.map((_, n) => `isnotnull(x${n})`).join(' or ')}\n| project ${calls.map((_, n) => `x${n}`).join(', ')}`;
