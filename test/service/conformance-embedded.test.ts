@@ -1,5 +1,7 @@
 /** The conformance suite on the embedded engine. */
-import './conformance/suites.ts';
+import './conformance/service-suites.ts';
+import './conformance/engine-suites.ts';
+import './conformance/field-suites.ts';
 import { runOn } from './conformance/under.ts';
 
 runOn('embedded');

@@ -67,17 +67,6 @@ describe('a delete by query', () => {
     expect((await remove(`['${name}'] | where n == 1`, { commit: true }, by)).json).toMatchObject({ rowsDeleted: 1 });
     expect((await remove(`['${await filled()}']`, {}, by)).status).toBe(403);
   });
-
-  test('of more than 50,000 events is counted, and refused with commit', async ({ made: name }) => {
-    const events = Array.from({ length: 10_000 }, (_, n) => ({ n }));
-    for (let n = 0; n < 5; n++) await client.ingest(name, events);
-    await client.ingest(name, [{ n: -1 }]);
-    expect((await remove(`['${name}']`)).json).toMatchObject({ rowsMatched: 50_001, dryRun: true });
-    const { status, json } = await remove(`['${name}']`, { commit: true });
-    expect([status, json['message']]).toEqual([400, expect.stringContaining('at most 50000 can be deleted at once')]);
-    expect((await remove(`['${name}'] | where n >= 0`, { commit: true })).json).toMatchObject({ rowsDeleted: 50_000 });
-    expect(await left(name)).toEqual([-1]);
-  });
 });
 
 test('vacuum answers, once a minute for a dataset, to who may update datasets', async () => {
