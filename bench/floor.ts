@@ -3,7 +3,7 @@
  * becomes, with no agent around it. No agent can be cheaper, and the figure shows how fast the machine was in this run.
  */
 import { closeSync, openSync, readSync } from 'node:fs';
-import { compress } from '../src/batcher/encoding/compress.ts';
+import { compress } from '../src/batcher/payload.ts';
 import type { Compression } from './agent.ts';
 import { ADDED_FIELD } from './checksum.ts';
 import type { Input } from './inputs.ts';

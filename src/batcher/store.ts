@@ -1,11 +1,13 @@
-/** Where batches are safe until they are settled, and retries while the disk refuses. The implementations are in keep/. */
+/** Where batches are safe until they are settled: by their positions in the database, or in the disk buffer (keep/); and retries while the disk refuses. */
 import { codeOf, messageOf, TailraceError } from '../core/errors.ts';
 import { isTimeToLog, type Log } from '../core/log.ts';
 import type { Clock } from '../core/time/clock.ts';
 import { DISK_FIX } from '../state/database/refusal.ts';
+import type { State } from '../state/database/store.ts';
 import type { StoredPart } from '../state/database/stored-batch.ts';
 import { HELD_RETRY_MS } from './limits.ts';
 import type { Batch } from './batch.ts';
+import type { BatchQueue } from './queue.ts';
 
 /** Why a batch is not sent: by policy, or because its file in the disk buffer cannot be read. */
 export type Dropped = 'dropped' | 'disk_buffer';
@@ -23,10 +25,7 @@ export interface BatchStore {
 }
 
 export interface BatchStores {
-  readonly positions: BatchStore & {
-    /** Persists spans and keys before the first send. Throws when the disk refuses. */
-    commit(batches: readonly Batch[]): void;
-  };
+  readonly positions: BatchStore & Pick<Positions, 'commit'>;
   readonly spool: BatchStore;
 }
 
@@ -65,5 +64,103 @@ export async function persist(
       await clock.sleep(codeOf(error) === 'E_STATE_HELD' ? Math.min(retryMs, HELD_RETRY_MS) : retryMs, signal);
       if (signal.aborted) return false;
     }
+  }
+}
+
+/** Keeps batches of files by their positions: the rest is in the files. */
+export class Positions implements BatchStore {
+  readonly #state: Pick<State, 'commit' | 'commitParts' | 'drop' | 'ledger'>;
+  readonly #saver: { noteSettled(): void } | undefined;
+
+  /** `saver` is called when positions moved that are not saved yet. */
+  constructor(state: Pick<State, 'commit' | 'commitParts' | 'drop' | 'ledger'>, saver?: { noteSettled(): void }) {
+    this.#state = state;
+    this.#saver = saver;
+  }
+
+  /** Persists spans and keys before the first send. Throws when the disk refuses. */
+  commit(batches: readonly Batch[]): void {
+    this.#state.commit(batches.map((batch) => batch.toStored()));
+  }
+
+  commitParts({ id }: Batch, parts: readonly StoredPart[]): void {
+    this.#state.commitParts(id, parts);
+  }
+
+  async load(): Promise<void> {}
+
+  evict(): void {}
+
+  settle(batch: Batch, dropped?: Dropped): void {
+    if (dropped) this.#state.drop(batch.toStored(), dropped);
+    this.#state.ledger.settle(batch.toStored());
+    this.#saver?.noteSettled();
+  }
+}
+
+/** Tries until the disk takes the work; false when the agent stops first. */
+export type Persist = (work: () => Promise<void> | void, fields: object, refused: string) => Promise<boolean>;
+
+interface PreparationOptions {
+  readonly sink: { readonly id: string };
+  readonly log: Log;
+  readonly clock: Clock;
+  /** Batches that close within this time of a commit share the next one. */
+  readonly commitEveryMs: number;
+  readonly stores: BatchStores;
+  readonly queue: BatchQueue;
+  readonly persist: Persist;
+}
+
+/**
+ * What happens to a batch before its first request: its body is in memory, and its key and spans are on disk. Batches that wait are
+ * committed together, in the order in which they were closed.
+ */
+export class Preparation {
+  readonly #options: PreparationOptions;
+  #committedAtMs = -Infinity;
+
+  constructor(options: PreparationOptions) {
+    this.#options = options;
+  }
+
+  /** `gone`: the batch's file cannot be read any more. `stopped`: the agent stops before the disk gives it. */
+  async load(batch: Batch): Promise<'loaded' | 'gone' | 'stopped'> {
+    const { log, sink, stores, persist } = this.#options;
+    const refused = 'cannot read a batch of the disk buffer, so it is not sent yet; it is tried again';
+    try {
+      return (await persist(() => storeOf(stores, batch).load(batch), {}, refused)) ? 'loaded' : 'stopped';
+    } catch (error) {
+      const end = batch.canBeRebuilt ? 'it is read from its files again at the next start' : 'its events are counted as dropped';
+      log.error(
+        { sink: sink.id, events: batch.events, reason: messageOf(error) },
+        `a batch of the disk buffer cannot be read any more; ${end}`,
+      );
+      return 'gone';
+    }
+  }
+
+  /** Commits this batch and every other one that waits for it, in one transaction. False when the agent stops first. */
+  async commit(batch: Batch): Promise<boolean> {
+    if (batch.isCommitted) return true;
+    const { clock, commitEveryMs } = this.#options;
+    const waitMs = this.#committedAtMs + commitEveryMs - clock.monotonic();
+    if (waitMs > 0) await clock.sleep(waitMs);
+    if (!batch.isCommitted) this.#committedAtMs = clock.monotonic();
+    return this.#options.persist(
+      () => {
+        if (!batch.isCommitted) this.commitNow();
+      },
+      {},
+      'cannot save the positions of a batch, so it is not sent yet',
+    );
+  }
+
+  /** Commits every batch that waits for it. Throws when the disk refuses. */
+  commitNow(): void {
+    const group = this.#options.queue.all.filter((each) => !each.isCommitted);
+    const rows = group.filter((each) => each.isTracked);
+    if (rows.length > 0) this.#options.stores.positions.commit(rows);
+    for (const each of group) each.isCommitted = true;
   }
 }

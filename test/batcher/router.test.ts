@@ -28,9 +28,8 @@ test('events are made and shaped once however many datasets take them', async ({
   const accounting = new Accounting('app');
   const known: string[] = [];
   const datasets = { of: () => known, add: (_: string, name: string) => name !== 'refused' && known.push(name) > 0 };
-  let misrouted = 0;
   const base = { sink: 'store', dataset: 'logs', batcher: rig.batcher, shaper: { ...shaper, shape: shapeToDatasets } };
-  const router = new Router({ ...base, base: 'store#r', source: 'app', datasets, misrouted: (events) => void (misrouted += events) });
+  const router = new Router({ ...base, base: 'store#r', accounting, datasets });
   const lane = new SourceLane({
     accounting,
     routes: [{ ...base, router }],
@@ -67,7 +66,7 @@ test('events are made and shaped once however many datasets take them', async ({
   expect(known).toEqual(['green', 'red', 'late']);
   for (const name of known) expect(sent(name)).toEqual(wanted((each) => each === name));
   expect(sent('logs')).toEqual(wanted((each) => each === 'logs' || each === 'refused'));
-  expect(misrouted).toBe(wanted((each) => each === 'refused').length);
+  expect(accounting.misrouted).toBe(wanted((each) => each === 'refused').length);
   // The marks of each pass all of the block.
   for (const { spans } of rig.sealed)
     expect(spans.map(({ from, to: end, events }) => [from, end, events])).toEqual([[0, bytes.length, 200]]);

@@ -2,7 +2,7 @@
 import type { Batch } from '../../batcher/batch.ts';
 import { Accounting } from '../../batcher/accounting.ts';
 import type { SourceLane } from '../../batcher/fill/lane.ts';
-import type { Route } from '../../batcher/fill/route.ts';
+import type { Route } from '../../batcher/fill/router.ts';
 import { DeletedFiles } from '../../batcher/keep/deleted-files.ts';
 import type { SourceConfig } from '../../config/model.ts';
 import type { Source, SourceStats } from '../../core/source.ts';

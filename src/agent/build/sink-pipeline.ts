@@ -7,7 +7,7 @@ import type { AddressEncodings } from '../../batcher/encoding/encoding-choice.ts
 import { Delivery } from '../../batcher/send/delivery.ts';
 import { BatchQueue, type QueueSettings } from '../../batcher/queue.ts';
 import { DiskBuffer } from '../../batcher/keep/disk-buffer.ts';
-import { Positions } from '../../batcher/keep/positions.ts';
+import { Positions } from '../../batcher/store.ts';
 import { SpoolStore } from '../../batcher/keep/spool-store.ts';
 import type { MemoryBudget } from '../../batcher/fill/memory-budget.ts';
 import type { SinkConfig } from '../../config/model.ts';

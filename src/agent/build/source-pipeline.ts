@@ -1,7 +1,7 @@
 /** What one source consists of: its accounting, its lane to the sinks that it feeds, and the source itself, wired together. */
 import { Accounting } from '../../batcher/accounting.ts';
 import { SourceLane } from '../../batcher/fill/lane.ts';
-import type { Route } from '../../batcher/fill/route.ts';
+import type { Route } from '../../batcher/fill/router.ts';
 import type { Batcher } from '../../batcher/fill/batcher.ts';
 import { type DatasetRegistry, Router } from '../../batcher/fill/router.ts';
 import type { SinkConfig, SourceConfig } from '../../config/model.ts';
@@ -60,11 +60,10 @@ export async function createSourcePipeline({
     const base = routed?.baseOf(config, sink);
     const route = { sink: sink.id, dataset, batcher, shaper };
     if (!shaper || !routed || base === undefined) return route;
-    const misrouted = (events: number): void => void (accounting.misrouted += events);
     return {
       ...route,
       owner: base,
-      router: new Router({ ...route, shaper, base, source: config.id, datasets: routed.datasets, misrouted }),
+      router: new Router({ ...route, shaper, base, accounting, datasets: routed.datasets }),
     };
   };
   // Each lane has shapers of its own: they take one block at a time.

@@ -159,7 +159,7 @@ async function closeSource({ components, log, clock, stopping }: ReconfigureOpti
 function commitAccepted(components: Components): void {
   for (const { batcher, delivery } of components.sinks.values()) {
     batcher.flush();
-    delivery.commitNow();
+    delivery.preparation.commitNow();
   }
 }
 

@@ -10,16 +10,14 @@ import type { Shaper } from '../../core/shaping.ts';
 import type { Kernel } from '../../kernel/kernel.ts';
 import { Batch } from '../batch.ts';
 import type { BatchQueue } from '../queue.ts';
-import type { BatchAgeOptions } from './open-batches.ts';
 import { endsFrom, eventEndAt } from '../block-events.ts';
-import { canRebuild, type Intake, nameOf, originOf } from './intake.ts';
+import { type Intake, waitForMemory } from './intake.ts';
 import type { MadeBatches } from './made-batches.ts';
 import type { MemoryBudget } from './memory-budget.ts';
-import { OpenBatches } from './open-batches.ts';
+import { type BatchAgeOptions, canRebuild, nameOf, OpenBatches, originOf } from './open-batches.ts';
 import { shapeChunk, type ShapedChunk } from './shape-chunk.ts';
 import { Shapes } from './shapes.ts';
 import { type ShapedIntakeOptions, takeShaped } from './shaped-intake.ts';
-import { waitForMemory } from './wait-for-memory.ts';
 
 export interface BatcherOptions {
   readonly sink: string;

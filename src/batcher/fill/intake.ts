@@ -1,8 +1,10 @@
-/** The batcher's input: a part of a block for one sink, and the kind of batch that it goes into. */
+/** The batcher's input: a part of a block for one sink, and its wait for memory. */
 import type { Block } from '../../core/block.ts';
+import { StoppedError } from '../../core/errors.ts';
 import type { Shaper } from '../../core/shaping.ts';
-import type { Origin } from '../batch.ts';
+import type { Clock } from '../../core/time/clock.ts';
 import type { Accounting } from '../accounting.ts';
+import type { MemoryBudget } from './memory-budget.ts';
 import type { KernelCounts, ShapedChunk } from './shape-chunk.ts';
 
 /** A part of a block for one sink. */
@@ -36,18 +38,20 @@ export interface Intake {
   waited(ms: number): void;
 }
 
-/** One batch is open for each dataset and origin. */
-export function nameOf(intake: Intake): string {
-  return `${originOf(intake)} ${intake.dataset}${intake.owner === undefined ? '' : ` ${intake.owner}`}`;
-}
-
-/** Not cached: a file may be deleted while its events wait. */
-export function originOf(intake: Intake): Origin {
-  if (!intake.isRereadable()) return intake.isTracked ? 'orphan' : 'live';
-  return intake.shaper?.isDeterministic === false ? 'once' : 'file';
-}
-
-/** True when the batch can be read again from its file, and needs no disk buffer. */
-export function canRebuild(intake: Intake): boolean {
-  return originOf(intake) === 'file';
+/** Resolves once `admits` returns true. When the wait is cancelled, rejects with a `StoppedError` that counts the bytes from `start` on. */
+export async function waitForMemory(
+  { budget, clock }: { readonly budget: MemoryBudget; readonly clock: Clock },
+  intake: Intake,
+  start: number,
+  admits: () => boolean,
+): Promise<void> {
+  const from = clock.monotonic();
+  intake.waits?.(() => clock.monotonic() - from);
+  try {
+    await budget.wait(() => intake.isRereadable(), admits, intake.accounting);
+  } catch (error) {
+    throw error instanceof StoppedError ? new StoppedError(intake.end - start) : error;
+  } finally {
+    intake.waited(clock.monotonic() - from);
+  }
 }

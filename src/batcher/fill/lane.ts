@@ -7,7 +7,7 @@ import { StoppedError } from '../../core/errors.ts';
 import { windowAt } from '../block-events.ts';
 import type { Accounting } from '../accounting.ts';
 import type { KernelCounts } from './shape-chunk.ts';
-import type { Route } from './route.ts';
+import type { Route } from './router.ts';
 
 export interface LaneOptions {
   readonly accounting: Accounting;

@@ -1,6 +1,7 @@
 /** The open batches of one sink by name, and when each is closed: full, old enough, or wanted elsewhere. */
-import type { Batch } from '../batch.ts';
+import type { Batch, Origin } from '../batch.ts';
 import type { Clock } from '../../core/time/clock.ts';
+import type { Intake } from './intake.ts';
 
 interface OpenBatch {
   readonly batch: Batch;
@@ -159,4 +160,20 @@ export class BatchAge {
       filledMs + this.#options.maxAgeMs,
     );
   }
+}
+
+/** One batch is open for each dataset and origin. */
+export function nameOf(intake: Intake): string {
+  return `${originOf(intake)} ${intake.dataset}${intake.owner === undefined ? '' : ` ${intake.owner}`}`;
+}
+
+/** Not cached: a file may be deleted while its events wait. */
+export function originOf(intake: Intake): Origin {
+  if (!intake.isRereadable()) return intake.isTracked ? 'orphan' : 'live';
+  return intake.shaper?.isDeterministic === false ? 'once' : 'file';
+}
+
+/** True when the batch can be read again from its file, and needs no disk buffer. */
+export function canRebuild(intake: Intake): boolean {
+  return originOf(intake) === 'file';
 }

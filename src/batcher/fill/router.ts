@@ -6,13 +6,27 @@
 import type { Block } from '../../core/block.ts';
 import { datasetOwner } from '../../core/owner.ts';
 import type { Shaped, Shaper } from '../../core/shaping.ts';
+import type { Accounting } from '../accounting.ts';
 import type { Batcher } from './batcher.ts';
 import { DatasetPart, OWN } from './dataset-part.ts';
-import type { Route, RouteGroup } from './route.ts';
 import type { ShapedChunk } from './shape-chunk.ts';
 
+/** Where a source's events go: to one sink, or to one dataset of it. */
+export interface Route {
+  readonly sink: string;
+  readonly dataset: string;
+  readonly batcher: Batcher;
+  /** What shapes the source's events on their way to the sink. */
+  readonly shaper?: Shaper | undefined;
+  /** The owner of the low-water marks that it moves (core/owner); undefined: the sink. */
+  readonly owner?: string;
+  /** All ways through the sink where events go to several datasets. */
+  readonly router?: Router;
+}
+
 export interface RouterOptions {
-  readonly source: string;
+  /** Of the source. */
+  readonly accounting: Accounting;
   readonly sink: string;
   /** Names the marks of the sink's own dataset. */
   readonly base: string;
@@ -21,8 +35,6 @@ export interface RouterOptions {
   readonly batcher: Batcher;
   readonly shaper: Shaper;
   readonly datasets: DatasetRegistry;
-  /** Called with the number of events that name an invalid dataset, or one too many. */
-  readonly misrouted: (events: number) => void;
 }
 
 /** The datasets of each sink, over restarts. */
@@ -33,7 +45,7 @@ export interface DatasetRegistry {
   add(base: string, dataset: string): boolean;
 }
 
-export class Router implements RouteGroup {
+export class Router {
   readonly #options: RouterOptions;
   readonly #routes = new Map<string, Route>();
   readonly #part = new DatasetPart();
@@ -44,21 +56,24 @@ export class Router implements RouteGroup {
     this.#options = options;
   }
 
+  /** The ways that are known, the sink's own dataset first. */
   routes(): readonly Route[] {
     const { base, dataset, datasets } = this.#options;
     return [dataset, ...datasets.of(base)].map((name) => this.#routeTo(name));
   }
 
+  /** Shapes a part of a block; returns the ways to datasets that were not known before. */
   async shape(block: Block, start: number, end: number): Promise<readonly Route[]> {
-    const { batcher, shaper, source } = this.#options;
+    const { batcher, shaper, accounting } = this.#options;
     const before = this.routes();
     const known = new Map(before.map(({ dataset }, number) => [dataset, number]));
     this.#shaped = [];
-    for await (const chunk of batcher.shape(block, start, end, source, shaper))
+    for await (const chunk of batcher.shape(block, start, end, accounting.source, shaper))
       this.#shaped.push({ chunk: copyOf(chunk), parts: this.#partsOf(chunk.shaped, known) });
     return this.routes().filter((route) => !before.includes(route));
   }
 
+  /** What of that part goes this way. */
   *chunksOf(route: Route): Generator<ShapedChunk> {
     const number = this.routes().indexOf(route);
     for (const { chunk, parts } of this.#shaped)
@@ -78,7 +93,7 @@ export class Router implements RouteGroup {
   /** Which events go to each dataset, to the sink's own where they name none that can be used. New datasets are added to `known`. */
   #partsOf({ routes }: Shaped, known: Map<string, number>): number[][] | undefined {
     if (!routes) return undefined;
-    const { base, datasets, misrouted } = this.#options;
+    const { base, datasets, accounting } = this.#options;
     const refused = new Set<string>();
     const parts: number[][] = [[]];
     let errors = 0;
@@ -92,7 +107,7 @@ export class Router implements RouteGroup {
       if (number === undefined) errors += 1;
       (parts[number ?? OWN] ??= []).push(n);
     }
-    if (errors > 0) misrouted(errors);
+    accounting.misrouted += errors;
     return parts;
   }
 }

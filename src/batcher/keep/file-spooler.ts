@@ -94,7 +94,7 @@ export class FileSpooler {
     // At a stop, a file that is there is read again by the next process.
     if (!isDeleted && (stopping.aborted || isFull())) return false;
     // So that its other streams are not read again after a restart.
-    if (!batch.isCommitted) delivery.commitNow();
+    if (!batch.isCommitted) delivery.preparation.commitNow();
     // At a stop, over the limit.
     if (isFull() && !stopping.aborted) return false;
     // Its memory may be given to another batch while this one is written.

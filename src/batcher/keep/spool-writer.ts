@@ -69,7 +69,7 @@ export class SpoolWriter {
     const { queue, delivery } = this.#options;
     if (!queue.in('writing').some((batch) => batch.isTracked && !batch.isCommitted)) return;
     try {
-      delivery.commitNow();
+      delivery.preparation.commitNow();
     } catch {
       // Delivery tries again before it sends them, and says so.
     }

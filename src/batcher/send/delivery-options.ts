@@ -36,6 +36,3 @@ export interface DeliveryOptions {
   /** Called when a dataset is paused. */
   paused(dataset: string): void;
 }
-
-/** Tries until the disk takes the work; false when the agent stops first (store.ts). */
-export type Persist = (work: () => Promise<void> | void, fields: object, refused: string) => Promise<boolean>;

@@ -1,9 +1,9 @@
-/** Sends the batches of one sink's queue: each goes through preparation.ts and dispatch.ts, where it is refused through refusals.ts (splits, dead letters). */
+/** Sends the batches of one sink's queue: each is committed (store.ts), sent by dispatch.ts, and where it is refused goes through refusals.ts (splits, dead letters). */
 import type { Part } from '../../core/sink.ts';
 import type { Batch } from '../batch.ts';
 import { type DeliveryStats, newDeliveryStats } from '../../telemetry/delivery-stats.ts';
-import type { DeliveryOptions, Persist } from './delivery-options.ts';
-import { type Dropped, persist, storeOf } from '../store.ts';
+import type { DeliveryOptions } from './delivery-options.ts';
+import { type Dropped, type Persist, persist, Preparation, storeOf } from '../store.ts';
 import { PARKED_BYTES } from '../limits.ts';
 import type { BatchQueue, Pause } from '../queue.ts';
 import { Dispatch, type LastFailure } from './dispatch.ts';
@@ -11,7 +11,6 @@ import { drain } from './drain.ts';
 import { probeAfterForbidden } from './forbidden.ts';
 import { type Blocked, Parked } from './parked.ts';
 import { Pauses } from './pauses.ts';
-import { compressBatch, Preparation } from './preparation.ts';
 import { Refusals } from './refusals.ts';
 import { Workers } from './workers.ts';
 import { settleShipment, Shipment } from './shipment.ts';
@@ -24,7 +23,7 @@ export class Delivery {
   readonly #abort = new AbortController();
   readonly #pauses: Pauses;
   readonly #parked: Parked;
-  readonly #preparation: Preparation;
+  readonly preparation: Preparation;
   readonly #dispatch: Dispatch;
   readonly #refusals: Refusals;
   #whenEmpty = Promise.withResolvers<void>();
@@ -53,7 +52,7 @@ export class Delivery {
       probe: (dataset, count) => this.#probe(dataset, count),
     });
     this.#parked = new Parked({ ...options, sink: options.sink.id, signal });
-    this.#preparation = new Preparation({ ...options, persist: keepTrying });
+    this.preparation = new Preparation({ ...options, persist: keepTrying });
     this.#refusals = new Refusals({ ...options, persist: keepTrying, stats });
     this.#dispatch = new Dispatch({
       ...options,
@@ -78,11 +77,6 @@ export class Delivery {
     this.#dispatch.encoding.setting = compression;
     this.#dispatch.limitTo(this.#queue.settings.concurrency);
     this.#workers.startAll();
-  }
-
-  /** Commits the spans and keys of all batches that wait for it now. Throws when the disk refuses. */
-  commitNow(): void {
-    this.#preparation.commitNow();
   }
 
   /** Settles a batch as dropped by policy; what of it was stored or kept as dead letters before counts as that. */
@@ -192,11 +186,11 @@ export class Delivery {
 
   /** Sends until the batch is settled; false when its dataset is paused or the agent stops first. */
   async #deliver(batch: Batch): Promise<boolean> {
-    const loaded = await this.#preparation.load(batch);
+    const loaded = await this.preparation.load(batch);
     if (loaded === 'gone') this.#giveUp(batch);
     if (loaded !== 'loaded') return loaded === 'gone';
     await this.compress(batch);
-    if (!(await this.#preparation.commit(batch))) return false;
+    if (!(await this.preparation.commit(batch))) return false;
     const shipment = this.#shipments.get(batch) ?? new Shipment(batch);
     this.#shipments.set(batch, shipment);
     shipment.wait = undefined;
@@ -224,8 +218,9 @@ export class Delivery {
 
   /** Only whole NDJSON batches: a re-encoded one keeps its NDJSON for splitting and for the disk buffer. */
   async compress(batch: Batch): Promise<void> {
-    const isEncoded = batch.payload.form !== undefined && this.#options.forms?.encoderOf(batch.payload.form) !== undefined;
-    if (!isEncoded && !this.#shipments.has(batch)) await compressBatch(batch, this.#dispatch.encoding.preferred);
+    const { payload, events } = batch;
+    const isEncoded = payload.form !== undefined && this.#options.forms?.encoderOf(payload.form) !== undefined;
+    if (!isEncoded && events > 0 && !this.#shipments.has(batch)) await payload.compress(this.#dispatch.encoding.preferred);
   }
 
   /** Releases a settled batch. */

@@ -6,12 +6,12 @@ import { MAX_EXTRA_REQUESTS } from '../limits.ts';
 import { type DeadLetter, type DeadLetterReason, type Encoding, halvesOf, type Parcel, type Part } from '../../core/sink.ts';
 import { originsOf, originsOfWithheld, settleEvents } from '../accepted-events.ts';
 import type { Batch } from '../batch.ts';
-import { compress } from '../encoding/compress.ts';
+import { compress } from '../payload.ts';
 import { Tries } from '../encoding/encoding-choice.ts';
 import type { Wait } from './parked.ts';
 import { decode, sliceEvents, splitEvents } from '../events.ts';
-import type { DeliveryOptions, Persist } from './delivery-options.ts';
-import { storeOf } from '../store.ts';
+import type { DeliveryOptions } from './delivery-options.ts';
+import { type Persist, storeOf } from '../store.ts';
 
 /** An event of the batch that goes to the dead letters. */
 export interface Refusal {

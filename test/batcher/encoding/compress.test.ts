@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { compress, compressInPlace } from '../../../src/batcher/encoding/compress.ts';
+import { compress, compressInPlace } from '../../../src/batcher/payload.ts';
 import { lineMaker } from '../../../bench/inputs.ts';
 
 const DECOMPRESS = { gzip: gunzipSync, zstd: zstdDecompressSync };

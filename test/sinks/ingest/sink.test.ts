@@ -2,7 +2,7 @@ import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { compress } from '../../../src/batcher/encoding/compress.ts';
+import { compress } from '../../../src/batcher/payload.ts';
 import type { IngestSinkConfig } from '../../../src/sinks/ingest/ingest-config.ts';
 import { MAX_ANSWER_BYTES } from '../../../src/sinks/ingest/limits.ts';
 import type { Parcel } from '../../../src/core/sink.ts';

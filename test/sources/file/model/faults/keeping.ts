@@ -4,7 +4,7 @@ import { type Fault, alone, method } from './fault.ts';
 type DeletedFiles = typeof import('../../../../../src/batcher/keep/deleted-files.ts');
 type DiskBuffer = typeof import('../../../../../src/batcher/keep/disk-buffer.ts');
 type Marks = typeof import('../../../../../src/state/database/marks.ts');
-type Positions = typeof import('../../../../../src/batcher/keep/positions.ts');
+type Positions = typeof import('../../../../../src/batcher/store.ts');
 type Restore = typeof import('../../../../../src/batcher/keep/restore.ts');
 type Store = typeof import('../../../../../src/state/database/store.ts');
 
@@ -87,7 +87,7 @@ export const keepingFaults: readonly Fault[] = [
     include: alone,
     schedule: 'file deleted between the last scan and a stop was not read to its end',
     hooks: {
-      'batcher/keep/positions.ts#Positions': (Real: Positions['Positions']): Positions['Positions'] => method(Real, 'commit', () => {}),
+      'batcher/store.ts#Positions': (Real: Positions['Positions']): Positions['Positions'] => method(Real, 'commit', () => {}),
     },
   },
   {
@@ -107,7 +107,7 @@ export const keepingFaults: readonly Fault[] = [
     include: alone,
     schedule: 'file deleted between the last scan and a stop was not read to its end',
     hooks: {
-      'batcher/keep/positions.ts#Positions': (Real: Positions['Positions']): Positions['Positions'] =>
+      'batcher/store.ts#Positions': (Real: Positions['Positions']): Positions['Positions'] =>
         method(Real, 'commit', (_, commit, batches) => {
           const [written, others] = [true, false].map((isWritten) => batches.filter(({ state }) => (state === 'writing') === isWritten));
           commit(others!);
