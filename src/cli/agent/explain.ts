@@ -48,6 +48,9 @@ const CHANGES: Readonly<Record<string, string>> = {
   away: 'its file system is away',
   undecided: 'undecided: the next scan decides',
   copied: 'copied by a rotation: its original is read on in the copy',
+  'short copy': 'a copy that was made before the last of its original was read',
+  'read copy': 'a copy of what was read',
+  'original truncated': 'a copy of a file that is truncated by now',
   new: 'none: it is new to the agent',
 };
 

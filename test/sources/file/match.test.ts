@@ -37,7 +37,12 @@ const sights = combinations<Sight>({
   content: CONTENT,
   isMountAway: [true, false],
 });
-const copySights = combinations<CopySight>({ original: ['there', 'truncated', 'gone'], content: CONTENT, isSettled: [true, false] });
+const copySights = combinations<CopySight>({
+  original: ['there', 'truncated', 'gone', 'elsewhere', 'busy'],
+  content: CONTENT,
+  isSettled: [true, false],
+  holds: ['all', 'less', 'no more'],
+});
 
 function rowsOf<S>(rows: readonly CaseRow<S, unknown>[], sight: S): number {
   return rows.filter(({ when }) => fits(when, sight)).length;
@@ -203,6 +208,14 @@ const scans: readonly ScanRow[] = [
     isRead: 'the new file from 0',
   },
   {
+    seen: 'the same, of two files, whose paths are names of one file by now',
+    known: [knownAt('/a.log', 1), knownAt('/b.log', 2)],
+    found: [at('/a.log', 3), at('/b.log', 3)],
+    scan: { stableInodes: false },
+    changes: ['continued /a.log', 'gone'],
+    isRead: 'the first is read on; what is open of the other, to its end',
+  },
+  {
     seen: 'its file system was away and is back, with its inode and content at its path',
     known: [knownAt('/a.log', 1, { place: 'away' })],
     found: [at('/a.log', 1, 2)],
@@ -261,6 +274,7 @@ function play({ known = [], found, scan, isOther = false, isOpened = true }: Sca
     folder: undefined,
     stableInodes: true,
     isIgnored: () => false,
+    isRotated: () => false,
     ...scan,
   };
   const changes: string[] = [];

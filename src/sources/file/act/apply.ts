@@ -14,11 +14,10 @@ import { isBehind, isDetached, isGone, isRotated, lagOf, newTrackedFile, noteSiz
 import { type FileStat, inodeKey, NO_FILE } from '../scan/file-system.ts';
 import type { FoundFile } from '../scan/finder.ts';
 import { LOWER_BOUND, type Notices } from '../scan/notices.ts';
-import type { FirstPlace } from '../scan/rotated-names.ts';
 import type { Copies } from './copies.ts';
 import type { Generations } from './generations.ts';
 import type { LeftPaths } from './left-paths.ts';
-import type { Decision, KnownDecision, SavedFile } from '../decide/decide.ts';
+import type { Decision, KnownDecision, NewFile, SavedFile } from '../decide/decide.ts';
 import { lastSightOf } from '../observe/saved-files.ts';
 
 export interface ApplyOptions extends Losing {
@@ -32,8 +31,6 @@ export interface ApplyOptions extends Losing {
   readonly gaps: NulGaps;
   readonly copies: Copies;
   readonly left: LeftPaths;
-  /** Files that are not known and were not changed for so long are left out; Infinity for never. */
-  readonly ignoreOlderMs: number;
   readonly shapeOf: (path: string) => EventShape;
 }
 
@@ -55,7 +52,7 @@ export class Apply {
   }
 
   act(decision: Decision): void {
-    if (decision.kind === 'new') this.#follow(decision.found);
+    if (decision.kind === 'new') this.#follow(decision);
     else if (decision.kind !== 'ignored') this.#change(decision);
     else {
       const [{ path }, { length: files }] = [decision.found[0]!, decision.found];
@@ -91,7 +88,7 @@ export class Apply {
     if (!isLost && found && isMoved) identities.save(file);
   }
 
-  #change({ kind, observation }: KnownDecision): void {
+  #change({ kind, observation, next }: KnownDecision): void {
     const { file, disk, found, place, held, trouble } = observation;
     const { generations, knownFiles, descriptors } = this.#options;
     // What another stream has by now is observed again.
@@ -109,8 +106,7 @@ export class Apply {
       case 'replaced':
         generations.detach(file);
         // What the finder found in its place is decided in the next round.
-        if (found && place !== 'matched') this.takeRotated(found, file.stream);
-        return;
+        return next && this.#follow(next);
       case 'undecided':
         disk.scan = generations.scan;
         return;
@@ -119,10 +115,15 @@ export class Apply {
     }
   }
 
-  #follow(found: FoundFile): void {
+  #follow({ found, of }: NewFile): void {
     const { generations, knownFiles, left, notices } = this.#options;
-    // Acting on an earlier decision may have taken it up.
+    // Acting on an earlier decision may have taken it up, as a copy of the file that had its inode, too.
     if (knownFiles.in(found.stat)) return;
+    if (of) {
+      const { path, stat } = found;
+      notices.event('info', { path, file: of.firstPath, size: stat.size }, 'file was made and rotated unseen, reading it');
+      return this.#see(generations.trackAside(path, stat, of), stat, 'aside');
+    }
     // The first scan logs how many there are.
     const isExpected = generations.scan === 1 || left.has(found.path);
     if (isExpected) notices.event('debug', { path: found.path, size: found.stat.size }, 'new file');
@@ -162,21 +163,6 @@ export class Apply {
     if (current.disk.fd === undefined && stat.size > current.size) current.size = stat.size;
     knownFiles.enqueue(current);
     if (stat.size > 0 && (current.stream.id === undefined || current.stream.nuls.gapTo > 0)) this.#nameAndLetGo(current);
-  }
-
-  /** Follows an unknown file that no glob matches, if its name is a rotated name of the path. */
-  takeRotated({ path, stat }: FoundFile, of: FirstPlace): void {
-    const { generations, knownFiles, copies, notices } = this.#options;
-    // It may be a copy of the file that had its inode.
-    if (knownFiles.in(stat) && !generations.holderOf({ path, stat })) copies.settle();
-    if (knownFiles.in(stat) || this.isIgnored(stat) || !generations.isRotatedFrom(path, of)) return;
-    notices.event('info', { path, file: of.firstPath, size: stat.size }, 'file was made and rotated unseen, reading it');
-    this.#see(generations.trackAside(path, stat, of), stat, 'aside');
-  }
-
-  /** True for a file that was not changed for longer than `ignore_older`. */
-  isIgnored(stat: FileStat): boolean {
-    return this.#options.clock.now() - stat.mtimeMs > this.#options.ignoreOlderMs;
   }
 
   #nameAndLetGo(file: TrackedFile): void {

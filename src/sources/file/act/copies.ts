@@ -7,14 +7,14 @@ import { decideCopy } from '../decide/decide.ts';
 import type { Maintenance } from '../known/maintenance.ts';
 import type { StreamIdentities } from '../known/stream-identities.ts';
 import { FORGET_AFTER_MS, MAX_ROUNDS } from '../limits.ts';
-import { addOriginal, basesOf, type CopyEnd, type CopySearch, type CopyCandidate } from '../observe/copy-matcher.ts';
+import { addOriginal, basesOf, type CopyEnd, type CopyCandidate } from '../observe/copy-matcher.ts';
 import { Candidates, type CandidatesOptions } from './candidates.ts';
 import type { CopyOutcomes } from './copy-outcomes.ts';
 import { LostSizes } from './lost-sizes.ts';
 import { type FileStat, inodeKey } from '../scan/file-system.ts';
 import type { FoundFile } from '../scan/finder.ts';
 import { FolderNames, rotatedFrom } from '../scan/rotated-names.ts';
-import { isDetached, isGone, isUnread, type TrackedFile } from '../known/tracked-file.ts';
+import { isDetached, isUnread, type TrackedFile } from '../known/tracked-file.ts';
 
 export interface CopiesOptions extends CandidatesOptions {
   readonly clock: Clock;
@@ -25,8 +25,10 @@ export interface CopiesOptions extends CandidatesOptions {
 
 export class Copies {
   readonly #options: CopiesOptions;
-  /** How far copies of detached streams were looked for. */
-  readonly #searches = new Map<TrackedFile, CopySearch>();
+  /**
+   * By detached stream: names and inodes as listed last. A rotation under way may hide a copy: only what is listed twice is all that is there.
+   */
+  readonly #searches = new Map<TrackedFile, { readonly listed: string; readonly isComplete: boolean }>();
   readonly #lost = new LostSizes();
   /** Copy candidates whose inode may still be a known file's, by path: retried with each scan. */
   readonly #unsure = new Map<string, TrackedFile>();
@@ -213,42 +215,26 @@ export class Copies {
       for (let original = entry.originals[0]; original; original = entry.originals[0]) {
         // All copies of it are looked for first.
         if (generations.changed.has(original)) return;
-        // Its stream is read on in a longer copy.
-        if (entry.isShort && !isDetached(original)) return this.#noteRead(file, stat);
-        // The lane is taking all that was read, which has no checksum yet: everything that begins alike would be a copy.
-        if (original.stream.inHand > 0 && original.stream.offset === original.stream.startAt && isGone(original)) return;
-        const sight = matcher.observe(file, stat, original, entry, age);
-        if (sight.original === 'truncated') return void generations.renew(original, true);
+        const sight = matcher.observe(file, stat, entry, age);
         const change = decideCopy(sight);
-        if (change === 'undecided' || (change === 'new' && sight.original === 'there' && !this.#candidates.isThere(original))) return;
-        if (change === 'copied') return this.#readOnIn(file, entry, original, stat);
+        if (change === 'new' && sight.original === 'there' && !this.#candidates.isThere(original)) return;
+        file.disk.lastChange = change;
+        if (change === 'short copy') entry.isShort = true;
+        if (change === 'undecided' || change === 'short copy') return;
+        if (change === 'original truncated') return void generations.renew(original, true);
+        if (change === 'read copy') {
+          this.#options.outcomes.noteRead(file, stat);
+          return this.#candidates.forget(file);
+        }
+        if (change === 'copied') return this.#move(original, file, stat);
         entry.originals.shift();
-        entry.check = undefined;
+        Object.assign(entry, { check: undefined, isShort: false });
         if (entry.originals.length === 0) this.#release(file, original);
       }
       descriptors.recover(file);
     } catch (error) {
       descriptors.fail(file, error);
     }
-  }
-
-  #readOnIn(file: TrackedFile, entry: CopyCandidate, generation: TrackedFile, stat: FileStat): void {
-    const { fileSystem } = this.#options;
-    // A read of it may be under way.
-    if (generation.disk.fd !== undefined && generation.isBusy) return;
-    entry.isShort = isDetached(generation) && stat.size < generation.stream.offset + generation.stream.inHand;
-    if (entry.isShort) return;
-    // Of a deleted original that is still open, more may be there than the copy has.
-    const needed = generation.disk.fd === undefined ? generation.stream.offset : fileSystem.fstat(generation.disk.fd).size;
-    if (stat.size < needed) return this.#noteRead(file, stat);
-    this.#candidates.forget(file);
-    this.#move(generation, file, stat);
-  }
-
-  /** Throws system errors; the file is then undecided as before. */
-  #noteRead(file: TrackedFile, stat: FileStat): void {
-    this.#options.outcomes.noteRead(file, stat);
-    this.#candidates.forget(file);
   }
 
   /** Without a better candidate, the stream is read on in the longest copy that was made before its last read. */
@@ -259,7 +245,6 @@ export class Copies {
     if (!candidates.every(([, { isShort }]) => isShort)) return;
     try {
       const { file, stat, end } = this.#options.matcher.longestOf(candidates);
-      this.#candidates.forget(file);
       this.#move(generation, file, stat, end);
     } catch (error) {
       for (const [file] of candidates) this.#options.descriptors.fail(file, error);
@@ -267,6 +252,7 @@ export class Copies {
   }
 
   #move(generation: TrackedFile, file: TrackedFile, stat: FileStat, end?: CopyEnd): void {
+    this.#candidates.forget(file);
     this.#searches.delete(generation);
     this.#options.outcomes.moveInto(generation, file, stat, end);
     for (const [other, entry] of this.#candidates.of(generation)) {

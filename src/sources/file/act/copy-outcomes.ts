@@ -57,13 +57,12 @@ export class CopyOutcomes {
     knownFiles.enqueue(generation);
   }
 
-  /** Nothing of the file is to be read. A stream of its own says so, also after a restart. */
+  /** Nothing of the file is to be read. A stream of its own says so, also after a restart. Throws system errors: it is then undecided as before. */
   noteRead(copy: TrackedFile, { size }: FileStat): void {
     const { fileSystem, notices, identities } = this.#options;
     notices.event('debug', { path: copy.disk.path, size }, 'file is a copy of what was read');
     copy.stream.beginAt(size, tailBefore(fileSystem, copy.disk.fd!, size));
     copy.size = size;
-    copy.disk.lastChange = 'copied';
     copy.isNews = false;
     identities.mint(copy);
   }
@@ -77,6 +76,7 @@ export class CopyOutcomes {
     // No scan comes to one that was deleted.
     const isLast = isGone(file) && file.disk.fd !== undefined && generations.placeOf(file.disk.path) === 'matched';
     const isRotated = isBornSince && generations.isRotatedFrom(file.disk.path, generation.stream);
+    file.disk.lastChange = 'new';
     if (wasFollowed || isSeen || isLast || isRotated) return this.#follow(file);
     descriptors.close(file);
     knownFiles.remove(file);

@@ -2,19 +2,13 @@
  * Paths that their file left. Looks for files that had such a path next and were rotated away unseen. Counts and logs rotations whose
  * files were deleted unseen, too.
  */
-import type { SourceStats } from '../../../core/source.ts';
-import type { Clock } from '../../../core/time/clock.ts';
 import type { TrackedFile } from '../known/tracked-file.ts';
 import { BIRTH_SLACK_MS, FORGET_AFTER_MS } from '../limits.ts';
+import type { MaintenanceOptions } from '../known/maintenance.ts';
 import type { FileStat } from '../scan/file-system.ts';
-import type { Notices } from '../scan/notices.ts';
 import { type FirstPlace, type FolderNames, isRotatedName } from '../scan/rotated-names.ts';
 
-export interface LeftPathsOptions {
-  readonly notices: Notices;
-  readonly stats: SourceStats;
-  readonly clock: Clock;
-}
+type Options = Pick<MaintenanceOptions, 'notices' | 'stats' | 'clock'>;
 
 /** The number that rotation appends: `a.log.2` was rotated twice. */
 const NUMBER = /^\.(\d{1,4})$/;
@@ -28,12 +22,12 @@ interface Rotation {
 }
 
 export class LeftPaths {
-  readonly #options: LeftPathsOptions;
+  readonly #options: Options;
   readonly #paths = new Map<string, { readonly realPath: string; readonly nextBornMs: number; readonly untilMs: number }>();
   /** Since the last `logMissed`. */
   #rotations: Rotation[] = [];
 
-  constructor(options: LeftPathsOptions) {
+  constructor(options: Options) {
     this.#options = options;
   }
 

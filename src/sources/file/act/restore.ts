@@ -21,15 +21,11 @@ export interface RestoreOptions extends SavedFilesOptions {
   readonly isReached: (path: string) => boolean;
 }
 
-/** How many files are recognised, are on file systems that are not there, and are left out, as no pattern leads to them any more. */
-export interface RestoredCounts {
-  readonly recognized: number;
-  readonly away: number;
-  readonly leftOut: number;
-}
-
-/** Takes up every record, and every file that rotation made of a record's file since. */
-export async function restore(stored: readonly StreamRecord[], options: RestoreOptions): Promise<RestoredCounts> {
+/** Takes up every record, and every file that rotation made of a record's file since. Counts files; no pattern leads to those left out. */
+export async function restore(
+  stored: readonly StreamRecord[],
+  options: RestoreOptions,
+): Promise<Record<'recognized' | 'away' | 'leftOut', number>> {
   const { tracker, copies, knownFiles, fileSystem, isReached } = options;
   const saved = new SavedFiles(options);
   const names = new FolderNames(fileSystem);
@@ -42,7 +38,7 @@ export async function restore(stored: readonly StreamRecord[], options: RestoreO
   copies.seek(detached, names);
   while (copies.decide()) await setImmediate();
   // Truncated, or created under a free inode, and rotated away: it is read unless a stream has it by now.
-  for (const { kind, record, found } of changes) if (kind === 'replaced') tracker.apply.takeRotated(found!, firstPlaceOf(record));
+  tracker.take(changes.flatMap(({ kind, record, found }) => (kind === 'replaced' ? [{ found: found!, of: firstPlaceOf(record) }] : [])));
   // Streams are made later than their files, and others may have been made in between.
   const lastBorn = new Map<string, number>();
   for (const file of knownFiles.files) {

@@ -1,20 +1,12 @@
 /** `start_at: end`: files that are there before the source first runs are read from the beginning of their last line. */
 import type { Encoding } from '../../../parsers/text/encoding.ts';
 import { findBom, LONGEST_BOM_BYTES } from '../../framing/byte-window.ts';
-import type { KnownFiles } from '../known/known-files.ts';
-import type { OpenFiles } from '../known/open-files.ts';
-import type { FileSystem } from '../scan/file-system.ts';
 import type { FoundFile } from '../scan/finder.ts';
 import { findTextEnd, tailBefore } from '../known/nul-runs.ts';
 import { findLineStart, readHead } from '../scan/peek.ts';
-import type { Copies } from './copies.ts';
-import type { Generations } from './generations.ts';
+import type { Copies, CopiesOptions } from './copies.ts';
 
-export interface SkipOptions {
-  readonly fileSystem: FileSystem;
-  readonly knownFiles: KnownFiles;
-  readonly descriptors: OpenFiles;
-  readonly generations: Generations;
+export interface SkipOptions extends Pick<CopiesOptions, 'fileSystem' | 'knownFiles' | 'descriptors' | 'generations'> {
   readonly copies: Copies;
   readonly maxEventBytes: number;
   /** Of files without a byte order mark. */

@@ -2,13 +2,13 @@
  * Three ways to look at files: `scan` at all that the finder found, `lookAt` at those that a watch names, `look` at those that are open or
  * gone. Each observes, lets `decide` say how the files changed, and has `Apply` act on that. Only the reader's turns move positions.
  */
-import { decide, decideHeld, type Decision, type KnownDecision, type Observation } from '../decide/decide.ts';
+import { type BesideFile, decide, decideBeside, decideHeld, type Decision } from '../decide/decide.ts';
 import type { Maintenance } from '../known/maintenance.ts';
 import type { RotationChain } from '../known/rotation-chain.ts';
 import { isReplaced, type TrackedFile } from '../known/tracked-file.ts';
 import { MAX_ROUNDS, SCAN_SLICE_FILES } from '../limits.ts';
-import { lookAtDescriptor, observe, observeAt, type ObserveOptions } from '../observe/observe-file.ts';
-import { observePaths, observeRest } from '../observe/observe-scan.ts';
+import { lookAtDescriptor, observe, observeAt, observeBeside, type ObserveOptions } from '../observe/observe-file.ts';
+import { observePaths, observeRest, type ScanOptions } from '../observe/observe-scan.ts';
 import type { FileStat, FileSystem } from '../scan/file-system.ts';
 import { type FoundFile, parentOf } from '../scan/finder.ts';
 import { statIfAt } from '../scan/locate.ts';
@@ -22,6 +22,8 @@ export interface TrackerOptions extends Omit<ApplyOptions, 'left'> {
   readonly maintenance: Maintenance;
   /** False where a file may have another inode at every look. */
   readonly stableInodes: boolean;
+  /** Files that are not known and were not changed for so long are left out; Infinity for never. */
+  readonly ignoreOlderMs: number;
 }
 
 export class Tracker {
@@ -37,13 +39,12 @@ export class Tracker {
 
   /** Matches what a scan found to what is known: everywhere, or in one folder alone. Other work gets its turn now and then. */
   async scan(found: ReadonlyMap<string, FoundFile>, pause: () => Promise<void> = () => Promise.resolve(), folder?: string): Promise<void> {
-    const { knownFiles, copies, generations, fileSystem, stableInodes, clock } = this.#options;
+    const { knownFiles, copies, generations, stableInodes } = this.#options;
     const number = (generations.scan += 1);
     copies.beginScan();
-    const isIgnored = (stat: FileStat): boolean => this.apply.isIgnored(stat);
-    const scan = { fileSystem, nowMs: clock.monotonic(), folders: new Map(), number, folder, stableInodes, isIgnored };
+    const scan = { ...this.#looking(), number, folder, stableInodes };
     const { known, rest } = observePaths(found.values(), knownFiles, scan);
-    this.#actOn(known);
+    this.#actOn(decide({ known, unknown: [] }));
     const left = new Set(rest);
     // What a round decided may tell the next one more: a file that lost its inode leaves that to another one.
     for (let round = 1; round <= MAX_ROUNDS; round += 1) {
@@ -57,7 +58,7 @@ export class Tracker {
         this.#lookAfter(decisions, scan);
         break;
       }
-      for (const { kind, observation } of decisions as readonly KnownDecision[]) if (kind === 'continued') left.delete(observation.found!);
+      for (const each of decisions) if (each.kind === 'continued') left.delete(each.observation.found!);
     }
     this.#findBornBetween(folder);
     this.#finish(() => knownFiles.filesIn(folder));
@@ -79,11 +80,18 @@ export class Tracker {
   #lookAfter(decisions: readonly Decision[], options: ObserveOptions): void {
     const files = decisions.flatMap((each) => (each.kind === 'new' ? (this.#options.knownFiles.at(each.found.path) ?? []) : []));
     const lost = files.filter(({ disk, stream }) => disk.fd === undefined && stream.id === undefined && !disk.failure);
-    this.#actOn(lost.map((file) => observe(file, options)));
+    this.#actOn(decide({ known: lost.map((file) => observe(file, options)), unknown: [] }));
   }
 
-  #actOn(known: readonly Observation[]): void {
-    for (const decision of decide({ known, unknown: [] })) this.apply.act(decision);
+  #actOn(decisions: readonly Decision[]): void {
+    for (const decision of decisions) this.apply.act(decision);
+  }
+
+  #looking(): ObserveOptions & Pick<ScanOptions, 'isIgnored'> {
+    const { fileSystem, clock, generations, ignoreOlderMs } = this.#options;
+    const isIgnored = ({ mtimeMs }: FileStat): boolean => clock.now() - mtimeMs > ignoreOlderMs;
+    const isRotated = ({ path, stat }: FoundFile, of: FirstPlace): boolean => !isIgnored(stat) && generations.isRotatedFrom(path, of);
+    return { fileSystem, nowMs: clock.monotonic(), folders: new Map(), isIgnored, isRotated };
   }
 
   /** Looks at files that are said to have changed. False where a path leads to another file than is known there: its folder is to be scanned. */
@@ -100,7 +108,7 @@ export class Tracker {
       if (!file) isKnown &&= generations.placeOf(path) !== 'matched';
       else if (!stat || isReplaced(file, stat)) isKnown = false;
       else {
-        this.#actOn([observeAt(file, { path, stat }, file.disk.place)]);
+        this.#actOn(decide({ known: [observeAt(file, { path, stat }, file.disk.place)], unknown: [] }));
         files.push(file);
       }
     }
@@ -124,14 +132,20 @@ export class Tracker {
     this.#left.search(search, (path) => knownFiles.at(path) !== undefined);
   }
 
-  /** Takes up files that rotation made of what was first at a place, and that no glob matches. False when a folder cannot be read now. */
+  /** Follows files that rotation made of what was first at a place, and that no glob matches. False when a folder cannot be read now. */
   takeBeside(place: FirstPlace, names: FolderNames, isTaken: (found: FoundFile, of: FirstPlace) => boolean): boolean {
     try {
-      for (const { found, of } of names.beside(place)) if (isTaken(found, of)) this.apply.takeRotated(found, of);
+      this.take(names.beside(place).filter(({ found, of }) => isTaken(found, of)));
       return true;
     } catch {
       return false;
     }
+  }
+
+  /** Follows those of these files that rotation made. */
+  take(beside: readonly Pick<BesideFile, 'found' | 'of'>[]): void {
+    const looking = this.#looking();
+    this.#actOn(decideBeside(beside.map(({ found, of }) => observeBeside(found, of, this.#options.knownFiles, looking))));
   }
 
   /**

@@ -2,12 +2,13 @@
  * Decides from what was observed of files how each changed. Pure: the cases are the rows of table.ts, and nothing here can reach the file
  * system (scripts/layers.ts). Whoever acts does so in the order of the answers.
  */
-import type { KnownChange, NewChange, SavedChange } from '../known/change.ts';
+import type { CopyChange, KnownChange, SavedChange } from '../known/change.ts';
 import type { FileOnDisk, FileLocation } from '../known/file-on-disk.ts';
 import type { SavedStream } from '../known/stream.ts';
 import { endsInNuls, isBehind, isGone, lagOf, type TrackedFile } from '../known/tracked-file.ts';
 import type { FileStat } from '../scan/file-system.ts';
 import type { FoundFile } from '../scan/finder.ts';
+import type { FirstPlace } from '../scan/rotated-names.ts';
 import { copyRows, type CopySight, fileRows, type CaseRow, type Sight } from './table.ts';
 
 /** What was observed of one known file. */
@@ -24,6 +25,8 @@ export interface Observation {
   readonly held?: FileStat | undefined;
   /** Why its descriptor, or its content, could not be looked at. */
   readonly trouble?: unknown;
+  /** Where no glob matches what has its inode: rotation may have made that of the file. */
+  readonly isRotated?: boolean;
 }
 
 /** A found file that is not known. */
@@ -38,17 +41,32 @@ export interface Observations {
   readonly unknown: readonly UnknownFile[];
 }
 
+/** A file beside the first path of another one, which rotation may have made of what had that path unseen. */
+export interface BesideFile {
+  readonly found: FoundFile;
+  readonly of: FirstPlace;
+  /** No glob matches it, it has such a name, and it is not left out by `ignore_older`. */
+  readonly isRotated: boolean;
+  /** The known file that has, or had, its inode. */
+  readonly holder: Observation | undefined;
+}
+
 export interface KnownDecision {
   readonly kind: KnownChange;
   readonly observation: Omit<Observation, 'sight'>;
+  /** What has its inode now is followed, too. */
+  readonly next?: NewFile;
+}
+
+/** A file to follow. `of`: the place of the file that rotation made it of; no glob matches it then. */
+export interface NewFile {
+  readonly kind: 'new';
+  readonly found: FoundFile;
+  readonly of?: FirstPlace;
 }
 
 /** `ignored` has all such files, in the order of their paths. */
-export type NewDecision =
-  | { readonly kind: 'new'; readonly found: FoundFile }
-  | { readonly kind: 'ignored'; readonly found: readonly FoundFile[] };
-
-export type Decision = KnownDecision | NewDecision;
+export type Decision = KnownDecision | NewFile | { readonly kind: 'ignored'; readonly found: readonly FoundFile[] };
 
 /** The stream of an earlier process. */
 export interface SavedObservation {
@@ -68,18 +86,47 @@ export interface SavedFile extends Pick<SavedObservation, 'record' | 'found'> {
 
 /** Known files first, in the order in which they were observed; a file is new only once none of these can be it: in a later round. */
 export function decide({ known, unknown }: Observations): Decision[] {
-  if (known.length > 0) return known.map((observation) => ({ kind: decideFile(observation.sight), observation }));
-  const sorted = unknown.toSorted((a, b) => (a.found.path < b.found.path ? -1 : 1));
+  if (known.length > 0) return known.map(decideKnown);
+  const sorted = firstNames(unknown.toSorted((a, b) => (a.found.path < b.found.path ? -1 : 1)));
   const ignored = sorted.flatMap(({ found, isIgnored }) => (isIgnored ? [found] : []));
   const decisions: Decision[] = sorted.flatMap(({ found, isIgnored }) => (isIgnored ? [] : [{ kind: 'new', found }]));
   return ignored.length > 0 ? [...decisions, { kind: 'ignored', found: ignored }] : decisions;
+}
+
+function decideKnown(observation: Observation): KnownDecision {
+  const { file, sight, found, isRotated } = observation;
+  const kind = decideFile(sight);
+  const isNext = kind === 'replaced' && isRotated === true;
+  return { kind, observation, ...(isNext && { next: { kind: 'new', found: found!, of: file.stream } }) };
+}
+
+/** Without further names of the same files. */
+function firstNames<T extends { readonly found: FoundFile }>(files: readonly T[]): T[] {
+  const inodes = new Set<string>();
+  return files.filter(({ found }) => {
+    const inode = `${found.stat.device}:${found.stat.inode}`;
+    return !inodes.has(inode) && inodes.add(inode);
+  });
+}
+
+/** What is beside a first path is followed, unless a known file has it: not before one whose inode it got is detached. */
+export function decideBeside(beside: readonly BesideFile[]): Decision[] {
+  const taken = new Set(firstNames(beside.filter(({ isRotated }) => isRotated)));
+  return beside.flatMap((each) => {
+    const { found, of, holder } = each;
+    const next: Decision[] = taken.has(each) ? [{ kind: 'new', found, of }] : [];
+    if (!holder) return next;
+    const kind = decideFile(holder.sight);
+    if (kind === 'replaced') return [{ kind, observation: holder }, ...next];
+    return kind === 'undecided' ? [{ kind, observation: holder }] : [];
+  });
 }
 
 export function decideFile(sight: Sight): KnownChange {
   return rowOf(fileRows, sight).change;
 }
 
-export function decideCopy(sight: CopySight): NewChange {
+export function decideCopy(sight: CopySight): CopyChange {
   return rowOf(copyRows, sight).change;
 }
 

@@ -1,5 +1,5 @@
 /** A file on disk: one inode, where it is, its descriptor, and what the last stat saw. Knows nothing of what was read. */
-import type { KnownChange, NewChange } from './change.ts';
+import type { CopyChange, KnownChange } from './change.ts';
 import type { FileStat } from '../scan/file-system.ts';
 
 /**
@@ -45,8 +45,8 @@ export interface FileOnDisk {
   leftAtMs: number;
   /** The number of the last scan that saw it. */
   scan: number;
-  /** The last change that `match` returned: `explain` prints it. */
-  lastChange: KnownChange | NewChange;
+  /** The last change that `decide` returned: `explain` prints it. */
+  lastChange: KnownChange | CopyChange;
 }
 
 export function newFileOnDisk(path: string, { device, inode, bornMs }: FileStat, nowMs: number): FileOnDisk {

@@ -39,13 +39,6 @@ export interface CopyCandidate {
   isShort: boolean;
 }
 
-/** A rotation under way may hide a copy: only what is listed twice, under the same names, is all that is there. */
-export interface CopySearch {
-  /** Names and inodes, as listed last. */
-  readonly listed: string;
-  readonly isComplete: boolean;
-}
-
 export class CopyMatcher {
   readonly #options: CopyMatcherOptions;
   /** This scan has compared as many bytes as one may. */
@@ -70,18 +63,34 @@ export class CopyMatcher {
     });
   }
 
-  observe(file: TrackedFile, stat: FileStat, original: TrackedFile, entry: CopyCandidate, ageMs: number): CopySight {
+  /** What is seen of the file beside the first of its originals. Throws system errors. */
+  observe(file: TrackedFile, { size }: FileStat, entry: CopyCandidate, ageMs: number): CopySight {
+    const original = entry.originals[0]!;
+    const { stream } = original;
     const isSettled = ageMs >= DECIDE_COPY_MS;
+    const gone = { original: 'gone', content: 'unknown', isSettled, holds: 'all' } as const;
+    // Its stream is read on in a longer copy.
+    if (entry.isShort && !isDetached(original)) return { ...gone, original: 'elsewhere', content: 'same' };
     if (!isGone(original)) {
-      if (this.isCutOff(original, file)) return { original: 'truncated', content: 'same', isSettled };
-      return { original: 'there', content: isSettled || this.isAlikeSoFar(file, original) ? 'same' : 'different', isSettled };
+      if (this.isCutOff(original, file)) return { ...gone, original: 'truncated', content: 'same' };
+      return { ...gone, original: 'there', content: isSettled || this.isAlikeSoFar(file, original) ? 'same' : 'different' };
     }
-    if (this.isSpent || (!isSettled && isUnread(original) && this.#isUnknownAlike(file, original)))
-      return { original: 'gone', content: 'unknown', isSettled };
-    entry.check ??= new CopyComparison(this.#options.fileSystem, original.stream, original.disk.fd);
-    const verdict = entry.check.step(file.disk.fd!, stat.size, COPY_CHECK_BYTES);
+    // The lane is taking all that was read, which has no checksum yet: everything that begins alike would be a copy.
+    if (stream.inHand > 0 && stream.offset === stream.startAt) return { ...gone, original: 'busy' };
+    if (this.isSpent || (!isSettled && isUnread(original) && this.#isUnknownAlike(file, original))) return gone;
+    entry.check ??= new CopyComparison(this.#options.fileSystem, stream, original.disk.fd);
+    const verdict = entry.check.step(file.disk.fd!, size, COPY_CHECK_BYTES);
     this.isSpent = verdict === 'more';
-    return { original: 'gone', content: verdict === 'more' ? 'unknown' : verdict, isSettled };
+    if (verdict !== 'same') return { ...gone, content: verdict === 'more' ? 'unknown' : verdict };
+    if (original.disk.fd !== undefined && original.isBusy) return { ...gone, original: 'busy' };
+    return { ...gone, content: 'same', holds: this.#holds(size, original) };
+  }
+
+  #holds(size: number, { stream, disk }: TrackedFile): CopySight['holds'] {
+    if (disk.place === 'detached') return size < stream.offset + stream.inHand ? 'less' : 'all';
+    // Of a deleted original that is still open, more may be there than the copy has.
+    const needed = disk.fd === undefined ? stream.offset : this.#options.fileSystem.fstat(disk.fd).size;
+    return size < needed ? 'no more' : 'all';
   }
 
   /** The longest of these copies, and how it ends. Throws system errors. */

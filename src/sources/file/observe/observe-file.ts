@@ -4,26 +4,19 @@
  */
 import { compare } from '../known/content.ts';
 import type { FileOnDisk, FileLocation } from '../known/file-on-disk.ts';
+import type { KnownFiles } from '../known/known-files.ts';
 import { isGone, isReplaced, type TrackedFile } from '../known/tracked-file.ts';
 import { FORGET_AFTER_MS, KEEP_OPEN_MS } from '../limits.ts';
 import { type FileStat, type FileSystem, isSameFile } from '../scan/file-system.ts';
 import { type FolderInodes, isMountAway, locate, statIfAt } from '../scan/locate.ts';
 import type { FoundFile } from '../scan/finder.ts';
 import { withOpen } from '../scan/peek.ts';
-import type { Observation } from '../decide/decide.ts';
+import type { FirstPlace } from '../scan/rotated-names.ts';
+import type { BesideFile, Observation } from '../decide/decide.ts';
 import type { Sight } from '../decide/table.ts';
 
-export interface ContentCheck {
-  readonly content: Sight['content'];
-  /** Why it cannot be compared. */
-  readonly trouble?: unknown;
-}
-
-export interface DescriptorLook {
-  readonly descriptor: Sight['descriptor'];
-  readonly held?: FileStat;
-  readonly trouble?: unknown;
-}
+type ContentCheck = Pick<Sight, 'content'> & Pick<Observation, 'trouble'>;
+type DescriptorLook = Pick<Sight, 'descriptor'> & Pick<Observation, 'held' | 'trouble'>;
 
 /** Of a scan: where it looks, and when. */
 export interface ObserveOptions {
@@ -31,6 +24,8 @@ export interface ObserveOptions {
   /** Monotonic. */
   readonly nowMs: number;
   readonly folders: FolderInodes;
+  /** Rotation may have made what was found of what was there first, and `ignore_older` does not leave it out. */
+  readonly isRotated: (found: FoundFile, of: FirstPlace) => boolean;
 }
 
 /** Where a file is that its path leads to, with nothing that tells it from what it was. */
@@ -61,10 +56,21 @@ export function observe(file: TrackedFile, options: ObserveOptions, otherName?: 
   const found = otherName ?? (isSearched ? findElsewhere(file, fileSystem, folders) : undefined);
   if (found) {
     const { content, trouble: unread = trouble } = checkElsewhere(file, found, options, otherName !== undefined);
-    return { ...seen, trouble: unread, found, sight: { ...sight, isElsewhere: true, content } };
+    const isRotated = !otherName && options.isRotated(found, file.stream);
+    return { ...seen, trouble: unread, found, isRotated, sight: { ...sight, isElsewhere: true, content } };
   }
   const mayBeAway = !held && disk.place !== 'deleted';
   return { ...seen, sight: { ...sight, isMountAway: mayBeAway && isMountAway(fileSystem, disk.realPath ?? disk.path, disk.device) } };
+}
+
+/** What is beside a first path; whether it still is the known file that its inode had. */
+export function observeBeside(found: FoundFile, of: FirstPlace, known: KnownFiles, options: ObserveOptions): BesideFile {
+  const file = known.in(found.stat);
+  const isRotated = options.isRotated(found, of);
+  if (!file) return { found, of, isRotated, holder: undefined };
+  const { content, trouble } = checkHolder(file, found, options.fileSystem);
+  const sight = { ...IN_PLACE, path: 'something else', isElsewhere: true, content } as const;
+  return { found, of, isRotated, holder: { file, disk: file.disk, sight, place: file.disk.place, trouble } };
 }
 
 /** What the file's descriptor says; `unknown` while trouble with it may pass. */

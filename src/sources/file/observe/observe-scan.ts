@@ -1,8 +1,8 @@
 /** Joins what a scan found with the files that are known: gathers an observation of each that was not acted on yet in this scan. */
 import type { Observation, Observations, UnknownFile } from '../decide/decide.ts';
 import type { KnownFiles } from '../known/known-files.ts';
-import { isDetached } from '../known/tracked-file.ts';
-import { type FileStat, isSameFile } from '../scan/file-system.ts';
+import { isDetached, type TrackedFile } from '../known/tracked-file.ts';
+import { type FileStat, inodeKey, isSameFile } from '../scan/file-system.ts';
 import type { FoundFile } from '../scan/finder.ts';
 import { checkContent, observe, observeAt, type ObserveOptions } from './observe-file.ts';
 
@@ -24,10 +24,15 @@ export function observePaths(
 ): { readonly known: Observation[]; readonly rest: FoundFile[] } {
   const seen: Observation[] = [];
   const rest: FoundFile[] = [];
+  /** Inodes that known files have by now: a second name of one leads to no other of them. */
+  const taken = new Set<string>();
+  const isMoved = (file: TrackedFile, each: FoundFile): boolean => {
+    const inode = inodeKey(each.stat);
+    return !known.in(each.stat) && !taken.has(inode) && hasContent(file, each, fileSystem) && taken.add(inode).size > 0;
+  };
   for (const each of found) {
     const file = known.at(each.path);
-    const isSame =
-      file && (isSameFile(file.disk, each.stat) || (!stableInodes && !known.in(each.stat) && hasContent(file, each, fileSystem)));
+    const isSame = file && (isSameFile(file.disk, each.stat) || (!stableInodes && isMoved(file, each)));
     const observation = isSame ? observeAt(file, each, 'matched') : undefined;
     if (observation) seen.push(observation);
     if (observation?.sight.content !== 'same') rest.push(each);
