@@ -11,7 +11,7 @@ export type Compression = 'auto' | 'none' | 'gzip' | 'zstd';
 export const COMPRESSIONS = ['none', 'gzip', 'zstd'] as const;
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-const BUNDLE = join(ROOT, 'dist', 'main.js');
+const BUNDLE = join(ROOT, 'dist', 'main.cjs');
 
 /** Builds the bundle when it is missing or older than a source, and answers its path. */
 export function buildAgent(): string {

@@ -9,7 +9,7 @@ import { createProgram } from './cli/program.ts';
 import { ConfigError, formatProblem } from './config/config-error.ts';
 import { codeOf, messageOf, TailraceError, UsageError } from './core/errors.ts';
 
-await main();
+void main();
 
 /**
  * A reader that went away (`… | head`) ends a command that only prints, without a word, as any Unix tool ends; a full disk ends it with a word.

