@@ -83,17 +83,17 @@ export function openFullMemory(folder: string, sizes: SinkSizes) {
   });
   const deletedFiles = new DeletedFiles(new Map([['store', pipeline]]));
   const routes = [{ sink: 'store', dataset: 'logs', batcher: pipeline.batcher }];
-  const laneOf = (options: Pick<LaneOptions, 'isTracked' | 'isRereadable'>): SourceLane =>
+  const laneOf = (options: Pick<LaneOptions, 'isTracked' | 'deleted'>): SourceLane =>
     new SourceLane({
       accounting: new Accounting('app'),
       routes,
-      committedTo: (sink, id) => state.streams.markOf(id, sink)?.committedTo,
+      streams: state.streams,
       ...options,
     });
   const lanes = {
-    files: laneOf({ isTracked: true, isRereadable: (stream) => !deletedFiles.has(stream) }),
-    deleted: laneOf({ isTracked: true, isRereadable: () => false }),
-    live: laneOf({ isTracked: false, isRereadable: () => false }),
+    files: laneOf({ isTracked: true, deleted: deletedFiles.streams }),
+    deleted: laneOf({ isTracked: true }),
+    live: laneOf({ isTracked: false }),
   };
   let mostBytes = 0;
   const windows = { files: kernel.reserve(READ_BYTES), deleted: kernel.reserve(READ_BYTES), live: kernel.reserve(READ_BYTES) };

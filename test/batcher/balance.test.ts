@@ -10,7 +10,7 @@ import type { Outcome } from '../../src/core/sink.ts';
 import { newStats } from '../../src/core/source.ts';
 import { findImbalance, type Observed } from '../../src/telemetry/observed.ts';
 import { settleTurns } from '../support/until.ts';
-import { kernel, READ_AT_MS, shape } from './blocks.ts';
+import { kernel, READ_AT_MS, shape, NO_MARKS } from './blocks.ts';
 import { delivered, makeQueue, pause, retry, SinkRig } from './sink-rig.ts';
 
 const MAX_BYTES = 600;
@@ -66,7 +66,13 @@ class Pipeline extends SinkRig {
       // Only one source's bytes can be read again: their batches are never mixed.
       return {
         accounting,
-        lane: new SourceLane({ accounting, routes, isTracked: index === 0, isRereadable: () => index === 0, committedTo: () => 0 }),
+        lane: new SourceLane({
+          accounting,
+          routes,
+          isTracked: index === 0,
+          ...(index === 0 ? { deleted: new Set() } : {}),
+          streams: NO_MARKS,
+        }),
       };
     });
   }

@@ -6,6 +6,7 @@ import { Batcher } from '../../src/batcher/fill/batcher.ts';
 import { BatchQueue } from '../../src/batcher/queue.ts';
 import { Accounting } from '../../src/batcher/accounting.ts';
 import { MemoryBudget } from '../../src/batcher/fill/memory-budget.ts';
+import type { LaneOptions } from '../../src/batcher/fill/lane.ts';
 import type { Block, EventShape } from '../../src/core/block.ts';
 import { systemClock } from '../../src/core/time/clock.ts';
 import { KERNEL_SLACK_BYTES } from '../../src/core/limits.ts';
@@ -174,3 +175,11 @@ export function checkSpans(batches: readonly Batch[], streams: ReadonlyMap<strin
 
 /** Tests that begin with a batcher as it is by default. */
 export const test = base.extend('rig', () => makeRig());
+
+/** Sinks that have nothing of any stream. */
+export const NO_MARKS: LaneOptions['streams'] = { markOf: () => undefined };
+
+/** What each sink, which is named by its number, has of every stream. */
+export const marksAt = (committed: readonly (number | undefined)[]): LaneOptions['streams'] => ({
+  markOf: (_, sink) => ({ committedTo: committed[Number(sink)] ?? 0 }),
+});

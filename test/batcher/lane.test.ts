@@ -4,7 +4,7 @@ import { digestContinued } from '../../src/batcher/span.ts';
 import { Accounting, countEvents } from '../../src/batcher/accounting.ts';
 import { SourceLane } from '../../src/batcher/fill/lane.ts';
 import { settleTurns, until } from '../support/until.ts';
-import { type Rig, blockOf, bodyOf, checkSpans, eventsOf, makeRig } from './blocks.ts';
+import { type Rig, blockOf, bodyOf, checkSpans, eventsOf, makeRig, NO_MARKS, marksAt } from './blocks.ts';
 
 /** A lane into these sinks; `committed` is what each has of the stream already. */
 function makeLane(rigs: readonly Rig[], committed: readonly (number | undefined)[] = []) {
@@ -13,8 +13,8 @@ function makeLane(rigs: readonly Rig[], committed: readonly (number | undefined)
     accounting,
     routes: rigs.map(({ batcher }, sink) => ({ sink: String(sink), dataset: 'logs', batcher })),
     isTracked: true,
-    isRereadable: () => true,
-    committedTo: (sink) => committed[Number(sink)],
+    deleted: new Set(),
+    streams: marksAt(committed),
   });
   /** As the agent counts it: events in batches, and those the lane holds. */
   const held = (): number =>
@@ -53,8 +53,8 @@ test('event that goes on in another stream is a span of each in one batch, and w
       accounting: new Accounting('app'),
       routes,
       isTracked: true,
-      isRereadable: (stream) => stream !== gone,
-      committedTo: () => 0,
+      deleted: new Set([gone]),
+      streams: NO_MARKS,
     });
     await lane.accept({ ...blockOf(Buffer.from('a whole line\n')), single, continued });
     rig.batcher.flush();

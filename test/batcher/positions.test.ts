@@ -6,7 +6,7 @@ import type { Block } from '../../src/core/block.ts';
 import { addSums } from '../../src/core/sums.ts';
 import { NO_TAIL } from '../../src/core/tail.ts';
 import { Mark } from '../../src/state/database/marks.ts';
-import { blockOf, makeRig, type Rig } from './blocks.ts';
+import { blockOf, makeRig, type Rig, marksAt } from './blocks.ts';
 
 /** Entries 10 to 12, 13, and 14 to 40 of a journal, of which three are events. */
 const entries = (): Block => blockOf(Buffer.from('a\nbb\nccc\n'), { offset: 9, ends: new Uint32Array([2, 5, 9]), positions: [12, 13, 40] });
@@ -48,8 +48,8 @@ test('sink goes on behind the position that it has', async () => {
     accounting: new Accounting('app'),
     routes: rigs.map(({ batcher }, sink) => ({ sink: String(sink), dataset: 'logs', batcher })),
     isTracked: true,
-    isRereadable: () => true,
-    committedTo: (sink) => committed[Number(sink)],
+    deleted: new Set(),
+    streams: marksAt(committed),
   });
   await lane.accept(entries());
   expect(rigs.map((rig) => spansOf(rig).map(({ from, to, events }) => [from, to, events]))).toEqual([

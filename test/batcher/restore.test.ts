@@ -13,7 +13,7 @@ import { SteppedClock } from '../support/stepped-clock.ts';
 import { makeTree } from '../support/temp-tree.ts';
 import { shapeAsTold, testShaper } from '../support/test-shaper.ts';
 import { until } from '../support/until.ts';
-import { blockOf, bodyOf, eventsOf, kernel, makeRig, shape } from './blocks.ts';
+import { blockOf, bodyOf, eventsOf, kernel, makeRig, shape, NO_MARKS } from './blocks.ts';
 import { contentSum } from '../../src/kernel/content-sum.ts';
 import { beginning } from '../support/begin.ts';
 
@@ -71,8 +71,8 @@ async function leave(files = FILES(), maxEvents = 3, shaper?: Shaper): Promise<S
     accounting: rig.accounting,
     routes: [{ sink: 'store', dataset: 'logs', batcher: rig.batcher, shaper }],
     isTracked: true,
-    isRereadable: () => true,
-    committedTo: () => 0,
+    deleted: new Set(),
+    streams: NO_MARKS,
   });
   for (const [path, bytes] of [...files]) {
     const { id } = state.streams.mint('app', path);

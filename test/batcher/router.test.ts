@@ -6,7 +6,7 @@ import { Router } from '../../src/batcher/fill/router.ts';
 import { settleShipment, Shipment } from '../../src/batcher/send/shipment.ts';
 import type { EventsIn, Shaped } from '../../src/core/shaping.ts';
 import { shapeAsTold, testShaper } from '../support/test-shaper.ts';
-import { blockOf, bodyOf, kernel, test } from './blocks.ts';
+import { blockOf, bodyOf, kernel, test, NO_MARKS } from './blocks.ts';
 
 /** Each event goes to the dataset that it names, and is sent, left out or made several of as `shapeAsTold` says. */
 const shaper = testShaper(shapeAsTold);
@@ -34,8 +34,8 @@ test('events are made and shaped once however many datasets take them', async ({
     accounting,
     routes: [{ ...base, router }],
     isTracked: true,
-    isRereadable: () => true,
-    committedTo: () => 0,
+    deleted: new Set(),
+    streams: NO_MARKS,
   });
   const to = (n: number): string => (n === 150 ? 'late' : n % 20 === 0 ? 'refused' : ['red', 'green', 'logs'][n % 3]!);
   const as = (n: number): string => ['kept', 'kept', 'filtered', 'several2', 'withheld'][n % 5]!;

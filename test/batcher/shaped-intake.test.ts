@@ -8,7 +8,7 @@ import { eventStarts } from '../../src/batcher/block-events.ts';
 import { SourceLane } from '../../src/batcher/fill/lane.ts';
 import { lettersOf, settleShipment, Shipment, withheldLetters } from '../../src/batcher/send/shipment.ts';
 import { shapeAsTold, testShaper } from '../support/test-shaper.ts';
-import { blockOf, bodyOf, eventsOf, makeRig, shape, test } from './blocks.ts';
+import { blockOf, bodyOf, eventsOf, makeRig, shape, test, NO_MARKS } from './blocks.ts';
 
 const line = (n: number, as: string): string => `{"n":${n},"as":"${as}"}`;
 const bytesOf = (words: readonly string[]): Buffer => Buffer.from(words.map((as, n) => `${line(n, as)}\n`).join(''));
@@ -135,8 +135,8 @@ test('event has the worst outcome of its sinks, and is filtered only when each o
       shaper: sink === 0 ? shaper : testShaper(shapeAsTold),
     })),
     isTracked: true,
-    isRereadable: () => true,
-    committedTo: () => 0,
+    deleted: new Set(),
+    streams: NO_MARKS,
   });
   await lane.accept(blockOf(bytesOf(['kept', 'several2', 'filtered', 'withheld'])));
   for (const { batcher } of rigs) batcher.flush();

@@ -63,11 +63,6 @@ export class Components {
     }
   }
 
-  /** Spans of files that the database does not know yet. */
-  *openSpans(): Generator<{ readonly stream: string }> {
-    for (const batch of this.batches()) if (batch.isTracked && !batch.isCommitted) yield* batch.spans;
-  }
-
   /** Forgets connections and runs of earlier processes: what they sent is in the disk buffer. */
   forgetFormerRuns(state: Pick<State, 'streams'>): void {
     for (const { config } of this.sources.values()) {

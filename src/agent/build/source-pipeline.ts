@@ -15,7 +15,6 @@ import type { State } from '../../state/database/store.ts';
 import { sourceTypeOf } from '../../sources/registry.ts';
 import type { Components, SourcePipeline } from './components.ts';
 import type { Shapers } from './shapers.ts';
-import { createStreamView } from './stream-view.ts';
 
 export interface SourcePipelineOptions {
   readonly config: SourceConfig;
@@ -78,23 +77,18 @@ export async function createSourcePipeline({
         );
         return same ?? routeTo(sink, dataset, batcher, shaper);
       });
-  const committedTo = (sink: string, stream: string) => state.streams.markOf(stream, sink)?.committedTo;
+  const { streams } = state;
+  const { deletedFiles } = components;
   const canReread = sourceTypeOf(config).isRereadable;
   const lane = new SourceLane({
     accounting,
     routes: routes(),
     isTracked: canReread,
-    isRereadable: (stream) => canReread && !components.deletedFiles.has(stream),
-    committedTo,
+    deleted: canReread ? deletedFiles.streams : undefined,
+    streams,
     waitedMs: former?.lane.backpressureMs ?? 0,
   });
-  const rescue = new SourceLane({
-    accounting: rescueAccounting,
-    routes: routes(),
-    isTracked: true,
-    isRereadable: () => false,
-    committedTo,
-  });
+  const rescue = new SourceLane({ accounting: rescueAccounting, routes: routes(), isTracked: true, streams });
   const regions: Region[] = [];
   const reserve = (bytes: number): Region => {
     const region = kernel.reserve(bytes);
@@ -106,24 +100,8 @@ export async function createSourcePipeline({
   };
   const context = {
     lane,
-    streams: createStreamView(
-      state,
-      () => components.openSpans(),
-      (stream) => components.deletedFiles.forget(stream),
-    ),
-    rescue: {
-      lane: rescue,
-      keep: (stream: string) => {
-        components.deletedFiles.keep(stream);
-        // Its settled bytes must not look unsettled after a kill.
-        state.save();
-      },
-      flush: () => components.deletedFiles.flush(),
-      release: (stream: string) => components.deletedFiles.forget(stream),
-      get isFull() {
-        return components.deletedFiles.isFull;
-      },
-    },
+    streams: deletedFiles.viewOf(state),
+    rescue: deletedFiles.rescueBy(rescue, state),
     clock,
     log,
     hostname: config.hostName,

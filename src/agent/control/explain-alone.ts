@@ -4,6 +4,7 @@
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { DeletedFiles } from '../../batcher/keep/deleted-files.ts';
 import type { Config } from '../../config/model.ts';
 import { systemClock } from '../../core/time/clock.ts';
 import type { Log } from '../../core/log.ts';
@@ -13,7 +14,6 @@ import { ListedPrivateFiles } from '../../sources/file/scan/private-files.ts';
 import { sourceTypeOf } from '../../sources/registry.ts';
 import { openState } from '../../state/database/store.ts';
 import { ownersOf } from '../build/owners.ts';
-import { createStreamView } from '../build/stream-view.ts';
 
 /** For each source of files. Rejects with `TailraceError` where the data folder is in use, or cannot be read. */
 export async function explainAlone(config: Config, path: string, log: Log): Promise<(FileExplanation & { readonly source: string })[]> {
@@ -22,7 +22,7 @@ export async function explainAlone(config: Config, path: string, log: Log): Prom
   // A folder that no agent used yet is not made for this.
   const state = existsSync(join(dataDir, 'state.db')) ? openState({ folder: dataDir, sinksOf, log }) : undefined;
   try {
-    const streams = state ? createStreamView(state, () => []) : NO_STREAMS;
+    const streams = state ? new DeletedFiles(new Map()).viewOf(state) : NO_STREAMS;
     const context = { streams, privateFiles: new ListedPrivateFiles(() => config, systemClock), log };
     const explained: (FileExplanation & { readonly source: string })[] = [];
     for (const source of config.sources) {

@@ -14,10 +14,10 @@ export interface LaneOptions {
   readonly routes: readonly Route[];
   /** The source reads files: positions in its streams are kept. */
   readonly isTracked: boolean;
-  /** True where the stream can be read again. Asked at every step: its file may be deleted while the block waits. */
-  isRereadable(stream: string): boolean;
-  /** End of what the sink has committed of the stream, in this process or an earlier one. */
-  committedTo(owner: string, stream: string): number | undefined;
+  /** Streams that cannot be read again, where others can; undefined where none can. It changes: a file may be deleted while its block waits. */
+  readonly deleted?: ReadonlySet<string> | undefined;
+  /** Up to where each sink has committed the stream, in this process or an earlier one. */
+  readonly streams: { markOf(stream: string, owner: string): { readonly committedTo: number } | undefined };
   /** Backpressure of the source under its former configuration, in milliseconds. */
   readonly waitedMs?: number;
 }
@@ -69,7 +69,7 @@ export class SourceLane implements Lane {
     return {
       sink: route.sink,
       dataset: route.dataset,
-      rereadable: route.shaper?.isDeterministic !== false && this.#options.isRereadable(stream),
+      rereadable: route.shaper?.isDeterministic !== false && this.#isRereadable(stream),
       forMs: elapsedMs(),
     };
   }
@@ -95,7 +95,8 @@ export class SourceLane implements Lane {
   async #offer(block: Block, start: number, end: number, routes: readonly Route[]): Promise<void> {
     const { accounting, isTracked } = this.#options;
     const firstEvent = accounting.accepted;
-    const isRereadable = (): boolean => this.#isRereadable(block);
+    const isRereadable = (): boolean =>
+      this.#isRereadable(block.stream) && (block.continued?.every(({ stream }) => this.#isRereadable(stream)) ?? true);
     let sinks = routes.length;
     for (const route of routes) {
       let next = firstEvent;
@@ -147,14 +148,14 @@ export class SourceLane implements Lane {
     this.#waitedMs += ms;
   };
 
-  #isRereadable({ stream, continued }: Block): boolean {
-    return this.#options.isRereadable(stream) && (continued?.every((range) => this.#options.isRereadable(range.stream)) ?? true);
+  #isRereadable(stream: string): boolean {
+    return this.#options.deleted?.has(stream) === false;
   }
 
   /** Cuts the block at each sink's own position; each part goes to the sinks that still need it. */
   #parts(block: Block): { end: number; routes: readonly Route[] }[] {
     const routes = this.routes.flatMap((route) => route.router?.routes() ?? [route]);
-    const positions = routes.map(({ sink, owner }) => this.#options.committedTo(owner ?? sink, block.stream) ?? 0);
+    const positions = routes.map(({ sink, owner }) => this.#options.streams.markOf(block.stream, owner ?? sink)?.committedTo ?? 0);
     if (positions.every((position) => position <= block.offset)) return [{ end: block.end, routes }];
     if (block.single) {
       const { length } = block.single;

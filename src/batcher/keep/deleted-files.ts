@@ -1,7 +1,11 @@
 /**
- * Streams whose file was deleted. Their batches are spooled at once, under their own keys; the rest of their bytes is spooled as it is
- * read.
+ * The streams as their sources see them, of which the batches hold spans, and those whose file was deleted: their batches are spooled at
+ * once, under their own keys; the rest of their bytes is spooled as it is read.
  */
+import type { Lane } from '../../core/block.ts';
+import type { Rescue } from '../../core/source.ts';
+import type { StreamStore } from '../../core/stream.ts';
+import type { State } from '../../state/database/store.ts';
 import type { Batch } from '../batch.ts';
 import type { Batcher } from '../fill/batcher.ts';
 import type { DiskBuffer } from './disk-buffer.ts';
@@ -17,19 +21,16 @@ export interface DeletedFilesSink {
 
 export class DeletedFiles {
   readonly #sinks: ReadonlyMap<string, DeletedFilesSink>;
-  readonly #streams = new Set<string>();
+  /** Streams whose file was deleted. */
+  readonly streams = new Set<string>();
 
   constructor(sinks: ReadonlyMap<string, DeletedFilesSink>) {
     this.#sinks = sinks;
   }
 
-  has(stream: string): boolean {
-    return this.#streams.has(stream);
-  }
-
   keep(stream: string): void {
-    if (this.#streams.has(stream)) return;
-    this.#streams.add(stream);
+    if (this.streams.has(stream)) return;
+    this.streams.add(stream);
     const isOf = ({ spans }: Batch): boolean => spans.some((span) => span.stream === stream);
     for (const { batcher, queue, buffer, budget } of this.#sinks.values()) {
       batcher.closeWhere((batch) => batch.canBeRebuilt && isOf(batch));
@@ -39,19 +40,58 @@ export class DeletedFiles {
     }
   }
 
+  /**
+   * The state as sources see it. The database knows a stream's spans once they are committed; those in an open batch, or in one that waits
+   * for its commit, are unsettled, too: `max_age` may be an hour, and the disk may be full. If such a stream were forgotten, its file would
+   * be read from the start when it comes back.
+   */
+  viewOf(state: Pick<State, 'streams' | 'hasStarted' | 'persist' | 'lose'>): StreamStore {
+    const { streams } = state;
+    const isSettled = (stream: string): boolean => {
+      const isOpen = ({ isTracked, isCommitted, spans }: Batch): boolean =>
+        isTracked && !isCommitted && spans.some((span) => span.stream === stream);
+      if (!streams.isSettled(stream)) return false;
+      return ![...this.#sinks.values()].some(({ batcher, queue }) => batcher.open().some(isOpen) || queue.all.some(isOpen));
+    };
+    return {
+      isSettled,
+      mint: (...given) => streams.mint(...given),
+      list: (source) => streams.list(source),
+      hasStarted: (source) => state.hasStarted(source),
+      persist: () => state.persist(),
+      begin: (...given) => streams.begin(...given),
+      identify: (...given) => streams.identify(...given),
+      see: (...given) => streams.see(...given),
+      lose: (loss) => state.lose(loss),
+      noteCompressedEnd: (...given) => streams.noteCompressedEnd(...given),
+      forget: (stream) => {
+        if (!isSettled(stream)) return;
+        streams.forget(stream);
+        this.streams.delete(stream);
+      },
+    };
+  }
+
+  /** `lane`: takes the bytes of such streams. */
+  rescueBy(lane: Lane, state: Pick<State, 'save'>): Rescue {
+    const isFull = (): boolean => [...this.#sinks.values()].some(({ queue }) => queue.isFull);
+    return {
+      lane,
+      keep: (stream) => {
+        this.keep(stream);
+        // Its settled bytes must not look unsettled after a kill.
+        state.save();
+      },
+      flush: () => this.flush(),
+      release: (stream) => void this.streams.delete(stream),
+      get isFull() {
+        return isFull();
+      },
+    };
+  }
+
   /** Closes the open batches that hold lines of deleted files. */
   flush(): void {
     for (const { batcher } of this.#sinks.values()) batcher.closeWhere(({ origin }) => origin === 'orphan');
-  }
-
-  /** True while the disk buffer of a sink is full. */
-  get isFull(): boolean {
-    for (const { queue } of this.#sinks.values()) if (queue.isFull) return true;
-    return false;
-  }
-
-  /** Called when the stream is settled, or its bytes were found again. */
-  forget(stream: string): void {
-    this.#streams.delete(stream);
   }
 }

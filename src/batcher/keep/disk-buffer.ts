@@ -12,7 +12,7 @@ import type { Accounting } from '../accounting.ts';
 import { FileSpooler } from './file-spooler.ts';
 import { SpoolWriter } from './spool-writer.ts';
 import { headerOf, restoreSpooled } from './spooled-batch.ts';
-import type { SpoolerOptions } from './spooler-options.ts';
+import type { SpoolerOptions } from './spool-store.ts';
 
 export interface DiskBufferOptions extends Omit<SpoolerOptions, 'stopping'> {
   readonly ledger: Pick<Ledger, 'unsettled' | 'partsOf'>;

@@ -5,7 +5,7 @@
 import { messageOf } from '../../core/errors.ts';
 import { isTimeToLog } from '../../core/log.ts';
 import type { Batch } from '../batch.ts';
-import type { SpoolerOptions } from './spooler-options.ts';
+import type { SpoolerOptions } from './spool-store.ts';
 import { headerOf } from './spooled-batch.ts';
 import { WorkQueue } from './work-queue.ts';
 

@@ -1,11 +1,29 @@
 /** Keeps batches that cannot be read again in the files of the disk buffer; those of files that were deleted have positions, too. */
+import type { Log } from '../../core/log.ts';
+import type { Clock } from '../../core/time/clock.ts';
 import type { State } from '../../state/database/store.ts';
 import type { StoredPart } from '../../state/database/stored-batch.ts';
 import type { Spool } from '../../state/spool/spool.ts';
 import type { Batch } from '../batch.ts';
 import type { MemoryBudget } from '../fill/memory-budget.ts';
+import type { BatchQueue } from '../queue.ts';
+import type { Delivery } from '../send/delivery.ts';
 import type { BatchStore, Dropped } from '../store.ts';
 import { EMPTY, headerOf } from './spooled-batch.ts';
+
+/** Options of the writers of one sink's disk buffer. */
+export interface SpoolerOptions {
+  readonly sink: string;
+  readonly spool: Spool;
+  readonly queue: BatchQueue;
+  readonly delivery: Delivery;
+  readonly store: SpoolStore;
+  readonly budget: MemoryBudget;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Aborts when the agent stops. */
+  readonly stopping: AbortSignal;
+}
 
 export class SpoolStore implements BatchStore {
   readonly #spool: Spool;

@@ -4,16 +4,18 @@ import type { Batch } from '../batch.ts';
 import { type DeliveryStats, newDeliveryStats } from '../../telemetry/delivery-stats.ts';
 import type { DeliveryOptions } from './delivery-options.ts';
 import { type Dropped, type Persist, persist, Preparation, storeOf } from '../store.ts';
-import { PARKED_BYTES } from '../limits.ts';
+import { whenAborted } from '../../core/time/clock.ts';
+import { HOPELESS_AFTER_MS, PARKED_BYTES } from '../limits.ts';
 import type { BatchQueue, Pause } from '../queue.ts';
 import { Dispatch, type LastFailure } from './dispatch.ts';
-import { drain } from './drain.ts';
 import { probeAfterForbidden } from './forbidden.ts';
 import { type Blocked, Parked } from './parked.ts';
 import { Pauses } from './pauses.ts';
 import { Refusals } from './refusals.ts';
 import { Workers } from './workers.ts';
 import { settleShipment, Shipment } from './shipment.ts';
+
+const DRAIN_CHECK_MS = 250;
 
 export class Delivery {
   readonly #options: DeliveryOptions;
@@ -132,13 +134,25 @@ export class Delivery {
     return this.#dispatch.concurrency;
   }
 
-  /** Resolves when nothing is held, when `signal` aborts, or when waiting gains nothing (drain.ts). */
-  drain(signal: AbortSignal, patienceMs?: number): Promise<void> {
-    const isPaused = (): boolean =>
-      this.#queue.count('in_flight') === 0 && this.#queue.in('waiting').every(({ dataset }) => this.#queue.paused.has(dataset));
-    const emptied = (): Promise<void> => this.#whenEmpty.promise;
-    const { clock } = this.#options;
-    return drain({ clock, dispatch: this.#dispatch, held: () => this.held(), isPaused, emptied }, signal, patienceMs);
+  /**
+   * Resolves when nothing is held, or when `signal` aborts; sooner where nothing is gained by waiting: every dataset is paused, or
+   * the service refuses and has stored nothing for `patienceMs`, and everything held is safe on disk or can be read again. `Infinity` waits in any case.
+   */
+  async drain(signal: AbortSignal, patienceMs = HOPELESS_AFTER_MS): Promise<void> {
+    const { clock, queue } = this.#options;
+    const dispatch = this.#dispatch;
+    const since = clock.monotonic();
+    const isPaused = (): boolean => queue.count('in_flight') === 0 && queue.in('waiting').every(({ dataset }) => queue.paused.has(dataset));
+    const isRefused = (): boolean =>
+      clock.monotonic() - Math.max(since, dispatch.storedAtMs) > patienceMs &&
+      dispatch.failedAtMs > dispatch.storedAtMs &&
+      // While a wait is on, longer ago than the drain began.
+      (dispatch.failedAtMs > since || dispatch.underWay === 0);
+    const isSafe = (batch: Batch): boolean => batch.isDurable || batch.canBeRebuilt;
+    const isHopeless = (): boolean => patienceMs < Infinity && (isPaused() || isRefused()) && queue.sending.every(isSafe);
+    const given = whenAborted(signal);
+    while (!signal.aborted && queue.sending.length > 0 && !isHopeless())
+      await Promise.race([this.#whenEmpty.promise, given, clock.sleep(DRAIN_CHECK_MS, signal)]);
   }
 
   /** Cancels requests and waits; unsettled batches stay in the database and on disk. */

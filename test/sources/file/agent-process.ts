@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { type Batch, keyOf } from '../../../src/batcher/batch.ts';
 import type { Delivery } from '../../../src/batcher/send/delivery.ts';
 import { SourceLane } from '../../../src/batcher/fill/lane.ts';
+import { DeletedFiles } from '../../../src/batcher/keep/deleted-files.ts';
 import { restoreBatches } from '../../../src/batcher/keep/restore.ts';
 import { Shipment } from '../../../src/batcher/send/shipment.ts';
 import type { Part } from '../../../src/core/sink.ts';
@@ -14,7 +15,6 @@ import type { Region } from '../../../src/core/block.ts';
 import type { FileSystem } from '../../../src/sources/file/scan/file-system.ts';
 import { createFileSource } from '../../../src/sources/file/source.ts';
 import { loadShaping } from '../../../src/sources/framing/line-shaping.ts';
-import { createStreamView } from '../../../src/agent/build/stream-view.ts';
 import { openState } from '../../../src/state/database/store.ts';
 import { bodyOf, kernel, makeRig } from '../../batcher/blocks.ts';
 import { MemoryLog } from '../../support/memory-log.ts';
@@ -73,12 +73,12 @@ export async function startProcess({ folder, clock, fileSystem, config: rules, s
     accounting,
     routes: [{ sink: 'store', dataset: 'logs', batcher }],
     isTracked: true,
-    isRereadable: () => true,
-    committedTo: (sink, stream) => state.streams.markOf(stream, sink)?.committedTo,
+    deleted: new Set(),
+    streams: state.streams,
   });
   const config = fileSourceConfig(join(folder, 'logs/*.log'), rules);
   const reserve = reserver();
-  const context = { lane, streams: createStreamView(state, () => []), clock, log, hostname: 'h', reserve, once: false };
+  const context = { lane, streams: new DeletedFiles(new Map()).viewOf(state), clock, log, hostname: 'h', reserve, once: false };
   const source = createFileSource(config, context, { fileSystem, shaping: await loadShaping(config) });
   const held: Batch[] = [];
   const send = (batch: Batch, parts: readonly Part[] = []): void => {
