@@ -102,14 +102,25 @@ function findClockUsers(root: string, sources: readonly string[]): string[] {
 
 /** The file of a type of source or sink. */
 const TYPE_FILE = /^src\/(?:sources|sinks)\/\w+\/(?!source-type|sink-type)(\w+)-type\.ts$/;
-/** `kind` is that of a file on disk or of a secret, too. */
-const asksFor = (types: string): RegExp =>
-  new RegExp(
-    `\\btype\\)? *[!=]== *'(?:${types})'|'(?:${types})' *[!=]== *[\\w.?]*\\btype\\b|` +
-      `(?<!\\b(?:stat|secret|token|config\\.token)\\??\\.)\\bkind\\)? *[!=]== *'(?:${types})'|` +
-      `switch \\([^)\\n]*\\b(?:type|kind)\\) \\{\\s*case '(?:${types})'`,
+/** What has a value that is the name of a type, too: files on disk, secrets, where a batch is from. */
+const NO_TYPE = String.raw`(?<![!=]|\b(?:stat|secret|token)\??\.kind *|\borigin *|\boriginOf\(\w+\) *)`;
+/** The name of a type compared, listed or looked up; and any sink's or source's `type` matched, or looked up in a table. */
+const asksFor = (types: string): RegExp => {
+  const name = `['"\`](?:${types})['"\`]`;
+  const asked = String.raw`\b(?:sink|source)\w*(?:\??\.type\b|\['type'\])`;
+  return new RegExp(
+    [
+      `${NO_TYPE}[!=]==? *${name}|${name} *[!=]==?`,
+      `\\bcase ${name}`,
+      `\\[\\s*${name}(?:,\\s*${name})*,?\\s*\\]`,
+      `\\b\\w*(?:TYPES|Tables)(?:\\??\\.(?:${types})\\b|\\[${name}\\])`,
+      `\\btype: *['"]?(?:${types})\\b`,
+      `\\[${asked}\\]|${asked}\\??\\.\\w+\\(|\\.(?:test|exec)\\(${asked}\\)`,
+      `/(?:sinks|sources)/(\\w+)/\\1-type\\.ts'`,
+    ].join('|'),
     'g',
   );
+};
 
 /** Questions outside of their rooms which type a source or a sink has: what depends on it belongs into its type. */
 function findDiscriminants(root: string, sources: readonly string[]): string[] {

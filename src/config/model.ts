@@ -6,6 +6,7 @@ import type { JsonValue } from '../core/block.ts';
 import type { SourceConfig as RegisteredSource } from '../sources/registry.ts';
 import type { AgentSettings, TelemetryConfig } from './common/agent-fields.ts';
 import type { SinkSettings } from './common/sink-fields.ts';
+import type { PresetTestConfig, TestConfig } from './common/test-fields.ts';
 import type { SecretFile } from './findings.ts';
 import type { TransformConfig as Transform } from './values.ts';
 
@@ -23,24 +24,7 @@ export interface Config extends AgentSettings {
   readonly transform?: TransformConfig | undefined;
   readonly telemetry: TelemetryConfig;
   readonly tests: readonly TestConfig[];
-  /** Tests of the users' presets. `path` names its place. */
   readonly presetTests: readonly PresetTestConfig[];
-}
-
-export interface PresetTestConfig extends Pick<TestConfig, 'file' | 'input' | 'expect'> {
-  readonly preset: string;
-  readonly path: string;
-}
-
-/** Lines, and the events that they become. */
-export interface TestConfig {
-  /** Ids. */
-  readonly source: string;
-  readonly sink: string | undefined;
-  /** The path of the file that the lines are of. */
-  readonly file: string | undefined;
-  readonly input: readonly string[];
-  readonly expect: readonly Readonly<Record<string, JsonValue>>[];
 }
 
 export type TransformConfig = Transform;

@@ -16,5 +16,8 @@ export function sinkTypeOf({ type }: { readonly type: string }): SinkType {
   return SINK_TYPES[type]!;
 }
 
+/** An entry of `sinks` for events that are only looked at. */
+export const trialSink = (): string => Object.values(SINK_TYPES).flatMap(({ trial }) => trial ?? [])[0]!;
+
 /** The metrics that answers bring. */
 export const sinkFacts: FactTable = Object.assign({}, ...Object.values(SINK_TYPES).map(({ facts }) => facts));

@@ -19,6 +19,16 @@ export type SourceTypeName = keyof Types;
 /** A source of a checked configuration, distinguished by its type. */
 export type SourceConfig = { [K in SourceTypeName]: Types[K] extends SourceType<infer _T, infer C> ? C : never }[SourceTypeName];
 
+/** The type that reads files. */
+export const FILES_TYPE = Object.entries<SourceType>(SOURCE_TYPES).find(([, { files }]) => files)![0];
+
+/** An entry of `sources` with these keys, for lines that come from nowhere. */
+export const trialSource = (keys: string): string =>
+  `{${Object.values<SourceType>(SOURCE_TYPES).flatMap(({ trial }) => trial ?? [])[0]}, ${keys}}`;
+
+/** The keys of presets: without the choice of what is read. */
+export const { include: _include, exclude: _exclude, ...PRESET_FIELDS } = SOURCE_TYPES.file.fields;
+
 /** All that is asked of a source's type. */
 export function sourceTypeOf({ type }: { readonly type: SourceTypeName }): SourceType {
   return SOURCE_TYPES[type];

@@ -188,12 +188,29 @@ test.each([
   "export const start = ({ type }) => (type !== 'toy' ? 1 : limit);",
   "export const start = (sink) => ('toy' === sink.type ? 1 : limit);",
   "export const start = (sink) => (sink.kind === 'toy' ? 1 : limit);",
-  "export const start = (sink) => {\n  switch (sink.type) {\n    case 'toy':\n      return limit;\n  }\n};",
+  "export const start = (sink) => {\n  switch (sink.type) {\n    case 'other':\n    case 'toy':\n      return limit;\n  }\n};",
+  "export const start = (sink) => (sink['type'] === `toy` ? 1 : limit);",
+  "export const start = ({ type: what }) => (what == 'toy' ? 1 : limit);",
+  "export const start = (sink) => (['toy'].includes(sink.type) ? 1 : limit);",
+  "const some = new Set(['toy', 'toy']);\nexport const start = (sink) => (some.has(sink.type) ? 1 : limit);",
+  "export const start = (sink) => (sink.type.startsWith('to') ? 1 : limit);",
+  'export const start = (sink) => (/^to/.test(sink.type) ? 1 : limit);',
+  'export const start = (sink) => ({ toy: 1 })[sink.type] ?? limit;',
+  'export const start = (sink) => SINK_TYPES.toy.fields ?? limit;',
+  "export const start = (sink) => SINK_TYPES['toy'].fields ?? limit;",
+  'export const start = () => `sinks: {out: {type: toy}} ${limit}`;',
 ])('layering finds a question for the type of a sink: %s', (line) => {
   const agent = `import { limit } from '../core/limits.ts';\n${line}\n`;
   expect(violationsWith({ ...toyType, 'src/agent/agent.ts': agent })).toEqual([
-    expect.stringMatching(/^src\/agent\/agent\.ts:[23]: asks for a type of source or sink/),
+    expect.stringMatching(/^src\/agent\/agent\.ts:\d: asks for a type of source or sink/),
   ]);
+});
+
+test('layering finds an import of the type of a sink', () => {
+  const agent = "import { toy } from '../sinks/toy/toy-type.ts';\nexport const start = (sink) => sink === toy;\n";
+  expect(violationsWith({ ...toyType, 'src/agent/agent.ts': agent })).toContainEqual(
+    expect.stringContaining('asks for a type of source or sink'),
+  );
 });
 
 test('layering lets a type ask for itself, and files and secrets have kinds', () => {

@@ -8,7 +8,7 @@ const REGISTRY = 'src/sinks/registry.ts';
 const TOY_SINK = {
   'src/sinks/toy/toy-type.ts': `/** The \`toy\` sink: its keys, and what they come to. */
 import { resolve } from 'node:path';
-import { batchOf, bufferField, retryField } from '../../config/common/sink-fields.ts';
+import { batchOf, bufferField, sinkFields } from '../../config/common/sink-fields.ts';
 import type { Context } from '../../config/fields/context.ts';
 import { field, type Table, type Values } from '../../config/fields/field.ts';
 import { anyText, choice } from '../../config/fields/kinds.ts';
@@ -20,7 +20,7 @@ const fields = {
   inputs: commonSinkFields.inputs,
   path: field(anyText, { required: true, example: 'toy.ndjson', doc: 'where toys go' }),
   transform: commonSinkFields.transform,
-  retry: retryField,
+  retry: sinkFields.retry,
   buffer: bufferField('what holds events until the file has them'),
 } satisfies Table;
 

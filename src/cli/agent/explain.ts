@@ -6,7 +6,7 @@ import type { Delay } from '../../agent/control/observe.ts';
 import { printable } from '../../config/quote.ts';
 import { TailraceError } from '../../core/errors.ts';
 import type { FileExplanation } from '../../sources/common/explanation.ts';
-import { sourceTypeOf } from '../../sources/registry.ts';
+import { FILES_TYPE, sourceTypeOf } from '../../sources/registry.ts';
 import { createLog } from '../../telemetry/log.ts';
 import { say } from '../output/say.ts';
 import { type ConfigArguments, configOf } from './config-arguments.ts';
@@ -17,7 +17,9 @@ type Explained = FileExplanation & Delay & { readonly source: string };
 export async function explain(given: string, args: ConfigArguments): Promise<number> {
   const config = configOf(args);
   if (!config.sources.some((source) => sourceTypeOf(source).files))
-    throw new TailraceError('E_NO_FILES', 'the configuration has no source that reads files', { fix: 'add a source with type: file' });
+    throw new TailraceError('E_NO_FILES', 'the configuration has no source that reads files', {
+      fix: `add a source with type: ${FILES_TYPE}`,
+    });
   const path = resolve(given);
   const answer = await askAgent(config.dataDir, { command: 'explain', args: [path] });
   if (!answer && !args.json) say(`no agent runs on "${config.dataDir}": this is what one that starts will do`);

@@ -2,9 +2,8 @@
  * `tailrace demo`, which `npm start` runs: a local service, a sample application and an agent that ships its log and this machine's own
  * into the service, with live counts. Ctrl-C drains and prints the stored events.
  */
-import { orElse } from '../output/or-else.ts';
 import { randomUUID } from 'node:crypto';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Agent } from '../../agent/agent.ts';
@@ -19,8 +18,8 @@ import type { Observed } from '../../telemetry/observed.ts';
 import { createLog } from '../../telemetry/log.ts';
 import { FIRST_TOKENS_FILE, madeTokens, signedIn, writeFirstTokens } from '../serve/first-tokens.ts';
 import { ensureDataset } from '../client/with-client.ts';
-import { checkJournal } from '../../sources/journald/check-journal.ts';
 import { startDemoApp } from './demo-app.ts';
+import { demoConfig } from './demo-config.ts';
 import type { ArgumentsOf } from '../options/command-options.ts';
 
 const DATASET = 'demo-logs';
@@ -80,7 +79,7 @@ async function runDemo(folder: string, args: ArgumentsOf<'demo'>, stopping: Prom
       },
     );
     const config = join(folder, 'tailrace.yaml');
-    writeFileSync(config, demoConfig(folder, service.address, await hasJournal()));
+    writeFileSync(config, await demoConfig(folder, { url: service.address, dataset: DATASET, exists: true }));
     const agent = await startAgent({
       config: loadConfig(config, { ...process.env, TAILRACE_TOKEN: tokens.TAILRACE_INGEST_TOKEN }),
       once: false,
@@ -168,50 +167,6 @@ async function endTokens(dataDir: string): Promise<void> {
   for (const name of ['personal', 'api', 'ingest']) offline.revoke(`environment-${name}`);
   offline.close();
 }
-
-/** Whether this user may read the machine's journal. */
-async function hasJournal(): Promise<boolean> {
-  const all = { id: 'journal', units: [], identifiers: [], priority: 'debug', namespaces: [], directory: undefined } as const;
-  return (await checkJournal(all)).length === 0;
-}
-
-function demoConfig(folder: string, url: string, takesJournal: boolean): string {
-  const machineLogs = findMachineLogs().filter((glob) => !takesJournal || glob.endsWith('*.log'));
-  // rsyslog writes the journal's entries into files: each would come twice.
-  const ofJournal = takesJournal ? ', auth.log, cron.log, daemon.log, kern.log, mail.log, user.log' : '';
-  return `# The demo's configuration; a copy of it is a good start for your own.
-data_dir: ${JSON.stringify(join(folder, 'agent'))}
-sources:
-  sample_app:
-    type: file
-    include: [${JSON.stringify(join(folder, 'sample-app', '*.log'))}]
-    scan_interval: 250ms
-${takesJournal ? '  journal:\n    type: journald\n' : ''}${machineLogs.length === 0 ? '' : `  machine:\n    type: file\n    include: ${JSON.stringify(machineLogs)}\n    exclude: ["*.gz", "*.xz", "*.zst"${ofJournal}]\n`}sinks:
-  local_service:
-    type: ingest
-    url: ${url}
-    token: \${TAILRACE_TOKEN}
-    dataset: ${DATASET}
-    compression: none
-    batch: {max_age: 500ms}
-telemetry: {listen: "127.0.0.1:0", log_level: warn}
-`;
-}
-
-/** Globs for the usual logs, of readable folders only. */
-function findMachineLogs(): string[] {
-  const globs = [
-    ['/var/log', '/var/log/*.log'],
-    ['/var/log/syslog', '/var/log/syslog'],
-    ['/var/log/messages', '/var/log/messages'],
-    ['/var/log/apt', '/var/log/apt/*.log'],
-    ['/var/log/nginx', '/var/log/nginx/*.log'],
-    ['/var/log/postgresql', '/var/log/postgresql/*.log'],
-  ] as const;
-  return globs.filter(([place]) => isReadable(place)).map(([, glob]) => glob);
-}
-
-const isReadable = (place: string): boolean => orElse(false, () => !statSync(place).isDirectory() || readdirSync(place).length >= 0);
 
 async function countStored(client: Client): Promise<number> {
   const { buckets } = await client.queryDataset(DATASET, { startTime: '1970-01-01T00:00:00Z', aggregations: [{ op: 'count' }] });

@@ -1,24 +1,24 @@
 /** Writes the configuration of planned sources as commented YAML, with the reason beside each choice. Pure. */
-import type { Proposal } from '../../sources/common/source-type.ts';
+import { commented, yamlText } from '../../config/yaml/entry-text.ts';
 import { version } from '../../core/version.ts';
+import type { ServiceAddress } from '../../sinks/common/sink-type.ts';
+import { SINK_TYPES } from '../../sinks/registry.ts';
+import type { Proposal, SourceType } from '../../sources/common/source-type.ts';
+import { FILES_TYPE, SOURCE_TYPES } from '../../sources/registry.ts';
 import type { PlannedSource } from './plan.ts';
 
-export interface Destination {
-  readonly url: string;
-  readonly dataset: string;
-  readonly tokenFile?: string | undefined;
+export interface Destination extends ServiceAddress {
   /** Where it is not beside the configuration. */
   readonly dataDir?: string | undefined;
 }
 
-const COMMENT_COLUMN = 44;
 const HUGE_BYTES = 1024 ** 3;
 
 export function configText(sources: readonly PlannedSource[], to: Destination, proposed: readonly Proposal[] = []): string {
   return [
     `# Written by \`tailrace init\` ${version}, from the first lines of the files. \`tailrace check\` says whether it would run,`,
     '# `tailrace preview --source ID FILE` shows what becomes of lines. All keys: docs/configuration.md.',
-    ...(to.dataDir === undefined ? [] : ['', `data_dir: ${quoted(to.dataDir)}`]),
+    ...(to.dataDir === undefined ? [] : ['', `data_dir: ${yamlText(to.dataDir)}`]),
     '',
     '# On every event: JSON lines keep their bytes, and would not say which host and file they are from.',
     'origin: [host, file]',
@@ -28,14 +28,7 @@ export function configText(sources: readonly PlannedSource[], to: Destination, p
     ...proposed.flatMap(({ entry }) => entry),
     '',
     'sinks:',
-    '  store:',
-    '    type: ingest',
-    withComment(`    url: ${quoted(to.url)}`, "your service's address"),
-    to.tokenFile === undefined
-      ? withComment('    token: ${TAILRACE_TOKEN}', 'a variable of the environment; or token_file: FILE')
-      : withComment(`    token_file: ${quoted(to.tokenFile)}`, 'read again when it changes'),
-    withComment(`    dataset: ${quoted(to.dataset)}`, '`dataset` of a source overrides it'),
-    withComment('    create_dataset: true', 'where the service has none of that name'),
+    ...Object.values(SINK_TYPES).flatMap((type) => type.propose?.(to) ?? []),
     '',
   ].join('\n');
 }
@@ -46,21 +39,19 @@ function sourceLines({ id, include, exclude, files, recognised, secrets, bytes, 
   return [
     `  ${id}:`,
     ...remarks.map((remark) => `    # ${printed(remark)}`),
-    '    type: file',
-    withComment('    include:', `${files.length === 1 ? 'a file' : `${files.length} files`}, ${printed(why)}`),
-    ...include.map((glob) => `      - ${quoted(glob)}`),
-    ...(include.some((glob) => glob === '/var/log/syslog' || glob === '/var/log/messages')
-      ? ['    # Has the entries of the journal, which is left out: with `type: journald` beside it each would come twice.']
-      : []),
-    ...(exclude.length === 0 ? [] : [withComment('    exclude:', 'files of another kind')]),
-    ...exclude.map((path) => `      - ${quoted(path)}`),
-    ...choices.map(({ entry, reason }) => withComment(`    ${entry}`, printed(reason))),
+    `    type: ${FILES_TYPE}`,
+    commented('    include:', `${files.length === 1 ? 'a file' : `${files.length} files`}, ${printed(why)}`),
+    ...include.map((glob) => `      - ${yamlText(glob)}`),
+    ...Object.values(SOURCE_TYPES).flatMap((type: SourceType) => type.remark?.(include)?.map((line) => `    # ${line}`) ?? []),
+    ...(exclude.length === 0 ? [] : [commented('    exclude:', 'files of another kind')]),
+    ...exclude.map((path) => `      - ${yamlText(path)}`),
+    ...choices.map(({ entry, reason }) => commented(`    ${entry}`, printed(reason))),
     ...(oldFiles === 0
       ? []
-      : [withComment('    ignore_older: 7d', `${oldFiles} of the files were not changed for a week: left out until they are`)]),
+      : [commented('    ignore_older: 7d', `${oldFiles} of the files were not changed for a week: left out until they are`)]),
     ...(bytes < HUGE_BYTES
       ? []
-      : [withComment('    # start_at: end', `would leave out the ${Math.round(bytes / HUGE_BYTES)} GiB that are there already`)]),
+      : [commented('    # start_at: end', `would leave out the ${Math.round(bytes / HUGE_BYTES)} GiB that are there already`)]),
     ...(transform
       ? [
           '    # Hides what looks like a secret in the lines that were read; correct it where it is not one.',
@@ -70,18 +61,6 @@ function sourceLines({ id, include, exclude, files, recognised, secrets, bytes, 
         ]
       : []),
   ];
-}
-
-function withComment(text: string, comment: string): string {
-  return `${text.padEnd(COMMENT_COLUMN - 1)} # ${comment}`;
-}
-
-/** As a YAML text in which no variable is replaced. */
-function quoted(text: string): string {
-  const literal = text.replaceAll('$', () => '$$');
-  return /^[A-Za-z0-9/][A-Za-z0-9/._-]*$/.test(literal) && !/^\d|^(?:true|false|null|yes|no|on|off)$/i.test(literal)
-    ? literal
-    : JSON.stringify(literal);
 }
 
 /** A comment is one line. */

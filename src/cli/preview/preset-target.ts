@@ -6,6 +6,8 @@ import { suggest } from '../../config/nearest.ts';
 import { NO_PRESETS, PRESET_NAMES, type OwnPresets } from '../../config/presets/preset.ts';
 import { codeOf, UsageError } from '../../core/errors.ts';
 import type { Config, SinkConfig, SourceConfig } from '../../config/model.ts';
+import { trialSink } from '../../sinks/registry.ts';
+import { trialSource } from '../../sources/registry.ts';
 
 export interface PreviewTarget {
   readonly config: Config;
@@ -37,7 +39,6 @@ export function presetTarget(name: string, own: OwnPresets): PreviewTarget {
 
 /** The defaults of every key, and some of the source's own. Its sink sends nothing. */
 export function targetWith(keys: string, own: OwnPresets = NO_PRESETS, env: NodeJS.ProcessEnv = process.env): PreviewTarget {
-  const source = `{type: file, include: [/dev/stdin], ${keys}}`;
-  const config = loadConfigText(`sources: {preview: ${source}}\nsinks: {preview: {type: console, buffer: {max_memory: 4MiB}}}`, env, own);
+  const config = loadConfigText(`sources: {preview: ${trialSource(keys)}}\nsinks: {preview: ${trialSink()}}`, env, own);
   return { config, source: config.sources[0]!, sink: config.sinks[0]! };
 }

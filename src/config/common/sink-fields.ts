@@ -1,9 +1,9 @@
 /** The keys that sinks have in common, and the forms that these take. */
-import { MAX_BATCH_EVENTS } from '../../core/limits.ts';
+import { MAX_BATCH_EVENTS, MAX_CONCURRENCY } from '../../core/limits.ts';
 import { defaultBatchBytes } from '../../core/sink-memory.ts';
-import type { CompressionSetting } from '../../core/sink.ts';
 import { field, group, type Table, type Values } from '../fields/field.ts';
-import { choice, duration, durationOr, flag, integer, size } from '../fields/kinds.ts';
+import { anyText, choice, duration, durationOr, flag, integer, size } from '../fields/kinds.ts';
+import { datasetName } from '../fields/kinds-special.ts';
 
 const batchTable = {
   max_bytes: field(size('1KiB', '10MiB'), {
@@ -56,27 +56,35 @@ const bufferTable = {
   }),
 } satisfies Table;
 
-export const batchField = field(group(batchTable), { default: '{}', doc: 'when a batch is full' });
-export const retryField = field(group(retryTable), { default: '{}', doc: 'of 429, 408, 5xx, network errors and timeouts' });
+const batchField = field(group(batchTable), { default: '{}', doc: 'when a batch is full' });
+const retryField = field(group(retryTable), { default: '{}', doc: 'of 429, 408, 5xx, network errors and timeouts' });
 /** `doc` says until when it holds events. */
 export const bufferField = (doc: string) => field(group(bufferTable), { default: '{}', doc });
 
-type BatchLimits = { readonly [K in keyof Values<typeof batchTable>]: NonNullable<Values<typeof batchTable>[K]> };
+/** Keys that the agent acts on. A type without one of these, or with fewer values, says in its `derive` what holds. */
+export const sinkFields = {
+  dataset: field(datasetName, { required: true, example: 'logs', doc: 'where events go, unless their source says otherwise' }),
+  timestamp_field: field(anyText, { example: 'ts', doc: 'the field that holds the time of JSON events, sent as timestamp-field' }),
+  compression: field(choice(['auto', 'gzip', 'zstd', 'none']), {
+    default: 'auto',
+    doc: 'of request bodies; auto: zstd where the service stores it, else gzip, else none',
+  }),
+  batch: batchField,
+  concurrency: field(integer(1, MAX_CONCURRENCY), {
+    default: '4',
+    doc: 'requests under way at a time; order across batches holds only with 1',
+  }),
+  retry: retryField,
+  buffer: bufferField('what holds events until the service has stored them'),
+} satisfies Table;
 
-/** Settings of any sink that the agent needs: which events it takes, and how they are batched, kept and sent. */
-export interface SinkSettings {
-  readonly dataset: string;
-  /** The key of JSON events that holds their time for the service. */
-  readonly timestampField?: string | undefined;
-  readonly compression: CompressionSetting;
-  /** `closesEarly`: `max_age` is not written, so an idle sink gets its batch earlier. */
-  readonly batch: BatchLimits & { readonly closesEarly: boolean };
-  readonly concurrency: number;
-  /** `maxElapsedMs` is Infinity for `never`. */
-  readonly retry: Values<typeof retryTable>;
-  /** `disk.files`: also batches of files, when memory is full. */
-  readonly buffer: Values<typeof bufferTable>;
-}
+type Written = Values<typeof sinkFields>;
+
+/** Settings of any sink that the agent needs: what its keys come to. `closesEarly`: `max_age` is not written, so an idle sink gets its batch earlier. */
+export type SinkSettings = Omit<Written, 'timestampField' | 'batch'> &
+  Partial<Pick<Written, 'timestampField'>> & {
+    readonly batch: { readonly [K in keyof Written['batch']]: NonNullable<Written['batch'][K]> } & { readonly closesEarly: boolean };
+  };
 
 /** Of sinks on this machine: asking costs no network, so that a disk with room again is used at once. */
 export const LOCAL_RETRY: SinkSettings['retry'] = { initialBackoffMs: 250, maxBackoffMs: 1000, maxElapsedMs: Infinity };

@@ -4,7 +4,7 @@ import type { JsonValue } from '../../core/block.ts';
 import { MAX_FIELDS } from '../../core/limits.ts';
 import { parseBaseUrl } from '../connect/base-url.ts';
 import type { YamlNode } from '../yaml/document.ts';
-import type { Key, Kind, Reading } from './field.ts';
+import { asMap, type Key, type Kind, type Reading } from './field.ts';
 import { anyText, matching, readScalar, text } from './kinds.ts';
 import { nearest } from '../nearest.ts';
 import { parseProxy } from '../connect/proxy.ts';
@@ -135,6 +135,24 @@ function readJson(node: YamlNode, key: Key, reading: Reading): JsonValue {
     return null;
   }
   return readScalar(node, key, reading, 'a value')?.value ?? null;
+}
+
+/** As it is written: no variable is replaced. */
+export const jsonObject: Kind<Readonly<Record<string, JsonValue>>> = {
+  type: 'mapping of names to any values',
+  schema: { type: 'object' },
+  read: (node, key, reading) => {
+    const map = asMap(node, key.name, reading.report);
+    return map && Object.fromEntries(map.entries.map(({ key: name, value }) => [name, jsonOf(value, reading)]));
+  },
+};
+
+function jsonOf(node: YamlNode, reading: Reading): JsonValue {
+  if (node.kind === 'list') return node.items.map((item) => jsonOf(item, reading));
+  if (node.kind === 'map') return Object.fromEntries(node.entries.map(({ key, value }) => [key, jsonOf(value, reading)]));
+  if (typeof node.value !== 'number' || Number.isFinite(node.value)) return node.value;
+  reading.report(node.at, `\`${quote(node.source)}\` is no JSON number`, 'put it in quotes where text is meant');
+  return null;
 }
 
 export function parseHostPort(value: string): { host: string; port: number } | { message: string } {

@@ -5,7 +5,7 @@
  */
 import { agentFields } from '../common/agent-fields.ts';
 import { sharedFields } from '../../sources/common/source-fields.ts';
-import { SOURCE_TYPES, type SourceTypeName } from '../../sources/registry.ts';
+import { PRESET_FIELDS, SOURCE_TYPES, type SourceTypeName } from '../../sources/registry.ts';
 import { type Components, section } from '../fields/components.ts';
 import { choice } from '../fields/kinds.ts';
 import { globOrList } from '../fields/kinds-special.ts';
@@ -13,12 +13,10 @@ import { field } from '../fields/field.ts';
 import type { Table } from '../fields/field.ts';
 import { SINK_TYPES } from '../../sinks/registry.ts';
 import type { commonSinkFields } from '../../sinks/common/sink-type.ts';
-import { presetTestList, testList } from './schema-tests.ts';
+import { presetTestList, testList } from '../common/test-fields.ts';
 
-/** The keys of presets: those of a source of files, without its choice of files. */
-const { include: _include, exclude: _exclude, ...presetKeys } = SOURCE_TYPES.file.fields;
 export const presetTable = {
-  ...presetKeys,
+  ...PRESET_FIELDS,
   ...sharedFields,
   tests: field(presetTestList, {
     default: '[]',

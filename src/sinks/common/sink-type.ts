@@ -36,6 +36,10 @@ export interface SinkType<Fields extends CommonFields = typeof commonSinkFields,
   readonly exampleId: string;
   /** What the keys come to: paths absolute, defaults that depend on other keys filled in. Only where no key has a problem. */
   derive(values: Values<Fields>, context: Context): Own & SinkSettings & Pick<SinkConfig, 'secretFiles' | 'ownFolder'>;
+  /** Its entry in `sinks`, with comments, where it ships to a service: `tailrace init` and `demo` write it. */
+  propose?(to: ServiceAddress): readonly string[];
+  /** Its entry on one line, where it is for events that are only looked at. */
+  readonly trial?: string;
   /** Makes the sink; opens nothing yet. */
   create(config: Own & SinkConfig, clock: Clock, log: Log): Sink;
   /** How bodies are written; absent where all are NDJSON. */
@@ -50,6 +54,15 @@ export interface SinkType<Fields extends CommonFields = typeof commonSinkFields,
   checkOnline?(config: Own & SinkConfig, datasets: ReadonlyMap<string, string>): Promise<Finding[]>;
   /** What `tailrace audit` finds of the batches that it was given; absent where only a service could tell. Reads only. */
   prove?(config: Own & SinkConfig, batches: readonly LedgerBatch[]): Promise<Proof>;
+}
+
+export interface ServiceAddress {
+  readonly url: string;
+  readonly dataset: string;
+  /** Else the token is a variable's. */
+  readonly tokenFile?: string | undefined;
+  /** The dataset is there, and is not made again when it goes. */
+  readonly exists?: true;
 }
 
 /** Infers a type's own settings. */

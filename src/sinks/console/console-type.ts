@@ -20,6 +20,7 @@ export const consoleSink: SinkType = sinkType({
   fields,
   exampleId: 'screen',
   derive: ({ style, buffer }: Values<typeof fields>) => ({ style, ...settingsOf(buffer) }),
+  trial: '{type: console, buffer: {max_memory: 4MiB}}',
   create: (config, clock) => createConsoleSink(config, clock),
 });
 

@@ -1,19 +1,9 @@
 /** The keys of an ingest sink. */
-import { MAX_CONCURRENCY } from '../../core/limits.ts';
 import { field, group, type Table } from '../../config/fields/field.ts';
-import { anyText, choice, duration, flag, integer, list } from '../../config/fields/kinds.ts';
-import {
-  baseUrl,
-  columnName,
-  datasetName,
-  headerPrefix,
-  headerValue,
-  proxyAddress,
-  staticFields,
-  token,
-} from '../../config/fields/kinds-special.ts';
+import { anyText, choice, duration, flag, list } from '../../config/fields/kinds.ts';
+import { baseUrl, columnName, headerPrefix, headerValue, proxyAddress, staticFields, token } from '../../config/fields/kinds-special.ts';
 import { timestampFormat } from '../../config/fields/kinds-time.ts';
-import { batchField, bufferField, retryField } from '../../config/common/sink-fields.ts';
+import { sinkFields } from '../../config/common/sink-fields.ts';
 import { commonSinkFields } from '../common/sink-type.ts';
 
 const csvTable = {
@@ -54,7 +44,7 @@ export const ingestFields = {
     doc: "a file that holds the token, read again when it changes; a relative path is looked for in $CREDENTIALS_DIRECTORY, then in this file's folder",
   }),
   org_id: field(headerValue, { example: '${TAILRACE_ORG_ID}', doc: 'the organisation, sent as a header' }),
-  dataset: field(datasetName, { required: true, example: 'logs', doc: 'where events go, unless their source says otherwise' }),
+  dataset: sinkFields.dataset,
   transform: commonSinkFields.transform,
   create_dataset: field(flag, { default: 'false', doc: 'creates a dataset that does not exist' }),
   path: field(choice(['current', 'legacy']), {
@@ -74,22 +64,16 @@ export const ingestFields = {
     example: 'http://proxy:3128',
     doc: 'the way to the service; may hold a user and password',
   }),
-  timestamp_field: field(anyText, { example: 'ts', doc: 'the field that holds the time of JSON events, sent as timestamp-field' }),
+  timestamp_field: sinkFields.timestamp_field,
   timestamp_format: field(timestampFormat, {
     example: "'2006-01-02T15:04:05Z07:00'",
     doc: 'how that time is written, sent as timestamp-format',
   }),
   labels: field(staticFields, { default: '{}', example: '{team: core}', doc: 'added to every event by the service, sent once a request' }),
-  compression: field(choice(['auto', 'gzip', 'zstd', 'none']), {
-    default: 'auto',
-    doc: 'of request bodies; auto: zstd where the service stores it, else gzip, else none',
-  }),
-  batch: batchField,
-  concurrency: field(integer(1, MAX_CONCURRENCY), {
-    default: '4',
-    doc: 'requests under way at a time; order across batches holds only with 1',
-  }),
+  compression: sinkFields.compression,
+  batch: sinkFields.batch,
+  concurrency: sinkFields.concurrency,
   timeout: field(duration('100ms', '1h'), { default: '30s', doc: 'of a whole request, first byte sent to last byte of the reply' }),
-  retry: retryField,
-  buffer: bufferField('what holds events until the service has stored them'),
+  retry: sinkFields.retry,
+  buffer: sinkFields.buffer,
 } satisfies Table;

@@ -6,12 +6,14 @@ import { ingestForms } from './encode/encoder.ts';
 import { ingestFacts } from './facts.ts';
 import { ingestFields } from './fields.ts';
 import { deriveIngest } from './ingest-config.ts';
+import { proposeIngest } from './propose.ts';
 import { createIngestSink } from './sink.ts';
 
 export const ingestSink: SinkType = sinkType({
   fields: ingestFields,
   exampleId: 'store',
   derive: deriveIngest,
+  propose: proposeIngest,
   create: createIngestSink,
   forms: ingestForms,
   facts: ingestFacts,

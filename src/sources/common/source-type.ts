@@ -50,6 +50,10 @@ export interface SourceType<T extends Table = Table, C extends CommonSourceConfi
   preview?(config: C, tools: PreviewTools): Promise<PreviewReader>;
   /** Of a type that reads files. */
   readonly files?: SourceFiles<C>;
+  /** The keys of a source that reads nothing of its own, on one line: presets are tried with it. */
+  readonly trial?: string;
+  /** What `tailrace init` says of a source of these globs. */
+  remark?(include: readonly string[]): readonly string[];
   /** What `tailrace init` proposes. `paths`: those that the user named; `files`: the log files that were found. */
   propose?(paths: readonly string[], files: readonly { readonly path: string }[]): Proposal | undefined;
 }

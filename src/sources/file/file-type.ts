@@ -97,6 +97,7 @@ export const fileType: SourceType<typeof fields, FileConfig> = {
   fields,
   derive,
   readsLines: true,
+  trial: 'type: file, include: [/dev/stdin]',
   isRereadable: true,
   checkKeys: checkLineSource,
   addedFields: (draft) => [...pathFieldNames(draft), ...parserFields(draft)],

@@ -10,7 +10,7 @@ import { SEVERITIES } from '../../core/syslog-priority.ts';
 import { type CommonSourceConfig, maxEventBytes } from '../common/source-fields.ts';
 import type { SourceDraft, SourceType } from '../common/source-type.ts';
 import { JOURNAL_ENTRY_BYTES } from './limits.ts';
-import { proposeJournal } from './propose-journal.ts';
+import { proposeJournal, remarkJournal } from './propose-journal.ts';
 import { resolve } from 'node:path';
 import { JOURNAL_KERNEL_BYTES } from '../../kernel/journal.ts';
 
@@ -90,6 +90,7 @@ export const journaldType: SourceType<typeof fields, JournaldConfig> = {
   windowBytes: ({ maxEventBytes: most }) => 4 * (most + JOURNAL_ENTRY_BYTES) + 2 * JOURNAL_KERNEL_BYTES,
   create: async (config, context, kernel) => (await import('./source.ts')).createJournaldSource(config, context, kernel),
   propose: proposeJournal,
+  remark: remarkJournal,
   check: async (config) => (await import('./check-journal.ts')).checkJournal(config),
 };
 

@@ -21,3 +21,8 @@ export function proposeJournal(paths: readonly string[], files: readonly { reado
   const hasJournal = JOURNALS.some((folder) => existsSync(folder));
   return hasJournal && paths.length === 0 && !files.some(({ path }) => SYSTEM_LOGS.has(path)) ? PROPOSAL : undefined;
 }
+
+export const remarkJournal = (include: readonly string[]): readonly string[] =>
+  include.some((glob) => SYSTEM_LOGS.has(glob))
+    ? ['Has the entries of the journal, which is left out: with `type: journald` beside it each would come twice.']
+    : [];

@@ -1,9 +1,7 @@
-/** The fields of `tests`, which `tailrace test` runs. */
-import { field, type Table, asMap, type Draft, group, type Kind, type Reading, type Values } from '../fields/field.ts';
+/** The keys of `tests`, which `tailrace test` runs, and what these come to. */
+import { type Draft, field, group, type Kind, type Table, type Values } from '../fields/field.ts';
 import { anyText, list } from '../fields/kinds.ts';
-import type { JsonValue } from '../../core/block.ts';
-import type { YamlNode } from '../yaml/document.ts';
-import { quote } from '../quote.ts';
+import { jsonObject } from '../fields/kinds-special.ts';
 
 /** One line of a log, or several. */
 const sampleLine: Kind<string> = {
@@ -15,23 +13,6 @@ const sampleLine: Kind<string> = {
     return undefined;
   },
 };
-
-const expectedEvent: Kind<Readonly<Record<string, JsonValue>>> = {
-  type: 'mapping of names to any values',
-  schema: { type: 'object' },
-  read: (node, key, reading) => {
-    const map = asMap(node, key.name, reading.report);
-    return map && Object.fromEntries(map.entries.map(({ key: name, value }) => [name, jsonOf(value, reading)]));
-  },
-};
-
-function jsonOf(node: YamlNode, reading: Reading): JsonValue {
-  if (node.kind === 'list') return node.items.map((item) => jsonOf(item, reading));
-  if (node.kind === 'map') return Object.fromEntries(node.entries.map(({ key, value }) => [key, jsonOf(value, reading)]));
-  if (typeof node.value !== 'number' || Number.isFinite(node.value)) return node.value;
-  reading.report(node.at, `\`${quote(node.source)}\` is no JSON number`, 'put it in quotes where text is meant');
-  return null;
-}
 
 /** A list of mappings with the same keys. */
 function groupList<T extends Table>(table: T): Kind<readonly Values<T>[], readonly (Draft<T> | undefined)[]> {
@@ -50,7 +31,7 @@ const linesTable = {
     example: '[\'{"level":"debug"}\']',
     doc: 'the lines',
   }),
-  expect: field(list(expectedEvent, { filled: false, example: '[{level: info}]' }), {
+  expect: field(list(jsonObject, { filled: false, example: '[{level: info}]' }), {
     required: true,
     example: '[{level: info}]',
     doc: 'the events that they become, in order',
@@ -64,3 +45,8 @@ const testTable = {
 
 export const testList = groupList(testTable);
 export const presetTestList = groupList(linesTable);
+
+/** Lines, and the events that they become; `source` and `sink` are ids. */
+export type TestConfig = Values<typeof testTable>;
+/** Of a user's preset; `path` names its place. */
+export type PresetTestConfig = Values<typeof linesTable> & { readonly preset: string; readonly path: string };
