@@ -1,4 +1,8 @@
-/** Reads an answer's message and its headers. Pure. */
+/** Reads an answer: its body as it was before a proxy compressed it, its message, its headers, the reply of the ingest endpoint. Pure. */
+import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync, zstdDecompressSync } from 'node:zlib';
+import { messageOf } from '../core/errors.ts';
+import type { NamedFailure } from '../core/sink.ts';
+import { parseObject } from '../json/numbers.ts';
 
 const QUOTED_CHARACTERS = 200;
 
@@ -118,4 +122,105 @@ function wordsOf(page: string): string {
 
 function decode(text: string): string {
   return text.replaceAll(/&(?:amp|lt|gt|quot|#39|nbsp);/g, (entity) => ENTITIES.get(entity) ?? entity);
+}
+
+type Unpack = (bytes: Uint8Array, bounds: { maxOutputLength: number }) => Buffer;
+
+const UNPACKERS: ReadonlyMap<string, Unpack> = new Map<string, Unpack>([
+  ['gzip', gunzipSync],
+  ['x-gzip', gunzipSync],
+  ['deflate', inflate],
+  ['br', brotliDecompressSync],
+  ['zstd', zstdDecompressSync],
+]);
+/** RFC 9110 sets no limit, and no honest answer is packed more often. */
+const MAX_CODINGS = 3;
+const QUOTED_CODINGS = 40;
+
+/**
+ * The answer's bytes as they were before `contentEncoding`, which nobody asked for, or their fault. At most `maxBytes` come out: a few
+ * bytes may unpack to gigabytes.
+ */
+export function unpack(
+  bytes: Buffer,
+  contentEncoding: string | undefined,
+  maxBytes: number,
+): { readonly bytes: Buffer } | { readonly problem: string } {
+  const codings = (contentEncoding ?? '')
+    .split(',', MAX_CODINGS + 1)
+    .map((coding) => coding.trim().toLowerCase())
+    .filter((coding) => coding !== '' && coding !== 'identity');
+  const named = `content-encoding: ${codings.join(', ').slice(0, QUOTED_CODINGS)}`;
+  if (codings.length > MAX_CODINGS) return { problem: `the answer is compressed too often (${named})` };
+  let plain = bytes;
+  for (const coding of codings.toReversed()) {
+    const unpacker = UNPACKERS.get(coding);
+    if (!unpacker) return { problem: `the answer is compressed in a way that nobody asked for (${named})` };
+    try {
+      // Some send an empty body as it is.
+      if (plain.length > 0) plain = unpacker(plain, { maxOutputLength: maxBytes });
+    } catch (error) {
+      return { problem: `the answer is compressed unasked (${named}) and cannot be unpacked: ${messageOf(error)}` };
+    }
+  }
+  return { bytes: plain };
+}
+
+/** `deflate` means zlib's format; some services send the bare stream. */
+function inflate(bytes: Uint8Array, bounds: { maxOutputLength: number }): Buffer {
+  try {
+    return inflateSync(bytes, bounds);
+  } catch (error) {
+    if ((error as { code?: unknown }).code === 'ERR_BUFFER_TOO_LARGE') throw error;
+    return inflateRawSync(bytes, bounds);
+  }
+}
+
+const REASON_CHARACTERS = 200;
+
+export interface IngestReply {
+  readonly ingested: number;
+  readonly failed: number;
+  readonly processedBytes: number;
+  readonly blocksCreated: number;
+  readonly walLength: number;
+  /** Some services list only the first ones, and without an index; `failed` is the true count. */
+  readonly failures: readonly NamedFailure[];
+}
+
+/** The reply's counts, or undefined where it is no valid ingest result. */
+export function readIngestResult(body: string): IngestReply | undefined {
+  const reply = parseObject(body);
+  if (!reply) return undefined;
+  const count = (name: string): number | undefined => {
+    const value = reply[name];
+    return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
+  };
+  const ingested = count('ingested');
+  const failed = count('failed');
+  if (ingested === undefined || failed === undefined) return undefined;
+  return {
+    ingested,
+    failed,
+    processedBytes: count('processedBytes') ?? 0,
+    blocksCreated: count('blocksCreated') ?? 0,
+    walLength: count('walLength') ?? 0,
+    failures: parseFailures(reply['failures']),
+  };
+}
+
+/** The entries of `failures` that can be read; `{timestamp, error}` and, from some services, `index`. */
+function parseFailures(value: unknown): NamedFailure[] {
+  if (!Array.isArray(value)) return [];
+  return value.flatMap((entry: unknown): NamedFailure[] => {
+    if (typeof entry !== 'object' || entry === null) return [];
+    const { index, timestamp, error } = entry as Record<string, unknown>;
+    return [
+      {
+        index: typeof index === 'number' && Number.isSafeInteger(index) && index >= 0 ? index : undefined,
+        timestamp: typeof timestamp === 'string' ? timestamp : '',
+        error: typeof error === 'string' ? shorten(error, REASON_CHARACTERS) : 'no reason given',
+      },
+    ];
+  });
 }

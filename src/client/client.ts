@@ -7,7 +7,7 @@ import { CLIENT_TIMEOUT_MS } from './limits.ts';
 import type * as api from './api-types.ts';
 import type { SettingNames } from './failure.ts';
 import { createHttp, type Tls } from './http.ts';
-import { readIngestResult, type IngestReply } from './ingest-result.ts';
+import { readIngestResult, type IngestReply } from './answer.ts';
 import { asciiJson, edgeBaseOf, ingestPath, type IngestPath, prefixHeaders, timestampQuery, type TimestampOptions } from './paths.ts';
 import { type ApiRequest, createRequester, type Requester, type Retry } from './requester.ts';
 import { realTiming, type Timing } from './retry.ts';

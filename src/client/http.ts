@@ -1,10 +1,9 @@
 /** The door to undici: one request and its whole answer. Promises: one timeout for all of it, a bounded answer, no redirect is followed. */
 import { Agent, ProxyAgent } from 'undici';
 import { systemAuthorities } from '../config/connect/tls-files.ts';
-import { flattenHeaders } from './answer.ts';
+import { flattenHeaders, unpack } from './answer.ts';
 import { CLIENT_ANSWER_BYTES, CLIENT_CONNECTIONS } from './limits.ts';
 import { MAX_CONNECT_MS } from '../core/limits.ts';
-import { unpack } from './unpack.ts';
 
 /** PEM text or bytes. */
 export interface Tls {

@@ -3,7 +3,7 @@
  * that nobody scrapes does not pay for it.
  */
 import { Registry } from 'prom-client';
-import type { Histograms } from './histogram.ts';
+import type { Histograms } from './delivery-stats.ts';
 import { metricsOf } from './metric-table.ts';
 import type { Observed } from './observed.ts';
 import { readdirSync, readFileSync } from 'node:fs';

@@ -12,7 +12,7 @@ import type { SendResult } from '../../src/core/sink.ts';
 import { createKernel, type Kernel } from '../../src/kernel/kernel.ts';
 import { decodeSpoolFile } from '../../src/state/spool/spool-file.ts';
 import { openState } from '../../src/state/database/store.ts';
-import { Histograms } from '../../src/telemetry/histogram.ts';
+import { Histograms } from '../../src/telemetry/delivery-stats.ts';
 import { MemoryLog } from '../support/memory-log.ts';
 import type { SinkSizes } from '../support/memory-grid.ts';
 import { sinkConfig } from '../support/sink-config.ts';

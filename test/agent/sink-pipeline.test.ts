@@ -9,7 +9,7 @@ import { systemClock } from '../../src/core/time/clock.ts';
 import { createKernel } from '../../src/kernel/kernel.ts';
 import { Spool } from '../../src/state/spool/spool.ts';
 import { openState } from '../../src/state/database/store.ts';
-import { Histograms } from '../../src/telemetry/histogram.ts';
+import { Histograms } from '../../src/telemetry/delivery-stats.ts';
 import { batch, span } from '../state/batches.ts';
 import { MemoryLog } from '../support/memory-log.ts';
 import { sinkConfig } from '../support/sink-config.ts';

@@ -20,7 +20,7 @@ import type { Kernel } from '../../kernel/kernel.ts';
 import { sinkTypeOf } from '../../sinks/registry.ts';
 import { Spool } from '../../state/spool/spool.ts';
 import type { State } from '../../state/database/store.ts';
-import { Histograms } from '../../telemetry/histogram.ts';
+import { Histograms } from '../../telemetry/delivery-stats.ts';
 import type { SinkHistograms } from '../../telemetry/metrics.ts';
 import { SlotMemory } from './slot-memory.ts';
 import { createSwappableSink, type SwappableSink } from './swappable-sink.ts';

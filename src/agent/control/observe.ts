@@ -4,7 +4,7 @@ import type { SourceLane } from '../../batcher/fill/lane.ts';
 import type { Pause } from '../../batcher/queue.ts';
 import type { SourceConfig } from '../../config/model.ts';
 import { newStats, type Source, type SourceStats } from '../../core/source.ts';
-import type { Histograms } from '../../telemetry/histogram.ts';
+import type { Histograms } from '../../telemetry/delivery-stats.ts';
 import type { ObservedSink, ObservedSource, RefusedPaths, Waiting } from '../../telemetry/observed.ts';
 import type { SourcePipeline } from '../build/components.ts';
 import type { SinkPipeline } from '../build/sink-pipeline.ts';

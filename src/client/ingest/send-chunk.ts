@@ -9,7 +9,7 @@ import { messageOf } from '../../core/errors.ts';
 import { halvesOf, type Part } from '../../core/sink.ts';
 import { ClientError } from '../client-error.ts';
 import type { Client, IngestOptions } from '../client.ts';
-import type { IngestReply } from '../ingest-result.ts';
+import type { IngestReply } from '../answer.ts';
 import { bodyOf } from './chunk.ts';
 import type { SplitEvent } from './event-bytes.ts';
 

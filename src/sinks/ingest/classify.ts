@@ -1,9 +1,7 @@
 /** What an answer of the ingest endpoint means. Pure: the table of docs/delivery.md as a function. */
-import { askedDelayMs, describeAnswer } from '../../client/answer.ts';
+import { askedDelayMs, describeAnswer, type IngestReply, readIngestResult } from '../../client/answer.ts';
 import { UNREACHABLE_FIX } from '../../client/failure.ts';
-import { readIngestResult } from '../../client/ingest-result.ts';
-import type { Outcome, PauseReason } from '../../core/sink.ts';
-import { factsOf } from './facts.ts';
+import type { FactTable, Outcome, PauseReason } from '../../core/sink.ts';
 
 /** An HTTP answer, or the failure that came in its place. */
 export type Answer =
@@ -28,8 +26,8 @@ export function classify(answer: Answer, events: number, nowMs: number): Outcome
     return { kind: 'retry', reason: 'network', detail, fix: answer.fix ?? UNREACHABLE_FIX };
   }
   const { status } = answer;
-  const detail = describe(answer);
-  if (status === 200) return classifyResult(answer.body, events, detail);
+  if (status === 200) return classifyResult(answer.body, events);
+  const detail = describeAnswer(status, answer.body);
   // 430: the quota of a month is used up; there is nothing wrong with the events.
   if (status === 429 || status === 430) return withDelay({ kind: 'retry', reason: 'rate_limited', detail }, answer.headers, nowMs);
   if (status === 408) return withDelay({ kind: 'retry', reason: 'timeout', detail }, answer.headers, nowMs);
@@ -45,16 +43,13 @@ export function classify(answer: Answer, events: number, nowMs: number): Outcome
   return { kind: 'retry', reason: 'bad_answer', detail };
 }
 
-function classifyResult(body: string, events: number, detail: string): Outcome {
+function classifyResult(body: string, events: number): Outcome {
   const result = readIngestResult(body);
-  if (!result) return { kind: 'retry', reason: 'bad_answer', detail: `${detail}: not an ingest result` };
+  const bad = (what: string) => ({ kind: 'retry', reason: 'bad_answer', detail: `${describeAnswer(200, body)}: ${what}` }) as const;
+  if (!result) return bad('not an ingest result');
   if (result.ingested + result.failed !== events) {
-    return {
-      kind: 'retry',
-      reason: 'bad_answer',
-      detail: `${detail}: ${result.ingested} ingested and ${result.failed} failed, but ${events} events were sent`,
-      isUnstored: result.ingested === 0,
-    };
+    const counts = `${result.ingested} ingested and ${result.failed} failed, but ${events} events were sent`;
+    return { ...bad(counts), isUnstored: result.ingested === 0 };
   }
   const { ingested: stored, failed, failures } = result;
   const facts = factsOf(result);
@@ -74,7 +69,13 @@ function withDelay(outcome: Extract<Outcome, { kind: 'retry' }>, headers: Readon
   return afterMs === undefined ? outcome : { ...outcome, afterMs };
 }
 
-/** `HTTP 404` and the answer's message, on one line. */
-export function describe(answer: Extract<Answer, { kind: 'answer' }>): string {
-  return describeAnswer(answer.status, answer.body);
+/** What the replies tell beside the events, as metrics. */
+export const ingestFacts = {
+  ingest_processed_bytes_total: ['processedBytes of the service’s replies'],
+  ingest_blocks_created_total: ['blocksCreated of the service’s replies'],
+  ingest_wal_length: ['walLength of the service’s last reply'],
+} satisfies FactTable;
+
+export function factsOf({ processedBytes, blocksCreated, walLength }: IngestReply): Record<keyof typeof ingestFacts, number> {
+  return { ingest_processed_bytes_total: processedBytes, ingest_blocks_created_total: blocksCreated, ingest_wal_length: walLength };
 }

@@ -2,7 +2,8 @@
 import type { Clock } from '../../core/time/clock.ts';
 import { CREATE_DATASET_PAUSE_MS } from './limits.ts';
 import type { Outcome } from '../../core/sink.ts';
-import { type Answer, describe } from './classify.ts';
+import { describeAnswer } from '../../client/answer.ts';
+import type { Answer } from './classify.ts';
 
 export interface CreatorOptions {
   readonly clock: Clock;
@@ -80,5 +81,5 @@ export class DatasetCreator {
 /** 409: another client was faster. */
 function problemOf(answer: Answer): string | undefined {
   if (answer.kind === 'failure') return `${answer.message} (${answer.code || 'no code'})`;
-  return (answer.status >= 200 && answer.status < 300) || answer.status === 409 ? undefined : describe(answer);
+  return (answer.status >= 200 && answer.status < 300) || answer.status === 409 ? undefined : describeAnswer(answer.status, answer.body);
 }

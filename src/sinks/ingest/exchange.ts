@@ -1,9 +1,8 @@
 /** One request and its answer over a dispatcher. Promises: one timeout from the first byte to the answer's last, a bounded answer, no redirect. */
 import { MAX_ANSWER_BYTES } from './limits.ts';
 import type { Answer } from './classify.ts';
-import { flattenHeaders } from '../../client/answer.ts';
+import { flattenHeaders, unpack } from '../../client/answer.ts';
 import { describeFailure } from '../../client/failure.ts';
-import { unpack } from '../../client/unpack.ts';
 import type { DispatchController, DispatchHandler, Dispatcher } from './http/dispatcher.ts';
 
 export interface Request {

@@ -68,7 +68,7 @@ export function createIngestSink(config: IngestSinkConfig, clock: Clock, log: Lo
     address: `${url} ${proxy ?? ''}`,
     async send(parcel, signal): Promise<SendResult> {
       const result = await sendOnce(parcel, signal);
-      return { ...result, outcome: hideSecretsOf(result.outcome, secrets()) };
+      return { ...result, outcome: hideSecretsOf(result.outcome, secrets) };
     },
     secrets,
     ...(token && config.token?.kind === 'file' ? { tokenChange: (signal) => waitForChange(token, clock, signal) } : {}),
@@ -88,9 +88,10 @@ export function createIngestSink(config: IngestSinkConfig, clock: Clock, log: Lo
 }
 
 /** The only way from an answer's text to logs, pages, metrics and dead letters. */
-function hideSecretsOf(outcome: Outcome, secrets: readonly string[]): Outcome {
+function hideSecretsOf(outcome: Outcome, secrets: () => readonly string[]): Outcome {
   if (outcome.kind === 'delivered') return outcome;
-  const hide = (text: string): string => hideSecretsIn(text, secrets);
+  const known = secrets();
+  const hide = (text: string): string => hideSecretsIn(text, known);
   const { detail } = outcome;
   if (outcome.kind === 'partial') {
     const failures = outcome.failures.map((failure) => ({ ...failure, timestamp: hide(failure.timestamp), error: hide(failure.error) }));

@@ -23,7 +23,7 @@ import { createFileSource } from '../../../../src/sources/file/source.ts';
 import type { FolderChanged } from '../../../../src/sources/file/scan/watch-folder.ts';
 import { openDatabase } from '../../../../src/state/database/database.ts';
 import { State } from '../../../../src/state/database/store.ts';
-import { Histograms } from '../../../../src/telemetry/histogram.ts';
+import { Histograms } from '../../../../src/telemetry/delivery-stats.ts';
 import { findImbalance, type Observed } from '../../../../src/telemetry/observed.ts';
 import { fileSourceConfig } from '../../../support/source-config.ts';
 import { sinkConfig } from '../../../support/sink-config.ts';
