@@ -58,8 +58,8 @@ export interface JournalLoop {
   readonly positions: number[];
 }
 
-/** Makes the loop of one source. Reserves its memory. */
-export type JournalFactory = (options: JournalOptions) => JournalLoop;
+/** Makes the loop of one source, which reserves its memory. */
+export type JournalFactory = (options: JournalOptions, reserve: (bytes: number) => Region) => JournalLoop;
 
 const STOPS = ['input', 'slow', 'output', 'sequence', 'garbage', 'end'] as const;
 const SLOWS = ['none', 'objects', 'all'];
@@ -104,14 +104,14 @@ export function createJournalFactory(
   exports: JournalExports,
   memory: Buffer,
   resultsAt: number,
-  reserve: (bytes: number) => Region,
+  reserveTables: (bytes: number) => Region,
 ): JournalFactory {
   const results = new Uint32Array(memory.buffer, memory.byteOffset + resultsAt, 6);
   let isSetUp = false;
 
   function setUp(): void {
     isSetUp = true;
-    const { at, bytes } = reserve(TABLES_BYTES);
+    const { at, bytes } = reserveTables(TABLES_BYTES);
     FIELDS.forEach((name, n) => {
       bytes.write(name, name.length * NAME_BYTES, 'latin1');
       bytes[name.length * NAME_BYTES + NAME_BYTES - 1] = n + 1;
@@ -122,7 +122,7 @@ export function createJournalFactory(
     exports.setUpJournal(resultsAt, at, at + WORDS_AT, at + SLOTS_AT);
   }
 
-  return ({ longest, unit = '', slow }) => {
+  return ({ longest, unit = '', slow }, reserve) => {
     if (!isSetUp) setUp();
     const { at: contextAt, bytes: context } = reserve(UNIT_AT + MAX_UNIT_BYTES);
     const table = reserve(MAX_EVENTS * ENTRY_BYTES);

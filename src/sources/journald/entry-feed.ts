@@ -37,6 +37,8 @@ export interface FeedTarget {
 export interface FeedRun {
   /** The target of the next entry, in place of the one before; undefined: no more is wanted. */
   turn(next: Cursor): FeedTarget | undefined;
+  /** Whether the reading ends before an entry without a message. */
+  doubts?(cursor: Cursor): boolean;
   /** All entries up to the last one are in the block, or were before, or are left out. */
   take(block: Block | undefined, last: Cursor): Promise<void>;
 }
@@ -122,9 +124,14 @@ export class EntryFeed {
       const { stop, at, written, lastFrom, lastTo } = loop.read(wish, window, this.#start, this.#end, output, this.#written);
       this.#written += written;
       this.#start = at;
-      if (lastTo > 0) this.#last = cursorAt(window.bytes, lastFrom, lastTo) ?? this.#last;
-      if (stop === 'slow') await this.#takeSlow(run, readEntry(window.bytes.subarray(lastFrom, lastTo)));
+      const before = this.#last;
+      if (lastTo > 0) this.#last = cursorAt(window.bytes, lastFrom, lastTo) ?? before;
+      const slow = stop === 'slow' ? readEntry(window.bytes.subarray(lastFrom, lastTo)) : undefined;
+      const isDoubted = slow?.fields.has('MESSAGE') === false && run.doubts?.(this.#last!) === true;
+      if (isDoubted) this.#last = before;
+      if (slow && !isDoubted) await this.#takeSlow(run, slow);
       else await this.#offer(run);
+      if (isDoubted) return 'end';
       if (stop === 'input' || stop === 'garbage') return stop;
       if (stop === 'slow' || stop === 'output') continue;
       const end = this.#turn(run, cursorAt(window.bytes, at, this.#end));

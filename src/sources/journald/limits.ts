@@ -5,6 +5,8 @@ export const JOURNAL_SILENCE_MS = 60_000;
 /** A child that dies or prints garbage is started again after a wait that grows from the first to the second. */
 export const JOURNAL_BACKOFF_MS = 250;
 export const JOURNAL_MAX_BACKOFF_MS = 30_000;
+/** An entry without a message is read again once, this often at most: each costs a child. */
+export const JOURNAL_DOUBT_MS = 1000;
 /** Trouble is logged this often at most. */
 export const JOURNAL_NOTICE_MS = 60_000;
 /** With `--once` a journal that cannot be read is tried so often. */

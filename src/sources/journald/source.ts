@@ -26,6 +26,7 @@ import {
 } from './journalctl.ts';
 import {
   JOURNAL_BACKOFF_MS,
+  JOURNAL_DOUBT_MS,
   JOURNAL_ENTRY_BYTES,
   JOURNAL_MAX_BACKOFF_MS,
   JOURNAL_NOTICE_MS,
@@ -63,19 +64,22 @@ export function createJournaldSource(
   const feed = makeFeed();
   const again = makeFeed();
   const notices = new LogLimit(1, JOURNAL_NOTICE_MS);
+  const rereads = new LogLimit(1, JOURNAL_DOUBT_MS);
   const progress = new StepDeadline('reading the journal', clock, silenceMs);
   const stopping = new AbortController();
   let child: JournalRun | undefined;
   let running: Promise<void> | undefined;
   /** The last entry that was taken. */
   let last: Cursor | undefined;
+  /** An entry without a message that is read again: journalctl leaves out a value that it meets while journald links it to its entry. */
+  let doubted = '';
 
   function makeFeed(): EntryFeed {
     const bytes = maxEventBytes + JOURNAL_ENTRY_BYTES;
     return new EntryFeed({
       window: context.reserve(bytes),
       output: context.reserve(bytes),
-      loop: kernel.journal({ longest: maxEventBytes, unit, slow: allFields ? 'all' : parseJson ? 'objects' : 'none' }),
+      loop: kernel.journal({ longest: maxEventBytes, unit, slow: allFields ? 'all' : parseJson ? 'objects' : 'none' }, context.reserve),
       shape,
       form: { allFields, parseJson, maxEventBytes, fieldNames: new Set(Object.keys(fields)) },
       stats,
@@ -139,6 +143,11 @@ export function createJournaldSource(
           sequence = sequences.of(next, !sequence && isRead);
           return { stream: sequence.stream, sequence: sequence.name, from: sequence.behind, before: Infinity };
         },
+        doubts({ text }) {
+          if (context.once || text === doubted || rereads.admit(clock.monotonic()) === undefined) return false;
+          doubted = text;
+          return true;
+        },
         async take(block, cursor) {
           if (block) sequences.note(sequence!, cursor);
           if (block) await lane.accept(block);
@@ -147,6 +156,7 @@ export function createJournaldSource(
           past.lagSeconds = Math.max(0, (clock.now() - cursor.atMs) / 1000);
         },
       });
+      if (end === 'end') return undefined;
       if (end === 'garbage') return 'journalctl printed bytes that are no entry of a journal';
       if (isSilent) return held && !sequence ? `journalctl printed nothing for ${silenceMs / 1000} s` : undefined;
       return (await current.problem()) ?? (context.once ? undefined : 'journalctl ended');

@@ -35,7 +35,7 @@ function readAll(
   const input = kernel.reserve(bytes.length + 64);
   const output = kernel.reserve(outputBytes);
   bytes.copy(input.bytes);
-  const loop = kernel.journal({ longest: FORM.maxEventBytes, slow: 'none', ...options });
+  const loop = kernel.journal({ longest: FORM.maxEventBytes, slow: 'none', ...options }, (size) => kernel.reserve(size));
   const events: string[] = [];
   const slow: Buffer[] = [];
   const positions: number[] = [];
