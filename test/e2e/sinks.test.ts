@@ -1,6 +1,7 @@
 /**
  * What the agent promises with every sink: nothing is missing after kill -9, an outage, SIGTERM and a reload, keys stay, events at fault hold
- * nothing up, and the accounting holds at every scrape. Each type of the registry is tried on its subject (test/sinks/subjects/).
+ * nothing up, and the accounting holds at every scrape. Each type of the registry is tried on its subject (test/sinks/subjects/) from a file; the
+ * first also from a journal.
  */
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,6 +12,7 @@ import { SINK_TYPES } from '../../src/sinks/registry.ts';
 import { openState } from '../../src/state/database/store.ts';
 import type { StoredBatch } from '../../src/state/database/stored-batch.ts';
 import type { Destination, Subject } from '../sinks/subjects/subject.ts';
+import { Journal, lacksJournal } from '../support/journal.ts';
 import { type Program, startProgram } from '../support/program.ts';
 import { addressOf, range, seqOf, sumOf } from '../support/shipping.ts';
 import { makeTree } from '../support/temp-tree.ts';
@@ -19,15 +21,45 @@ import { watchAccounting } from '../support/watch-accounting.ts';
 
 for (const type of Object.keys(SINK_TYPES)) {
   const { subject } = (await import(`../sinks/subjects/${type}.ts`)) as { readonly subject: Subject };
-  describe(type, () => tryPromises(type, subject));
+  describe(type, () => tryPromises(type, subject, logFile));
+  if (type === 'ingest')
+    describe.skipIf(lacksJournal)(`${type} from a journal (${lacksJournal ?? 'real'})`, () => tryPromises(type, subject, journalIn));
+}
+
+/** What a source reads in a folder. */
+interface Input {
+  /** The keys of the source, and others that it gets one after another. */
+  readonly source: string;
+  readonly changes: readonly string[];
+  readonly add: (...lines: readonly Buffer[]) => void;
+}
+
+function logFile(folder: string): Input {
+  return {
+    source: 'type: file, include: [app.log], scan_interval: 100ms',
+    changes: ['max_event_bytes: 2MiB', 'format: text', 'exclude: [b.log]', 'fields: {round: 3}'],
+    add: (...lines) => appendFileSync(join(folder, 'app.log'), Buffer.concat(lines.flatMap((line) => [line, Buffer.from('\n')]))),
+  };
+}
+
+function journalIn(folder: string): Input {
+  const journal = new Journal(join(folder, 'journal'));
+  return {
+    source: 'type: journald, directory: journal, since: all',
+    changes: ['priority: info', 'identifiers: [app]', 'fields: all', 'fields: {round: 3}'],
+    add: (...lines) => journal.add(...lines.map((MESSAGE) => ({ MESSAGE, PRIORITY: '6', SYSLOG_IDENTIFIER: 'app' }))),
+  };
 }
 
 /** A folder with a log, and an agent that ships it. */
 interface Rig extends Destination {
   readonly folder: string;
-  /** Appends so many numbered lines, longer together than what a pipe holds where they are many. */
+  readonly add: Input['add'];
+  readonly changes: Input['changes'];
+  /** Adds so many numbered lines, longer together than what a pipe holds where they are many. */
   write(count: number): void;
-  configure(sink?: string): void;
+  /** With more keys of sink and source. */
+  configure(sink?: string, more?: string): void;
   /** Starts the agent, whose accounting is watched. */
   run(): Promise<Program>;
   /** Waits until every line is stored, and none twice where the sink tells. */
@@ -36,8 +68,9 @@ interface Rig extends Destination {
   unsettled(): readonly StoredBatch[];
 }
 
-async function rigOf(type: string, subject: Subject): Promise<Rig> {
+async function rigOf(type: string, subject: Subject, inputIn: (folder: string) => Input): Promise<Rig> {
   const folder = makeTree({ 'app.log': '' });
+  const { source, add, changes } = inputIn(folder);
   const destination = await subject.destination(folder);
   const watch = watchAccounting();
   onTestFinished(async () => {
@@ -45,18 +78,19 @@ async function rigOf(type: string, subject: Subject): Promise<Rig> {
     expect(watch.problems).toEqual([]);
   });
   let lines = 0;
-  const seqs = (): number[] => destination.stored().filter((event) => event.includes('"seq"')).map(seqOf); // prettier-ignore
+  // Those of a journal are in the text of their message.
+  const seqs = (): number[] => destination.stored().map((event) => event.replaceAll('\\"', '"')).filter((event) => event.includes('"seq"')).map(seqOf); // prettier-ignore
   const config = join(folder, 'tailrace.yaml');
   const rig: Rig = {
     ...destination,
     folder,
-    write(count) {
-      appendFileSync(join(folder, 'app.log'), range(count).map(() => `{"seq":${lines++},"pad":"${'x'.repeat(100)}"}\n`).join('')); // prettier-ignore
-    },
-    configure(sink = '') {
+    add,
+    changes,
+    write: (count) => add(...range(count).map(() => Buffer.from(`{"seq":${lines++},"pad":"${'x'.repeat(100)}"}`))),
+    configure(sink = '', more = '') {
       const keys = [`type: ${type}`, destination.keys, sink].filter((each) => each !== '').join(', ');
       const text = `data_dir: data\nshutdown_timeout: 1s\ntelemetry: {listen: "127.0.0.1:0"}\nsinks: {out: {${keys}}}\n`;
-      writeFileSync(config, `${text}sources: {app: {type: file, include: [app.log], scan_interval: 100ms}}\n`, { mode: 0o600 });
+      writeFileSync(config, `${text}sources: {app: {${source}, ${more}}}\n`, { mode: 0o600 });
     },
     async run() {
       const agent = destination.start('run', '--config', config);
@@ -92,9 +126,9 @@ function committed(folder: string): number {
   }
 }
 
-function tryPromises(type: string, subject: Subject): void {
+function tryPromises(type: string, subject: Subject, input: (folder: string) => Input): void {
   test('has every event after kill -9 at any time, each in its batch', async () => {
-    const rig = await rigOf(type, subject);
+    const rig = await rigOf(type, subject, input);
     for (let round = 0; round < 4; round++) {
       const had = rig.stored().length;
       const agent = await rig.run();
@@ -113,7 +147,7 @@ function tryPromises(type: string, subject: Subject): void {
   });
 
   test('keeps the keys of batches that a kill -9 met while nobody took them', async () => {
-    const rig = await rigOf(type, subject);
+    const rig = await rigOf(type, subject, input);
     rig.away();
     rig.write(4000);
     const spansOf = (batches: readonly StoredBatch[]): Map<string, string> =>
@@ -136,7 +170,7 @@ function tryPromises(type: string, subject: Subject): void {
   });
 
   test('holds what nobody takes, counted, and delivers it once somebody does', async () => {
-    const rig = await rigOf(type, subject);
+    const rig = await rigOf(type, subject, input);
     rig.write(10);
     const agent = await rig.run();
     await rig.hasAll();
@@ -151,7 +185,7 @@ function tryPromises(type: string, subject: Subject): void {
   });
 
   test('ends on SIGTERM while nobody takes anything, and delivers the rest at the next start', async () => {
-    const rig = await rigOf(type, subject);
+    const rig = await rigOf(type, subject, input);
     rig.away();
     rig.write(4000);
     const first = await rig.run();
@@ -164,7 +198,7 @@ function tryPromises(type: string, subject: Subject): void {
   });
 
   test('goes on over reloads of its own keys, also while nobody takes anything', async () => {
-    const rig = await rigOf(type, subject);
+    const rig = await rigOf(type, subject, input);
     const agent = await rig.run();
     for (const [round, memory] of [16, 8, 24, 32].entries()) {
       if (round === 2) rig.away();
@@ -180,8 +214,25 @@ function tryPromises(type: string, subject: Subject): void {
     expect(await agent.end()).toBe(0);
   });
 
+  test('goes on over reloads of its source, also while nobody takes anything', async () => {
+    const rig = await rigOf(type, subject, input);
+    const agent = await rig.run();
+    for (const [round, more] of rig.changes.entries()) {
+      if (round === 2) rig.away();
+      rig.write(2000);
+      rig.configure('', more);
+      agent.process.kill('SIGHUP');
+      await until('it is in force', async () => (await sumOf(agent, 'tailrace_config_reloads_total')) === round + 1);
+    }
+    rig.back();
+    rig.write(10);
+    await rig.hasAll();
+    expect(rig.stored().some((event) => /"round": ?3\b/.test(event))).toBe(true);
+    expect(await agent.end()).toBe(0);
+  });
+
   test('takes events that hurt, each as one line of JSON, and those at fault hold up no other', async () => {
-    const rig = await rigOf(type, subject);
+    const rig = await rigOf(type, subject, input);
     rig.refuse?.('poison');
     rig.write(5);
     const hostile = [
@@ -193,7 +244,7 @@ function tryPromises(type: string, subject: Subject): void {
       Buffer.from('{"message":"cut'),
       Buffer.from('\u001b[2J\u202e\u2028 "quoted" \\ \t end'),
     ];
-    for (const line of hostile) appendFileSync(join(rig.folder, 'app.log'), Buffer.concat([line, Buffer.from('\n')]));
+    rig.add(...hostile);
     rig.write(5);
     const agent = await rig.run();
     await rig.hasAll();

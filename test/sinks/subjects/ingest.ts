@@ -24,7 +24,12 @@ async function alone(): Promise<Alone> {
 }
 
 /** One that is away refuses, breaks the connection, or stores and does not answer. */
-const AWAY: readonly FaultAnswer[] = [{ status: 503 }, { cut: true }, { storeAndBreak: true }];
+const AWAY: readonly FaultAnswer[] = [
+  { status: 503 },
+  { cut: true },
+  { storeAndBreak: true },
+  { status: 429, headers: { 'retry-after': '0' } },
+];
 
 async function destination(): Promise<Destination> {
   const service = await FaultService.start();
