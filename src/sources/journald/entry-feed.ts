@@ -6,7 +6,7 @@
 import type { Block, EventShape, Region } from '../../core/block.ts';
 import type { Clock } from '../../core/time/clock.ts';
 import type { SourceStats } from '../../core/source.ts';
-import type { JournalLoop } from '../../kernel/journal.ts';
+import type { JournalLoop, JournalWish } from '../../kernel/journal.ts';
 import type { ByteInput } from '../stdin/stdin-input.ts';
 import { addValue, type Cursor, cursorAt, type Entry, type EntryForm, eventOf, fieldHead, parseCursor, readEntry } from './entry.ts';
 import { JOURNAL_FIELDS_BYTES, JOURNAL_MAX_VALUE_BYTES, JOURNAL_VALUE_BYTES } from './limits.ts';
@@ -23,13 +23,9 @@ export interface FeedParts {
   readonly leavesOut: (entry: Entry) => boolean;
 }
 
-/** Where the entries of a sequence go. */
-export interface FeedTarget {
+/** Where the entries of a sequence go. `from` is the position of the next block. */
+export interface FeedTarget extends Omit<JournalWish, 'readAtMs'> {
   readonly stream: string;
-  readonly sequence: string;
-  /** Numbers of the wanted entries; the first is the position of the next block. */
-  readonly from: number;
-  readonly before: number;
   /** When the bytes count as read; absent: now. */
   readonly readAtMs?: number | undefined;
 }

@@ -10,6 +10,7 @@ import { rawMembers } from '../../json/edit.ts';
 import { utf8 } from '../../parsers/text/encoding.ts';
 import { cutToText } from '../../parsers/values/cut-text.ts';
 import { jsonOf } from '../syslog/message/message-json.ts';
+import type { JournaldConfig } from './journald-type.ts';
 import { JOURNAL_FIELDS_BYTES, JOURNAL_VALUE_BYTES } from './limits.ts';
 
 const LF = 0x0a;
@@ -94,26 +95,14 @@ export function cursorAt(bytes: Buffer, at: number, end: number): Cursor | undef
   return parseCursor(line.replace('__CURSOR=', ''));
 }
 
-export interface EntryForm {
-  readonly allFields: boolean;
-  readonly parseJson: boolean;
-  readonly maxEventBytes: number;
-  /** Names of the fields that the agent gives events. */
-  readonly fieldNames: ReadonlySet<string>;
-}
-
-export interface MadeEvent {
-  readonly json: string;
-  readonly isTruncated: boolean;
-  /** Its message holds a part of a JSON object. */
-  readonly isUnread: boolean;
-}
+export type EntryForm = Pick<JournaldConfig, 'allFields' | 'parseJson' | 'maxEventBytes' | 'fields'>;
 
 /**
  * The event of an entry, which takes at most `mostBytes` as JSON. Uses the entry up. With `allFields` those without a name of their own in an event come in
  * lower case without a leading `_`, and one whose name is taken as the journal has it; what an entry says of itself (`__CURSOR`) is left out.
+ * `isUnread`: its message holds a part of a JSON object.
  */
-export function eventOf(entry: Entry, form: EntryForm, readAtMs: number, mostBytes: number): MadeEvent {
+export function eventOf(entry: Entry, form: EntryForm, readAtMs: number, mostBytes: number) {
   const { fields } = entry;
   let { hasLess = false } = entry;
   let left = JOURNAL_FIELDS_BYTES;
@@ -151,7 +140,7 @@ export function eventOf(entry: Entry, form: EntryForm, readAtMs: number, mostByt
   const isObject = form.parseJson && message !== undefined && hasObjectLine(message.text);
   const object = isObject && !isTruncated ? jsonOf(message.text, 'fields') : undefined;
   if (object === undefined) return { json, isTruncated, isUnread: isObject && isTruncated };
-  const members = rawMembers(object).filter(({ name }) => !Object.hasOwn(event, name) && !form.fieldNames.has(name));
+  const members = rawMembers(object).filter(({ name }) => !Object.hasOwn(event, name) && !Object.hasOwn(form.fields, name));
   const whole = `${json.slice(0, -1)}${members.map((member) => `,${member.json}`).join('')}}`;
   const isTooLong = Buffer.byteLength(whole) > mostBytes;
   return { json: isTooLong ? json : whole, isTruncated, isUnread: isTooLong };

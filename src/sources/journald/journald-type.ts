@@ -87,7 +87,7 @@ export const journaldType: SourceType<typeof fields, JournaldConfig> = {
   readsLines: false,
   isRereadable: true,
   checkKeys,
-  windowBytes: ({ maxEventBytes: most }) => 4 * (most + JOURNAL_ENTRY_BYTES) + 2 * JOURNAL_KERNEL_BYTES,
+  windowBytes: ({ maxEventBytes: most }) => 2 * (most + JOURNAL_ENTRY_BYTES) + JOURNAL_KERNEL_BYTES,
   create: async (config, context, kernel) => (await import('./source.ts')).createJournaldSource(config, context, kernel),
   propose: proposeJournal,
   remark: remarkJournal,

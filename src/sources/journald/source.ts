@@ -12,7 +12,7 @@ import { newStats, type Source, type SourceContext } from '../../core/source.ts'
 import { nextBackoffMs } from '../../core/time/backoff.ts';
 import { StepDeadline } from '../../core/time/step-deadline.ts';
 import type { Kernel } from '../../kernel/kernel.ts';
-import type { Cursor, Entry } from './entry.ts';
+import type { Cursor } from './entry.ts';
 import { EntryFeed } from './entry-feed.ts';
 import {
   beginArguments,
@@ -61,8 +61,18 @@ export function createJournaldSource(
   const objects = parseJson ? ('fields' as const) : ('none' as const);
   const shape = { format: 'auto' as const, shaping, wrapFields: {}, fields, objects };
   const isOwnNamed = unit !== undefined && isNamed(unit, config.units);
-  const feed = makeFeed();
-  const again = makeFeed();
+  const feed = new EntryFeed({
+    window: context.reserve(maxEventBytes + JOURNAL_ENTRY_BYTES),
+    output: context.reserve(maxEventBytes + JOURNAL_ENTRY_BYTES),
+    loop: kernel.journal({ longest: maxEventBytes, unit, slow: allFields ? 'all' : parseJson ? 'objects' : 'none' }, context.reserve),
+    shape,
+    form: config,
+    stats,
+    clock,
+    leavesOut: ({ fields: own }) =>
+      own.get('_SYSTEMD_UNIT')?.some((each) => String(each) === unit) === true &&
+      (!isOwnNamed || own.get('MESSAGE')?.some((each) => each.includes(CODE)) === true),
+  });
   const notices = new LogLimit(1, JOURNAL_NOTICE_MS);
   const rereads = new LogLimit(1, JOURNAL_DOUBT_MS);
   const progress = new StepDeadline('reading the journal', clock, silenceMs);
@@ -73,22 +83,6 @@ export function createJournaldSource(
   let last: Cursor | undefined;
   /** An entry without a message that is read again: journalctl leaves out a value that it meets while journald links it to its entry. */
   let doubted = '';
-
-  function makeFeed(): EntryFeed {
-    const bytes = maxEventBytes + JOURNAL_ENTRY_BYTES;
-    return new EntryFeed({
-      window: context.reserve(bytes),
-      output: context.reserve(bytes),
-      loop: kernel.journal({ longest: maxEventBytes, unit, slow: allFields ? 'all' : parseJson ? 'objects' : 'none' }, context.reserve),
-      shape,
-      form: { allFields, parseJson, maxEventBytes, fieldNames: new Set(Object.keys(fields)) },
-      stats,
-      clock,
-      leavesOut: ({ fields: own }: Entry) =>
-        own.get('_SYSTEMD_UNIT')?.some((each) => String(each) === unit) === true &&
-        (!isOwnNamed || own.get('MESSAGE')?.some((each) => each.includes(CODE)) === true),
-    });
-  }
 
   const argumentsFrom = (cursor: string): string[] => [...outputArguments(config), `--cursor=${cursor}`, ...filter];
 
@@ -180,7 +174,7 @@ export function createJournaldSource(
     }
   }
 
-  /** Offers the span's entries, of each of its reads with that time. Resolves to where they end. */
+  /** Offers the span's entries, of each of its reads with that time, before it runs. Resolves to where they end. */
   async function reread(span: Span, to: Lane): Promise<number> {
     const known = sequences.byStream(span.stream);
     let at = span.from;
@@ -188,7 +182,7 @@ export function createJournaldSource(
     const { stream, name } = known;
     const input = runChild(argumentsFrom(sequences.cursorAt(known, at)));
     try {
-      const end = await again.read(input, {
+      const end = await feed.read(input, {
         turn({ sequence, number }) {
           if (sequence !== name) return { stream, sequence, from: Infinity, before: Infinity };
           const reads = span.reads ?? [];

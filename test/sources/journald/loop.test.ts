@@ -8,7 +8,7 @@ import { randomFrom } from '../../support/random.ts';
 
 const SEQUENCE = 'a'.repeat(32);
 const NOW_MS = Number(FIRST_US / 1000n);
-const FORM = { allFields: false, parseJson: false, maxEventBytes: 2000, fieldNames: new Set<string>() };
+const FORM = { allFields: false, parseJson: false, maxEventBytes: 2000, fields: {} };
 
 const entryOf = (number: number, fields: EntryFields, sequence = SEQUENCE): Buffer => {
   const time = FIRST_US + BigInt(number);

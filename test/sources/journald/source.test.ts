@@ -18,16 +18,15 @@ interface Started extends TestContext {
   readonly running: Promise<void>;
 }
 
-/** `context`: of a former run, whose streams it goes on with. */
-async function start(
-  directory: string,
-  changes: Partial<JournaldConfig> = {},
-  options: JournaldOptions = {},
-  former?: TestContext,
-): Promise<Started> {
+/** `former`: the context of a former run, whose streams it goes on with. */
+function make(directory: string, changes: Partial<JournaldConfig> = {}, options: JournaldOptions = {}, former?: TestContext) {
   const kernel = createKernel(256 * 1024 * 1024);
   const context = createTestContext({ reserve: (bytes) => kernel.reserve(bytes), ...(former && { streams: former.streams }) });
-  const source = createJournaldSource(journaldSourceConfig(directory, changes), context, kernel, options);
+  return { context, source: createJournaldSource(journaldSourceConfig(directory, changes), context, kernel, options) };
+}
+
+async function start(...given: Parameters<typeof make>): Promise<Started> {
+  const { context, source } = make(...given);
   await source.open();
   const running = source.run();
   onTestFinished(async () => {
@@ -160,7 +159,8 @@ describe.skipIf(lacksJournal !== undefined)(lacksJournal === undefined ? 'real j
   test('span is read again as it was, to where its entries end', async () => {
     const { minted, journal, ...former } = await read(Array.from({ length: 20 }, (_, n) => ({ MESSAGE: `entry ${n}` })));
     await former.source.stop();
-    const later = await start(journal.folder, {}, {}, { ...former, minted });
+    const later = make(journal.folder, {}, {}, { ...former, minted });
+    await later.source.open();
     const [record] = minted;
     const span = {
       source: 'journal',
