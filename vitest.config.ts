@@ -47,6 +47,7 @@ export default defineConfig({
     exclude: [...configDefaults.exclude, 'test/long/**'],
     pool: 'forks',
     maxWorkers: 3,
+    globalSetup: 'test/support/run-folder.ts',
     sequence: { sequencer: LongestFirst },
     testTimeout: 900_000,
     hookTimeout: 900_000,

@@ -68,7 +68,7 @@ class Stage {
       code = ended.code;
       this.last = JSON.parse(ended.stdout) as Audit;
       return JSON.stringify(this.last.totals) === JSON.stringify({ ...this.last.totals, ...wanted });
-    }, { withinMs: 20_000 }).catch(() => expect(this.last).toMatchObject({ totals: wanted })); // prettier-ignore
+    }).catch(() => expect(this.last).toMatchObject({ totals: wanted })); // prettier-ignore
     expect({ code, ok: this.last.ok }).toEqual(
       wanted.lost - wanted.acknowledged + wanted.gap + wanted.missing_letters > 0 ? { code: 1, ok: false } : { code: 0, ok: true },
     );

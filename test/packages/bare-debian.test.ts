@@ -4,18 +4,19 @@
  * timed and printed.
  */
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { findProgram } from '../support/installed.ts';
 import { API_TOKEN } from '../support/local-service.ts';
+import { sharedPackages } from '../support/packages.ts';
 import { bootMachine, canBoot, neededToBoot } from '../support/systemd-machine.ts';
 import { until } from '../support/until.ts';
+import { SERVICE, storedEvents } from './stored.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const tailrace = join(root, 'bin', 'tailrace');
-const CLIENT = { TAILRACE_URL: 'http://127.0.0.1:4100', TAILRACE_TOKEN: API_TOKEN };
 const canMake = canBoot && findProgram('mmdebstrap') !== undefined;
 /** Only a machine that hangs reaches it: packing alone takes minutes beside busy programs. */
 const DEADLINE_MS = 600_000;
@@ -50,9 +51,8 @@ test.skipIf(!canMake)(
   async () => {
     const folder = mkdtempSync(join(tmpdir(), 'tailrace-bare-'));
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-    const packages = join(folder, 'packages');
-    must(join(root, 'scripts', 'node'), [join(root, 'scripts/package/main.ts'), '--fast', '--arch', process.arch, '--out', packages]);
-    const deb = readdirSync(packages).find((name) => name.endsWith('.deb'))!;
+    const packages = await sharedPackages();
+    const deb = basename(packages.deb);
     const base = join(folder, 'base');
     makeBase(base);
 
@@ -60,20 +60,16 @@ test.skipIf(!canMake)(
     onTestFinished(() => machine.stop());
     expect(machine.run('command -v node npm python3').out).toBe('');
     expect(machine.run('dpkg -s libatomic1').status).not.toBe(0);
-    const service = machine.startBeside(tailrace, ['serve', '--listen', '127.0.0.1:4100', '--data', join(folder, 'service'), '--json'], {
+    const service = machine.startBeside(tailrace, ['serve', '--listen', SERVICE, '--data', join(folder, 'service'), '--json'], {
       TAILRACE_API_TOKEN: API_TOKEN,
     });
     onTestFinished(() => new Promise<void>((resolve) => void service.once('exit', () => resolve()).kill('SIGTERM')));
     await new Promise((resolve) => service.stdout!.once('data', resolve));
-    const stored = (condition: string): number => {
-      const query = `hosts | where ${condition} | count`;
-      const { status, out } = machine.runBeside(tailrace, ['query', query, '-o', 'csv'], CLIENT);
-      return status === 0 ? Number(/^\d+$/m.exec(out)?.[0] ?? 0) : 0;
-    };
+    const stored = (condition: string): number => storedEvents(machine, condition);
 
     const [install, edit, token, restart, status, ...more] = commandsOfPage();
     expect([install, edit, more]).toEqual([`apt install ./${deb}`, 'editor /etc/tailrace/tailrace.yaml', []]);
-    machine.copyIn(join(packages, deb), `/srv/${deb}`);
+    machine.copyIn(packages.deb, `/srv/${deb}`);
     const startedMs = performance.now();
     machine.must(`cd /srv && yes | ${install}`);
     // What an editor would show: the one line to change, which names the service of this test already.

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { test } from '../support/fake-ingest.ts';
 import { findProgram } from '../support/installed.ts';
+import { sharedPackages } from '../support/packages.ts';
 import { until } from '../support/until.ts';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -41,13 +42,12 @@ function makeBase(): void {
 }
 
 describe.skipIf(!canBuild)(`the container image${needed}`, () => {
-  beforeAll(() => {
+  beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'tailrace-container-'));
     const context = join(folder, 'context');
     mkdirSync(context);
     for (const name of ['Dockerfile', '.dockerignore']) cpSync(join(root, name), join(context, name));
-    const script = join(root, 'scripts/package/main.ts');
-    run(`${join(root, 'scripts/node')} ${script} --fast --arch ${process.arch} --out ${context}/dist/packages`);
+    cpSync((await sharedPackages()).folder, join(context, 'dist', 'packages'), { recursive: true });
     makeBase();
     const arch = process.arch === 'x64' ? 'amd64' : process.arch;
     buildah(`bud -q --format docker --isolation chroot --build-arg BASE=localhost/base --build-arg TARGETARCH=${arch} -t tailrace context`);

@@ -6,17 +6,15 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { type Arch, buildExecutable } from '../../scripts/package/executable.ts';
-import { findNode } from '../../scripts/package/node-binary.ts';
 import { engineVersion } from '../../src/service/engine/installed.ts';
 import { API_TOKEN } from '../support/local-service.ts';
 import { findProgram } from '../support/installed.ts';
+import { sharedPackages } from '../support/packages.ts';
 import { startCommand } from '../support/program.ts';
 import { until } from '../support/until.ts';
 
-const root = join(import.meta.dirname, '..', '..');
-const canBuild = findProgram('strip') !== undefined;
-const needed = canBuild ? '' : ' (needs: apt-get install -y binutils)';
+const canBuild = ['strip', 'dpkg-deb'].every((name) => findProgram(name) !== undefined);
+const needed = canBuild ? '' : ' (needs: apt-get install -y binutils dpkg)';
 const registry = process.env['npm_config_registry'] ?? 'https://registry.npmjs.org/';
 const isReachable = await fetch(new URL(`chdb/${engineVersion}`, registry), { signal: AbortSignal.timeout(30_000) }).then(
   ({ ok }) => ok,
@@ -29,9 +27,7 @@ describe.skipIf(!canBuild)(`the executable and the embedded engine${needed}`, ()
 
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'tailrace-engine-'));
-    const arch = process.arch as Arch;
-    const node = findNode(root, arch, join(folder, 'node'));
-    executable = (await buildExecutable({ root, work: join(folder, 'build'), arch, node })).path;
+    ({ executable } = await sharedPackages());
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 

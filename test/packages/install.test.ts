@@ -1,18 +1,19 @@
 /** The Debian package on a real systemd, from the first installation to the purge. The tests are the steps of one story, in order. */
-import { type ChildProcess, spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import type { ChildProcess } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { API_TOKEN } from '../support/local-service.ts';
+import { sharedPackages } from '../support/packages.ts';
 import { bootMachine, canBoot, type Machine, neededToBoot } from '../support/systemd-machine.ts';
 import { until } from '../support/until.ts';
+import { SERVICE, storedEvents } from './stored.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const tailrace = join(root, 'bin', 'tailrace');
 /** Only a machine that hangs reaches it: packing alone takes minutes beside busy programs. */
 const DEADLINE_MS = 600_000;
-const CLIENT = { TAILRACE_URL: 'http://127.0.0.1:4100', TAILRACE_TOKEN: API_TOKEN };
 
 describe.skipIf(!canBoot)(`the Debian package on systemd${neededToBoot}`, { timeout: 2 * DEADLINE_MS }, () => {
   let folder: string;
@@ -24,35 +25,20 @@ describe.skipIf(!canBoot)(`the Debian package on systemd${neededToBoot}`, { time
   const mainPid = (): number => Number(machine.must('systemctl show -p MainPID --value tailrace'));
   const statusText = (): string => machine.must('systemctl show -p StatusText --value tailrace').trim();
   /** How many events the service has whose message contains the text. */
-  const stored = (text: string): number => {
-    const { status, out } = machine.runBeside(tailrace, ['query', `hosts | where message contains '${text}' | count`, '-o', 'csv'], CLIENT);
-    return status === 0 ? Number(/^\d+$/m.exec(out)?.[0] ?? 0) : 0;
-  };
+  const stored = (text: string): number => storedEvents(machine, `message contains '${text}'`);
   const arrives = (text: string): Promise<void> =>
     until(`"${text}" in the service`, () => stored(text) > 0, { withinMs: DEADLINE_MS, everyMs: 250 });
 
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'tailrace-install-'));
-    const packages = join(folder, 'packages');
-    const built = spawnSync(
-      join(root, 'scripts', 'node'),
-      [join(root, 'scripts/package/main.ts'), '--fast', '--arch', process.arch, '--out', packages],
-      {
-        encoding: 'utf8',
-      },
-    );
-    if (built.status !== 0) throw new Error(built.stderr);
-    deb = join(
-      packages,
-      readdirSync(packages).find((name) => name.endsWith('.deb'))!,
-    );
+    ({ deb } = await sharedPackages());
     machine = await bootMachine();
     // A machine whose daemons may start, with logs of its own only.
     machine.must(
       `rm -f /usr/sbin/policy-rc.d; mkdir -p /srv/deb; find /var/log -type f -delete; echo 'status installed base' >/var/log/dpkg.log`,
     );
     machine.must('chgrp adm /var/log/dpkg.log; chmod 640 /var/log/dpkg.log');
-    service = machine.startBeside(tailrace, ['serve', '--listen', '127.0.0.1:4100', '--data', join(folder, 'service'), '--json'], {
+    service = machine.startBeside(tailrace, ['serve', '--listen', SERVICE, '--data', join(folder, 'service'), '--json'], {
       TAILRACE_API_TOKEN: API_TOKEN,
     });
     await new Promise((resolve) => service.stdout!.once('data', resolve));
