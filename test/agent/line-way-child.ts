@@ -1,6 +1,7 @@
 /**
  * An agent in this process that ships one block at a time, under the inspector's precise coverage. Prints the files of src of which a function
- * ran in every round: `out`, from the write of a file's lines until the socket has them; `back`, from the answer until nothing more comes of it.
+ * ran in every round, and in any: `out`, from the write of a file's lines until the socket has them; `back`, from the answer until nothing more
+ * comes of it.
  */
 import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type ServerResponse } from 'node:http';
@@ -60,11 +61,7 @@ const agent = await startAgent({ config: loadConfig(join(folder, 'tailrace.yaml'
 ask('Profiler.enable');
 ask('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
 
-const ways: Record<'out' | 'back', Set<string> | undefined> = { out: undefined, back: undefined };
-const keep = (way: 'out' | 'back', files: Set<string>): void => {
-  const before = ways[way];
-  ways[way] = before ? new Set([...before].filter((file) => files.has(file))) : files;
-};
+const ways = { out: [] as Set<string>[], back: [] as Set<string>[] };
 for (let round = 0; round < WARM_ROUNDS + ROUNDS; round++) {
   ran();
   appendFileSync(log, Array.from({ length: LINES }, (_, n) => `${new Date().toISOString()} round ${round} line ${n}\n`).join(''));
@@ -77,10 +74,14 @@ for (let round = 0; round < WARM_ROUNDS + ROUNDS; round++) {
   const back = ran();
   if (agent.observe().sources[0]?.held !== 0) throw new Error('a batch is not settled in its time');
   if (round < WARM_ROUNDS) continue;
-  keep('out', out);
-  keep('back', back);
+  ways.out.push(out);
+  ways.back.push(back);
 }
-process.stdout.write(JSON.stringify({ out: [...ways.out!].sort(), back: [...ways.back!].sort() }));
+const filesOf = (rounds: readonly Set<string>[]) => {
+  const any = [...new Set(rounds.flatMap((files) => [...files]))].sort();
+  return { any, every: any.filter((file) => rounds.every((files) => files.has(file))) };
+};
+process.stdout.write(JSON.stringify({ out: filesOf(ways.out), back: filesOf(ways.back) }));
 await agent.stop(AbortSignal.timeout(5000));
 server.closeAllConnections();
 server.close();
