@@ -14,7 +14,7 @@ import { type Finder, parentOf } from './scan/finder.ts';
 import type { FileExplanation, RelatedFile } from '../common/explanation.ts';
 import { hasFingerprint } from './known/content.ts';
 import type { KnownFiles } from './known/known-files.ts';
-import { mayHaveHadPath } from './act/left-paths.ts';
+import { mayHaveHadPath } from './act/missed-rotations.ts';
 import type { SavedFile } from './decide/decide.ts';
 import { firstPlaceOf, savedAt } from './observe/saved-files.ts';
 import type { Refusals } from './scan/refusals.ts';

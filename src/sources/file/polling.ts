@@ -171,8 +171,8 @@ export class Polling {
     while (copies.decide()) await this.yieldToOthers();
     chain.link();
     for (const file of knownFiles.files) {
-      file.finalAt = Infinity;
-      file.stopAt = file.size;
+      file.flushLineAt = Infinity;
+      file.readLimit = file.size;
       knownFiles.enqueue(file);
     }
     while (knownFiles.queue.size + knownFiles.deleted.size > 0 && !this.#isStopping) {
@@ -206,10 +206,10 @@ export class Polling {
         const beganMs = clock.monotonic();
         if (watches.takeScan()) nextMs = Math.min(nextMs, Math.max(beganMs, restsUntilMs));
         if (beganMs >= nextMs) {
-          tracker.apply.takeChanged();
+          tracker.handler.takeChanged();
           await this.scanOnce();
           watches.compare(
-            [...tracker.apply.takeChanged().files].map(({ disk }) => disk.path),
+            [...tracker.handler.takeChanged().files].map(({ disk }) => disk.path),
             scannedMs,
           );
           watches.sync(finder.visited);
@@ -238,7 +238,7 @@ export class Polling {
     const check = folder.take(clock.monotonic());
     const mtimeMs = check.kind === 'names' ? NaN : (statIfAny(fileSystem, folder.path)?.mtimeMs ?? NaN);
     if (check.kind === 'entries' && !folder.hasChanged(mtimeMs)) return true;
-    tracker.apply.takeChanged();
+    tracker.handler.takeChanged();
     if (check.kind === 'names') {
       if (!tracker.lookAt(check.names)) folder.addWhole();
       this.#wake();
@@ -250,7 +250,7 @@ export class Polling {
     takeCompressed(found);
     await tracker.scan(found, this.#scanPause, folder.path);
     rescue?.flush();
-    folder.checked(clock.monotonic(), mtimeMs, found.size, tracker.apply.takeChanged().grownBytes);
+    folder.checked(clock.monotonic(), mtimeMs, found.size, tracker.handler.takeChanged().grownBytes);
     this.#wake();
     return true;
   }

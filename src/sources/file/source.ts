@@ -24,7 +24,7 @@ import { Links } from './scan/links.ts';
 import { Refusals } from './scan/refusals.ts';
 import { Generations } from './act/generations.ts';
 import { KnownContent } from './compressed/known-content.ts';
-import { LeftCompressed } from './compressed/left-compressed.ts';
+import { UnreadCompressed } from './compressed/unread-compressed.ts';
 import { Notices } from './scan/notices.ts';
 import { Polling } from './polling.ts';
 import { LineEnds } from './read/line-ends.ts';
@@ -93,7 +93,7 @@ export function createFileSource(
   const chain = new RotationChain({ ...common, knownFiles });
   const matcher = new CopyMatcher({ fileSystem, knownFiles, descriptors });
   const following = { ...common, knownFiles, descriptors, gaps, identities, chain, matcher };
-  const onUnfound = (file: TrackedFile): void => leftCompressed.giveUp(file);
+  const onUnfound = (file: TrackedFile): void => unreadCompressed.giveUp(file);
   const maintenance = new Maintenance({ ...following, maxDeletedBytes, partialTimeoutMs, groupTimeoutMs, onUnfound });
   const isMatched = (path: string): boolean => finder.matches(path);
   const isExcluded = (path: string): boolean => finder.isExcluded(path);
@@ -114,7 +114,11 @@ export function createFileSource(
   const compressedReader = config.readCompressed
     ? new CompressedReader({ ...common, lines: makeLines(), lane, laneTurns: turns, files: compressedFiles, known, gaps, lineEnds })
     : undefined;
-  const leftCompressed = new LeftCompressed({ ...common, known, isRead: (path) => compressedReader !== undefined && finder.reaches(path) });
+  const unreadCompressed = new UnreadCompressed({
+    ...common,
+    known,
+    isRead: (path) => compressedReader !== undefined && finder.reaches(path),
+  });
   let isOpen = false;
   const explainer = new Explainer({
     ...{ ...common, config, finder, refusals, knownFiles },
@@ -144,7 +148,7 @@ export function createFileSource(
     if (isSkipping)
       skipPresent(found, { ...following, generations, copies, maxEventBytes: config.maxEventBytes, encoding: shaping.encoding });
     await tracker.scan(found, polling.yieldToOthers);
-    leftCompressed.expect(plain.filter(({ id, path }) => isReached(path) && !knownFiles.byStream(id)));
+    unreadCompressed.expect(plain.filter(({ id, path }) => isReached(path) && !knownFiles.byStream(id)));
     if (away > 0)
       log.warn(
         { source: config.id, files: away },
@@ -166,10 +170,10 @@ export function createFileSource(
     stats: liveStats(counters, knownFiles),
     open,
     async run() {
-      await Promise.all([polling.run(context.once), leftCompressed.name()]);
+      await Promise.all([polling.run(context.once), unreadCompressed.name()]);
     },
     async stop() {
-      await leftCompressed.stop();
+      await unreadCompressed.stop();
       await polling.stop();
       for (const file of files) descriptors.close(file);
     },

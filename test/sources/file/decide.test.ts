@@ -5,7 +5,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { decide, decideBeside, decideSaved, type Decision, type Observations } from '../../../src/sources/file/decide/decide.ts';
-import type { Sight } from '../../../src/sources/file/decide/table.ts';
+import type { FileFacts } from '../../../src/sources/file/decide/table.ts';
 import { fingerprintOf } from '../../../src/sources/file/known/content.ts';
 import type { FileLocation } from '../../../src/sources/file/known/file-on-disk.ts';
 import { KnownFiles } from '../../../src/sources/file/known/known-files.ts';
@@ -241,7 +241,7 @@ test('what lies beside a first path is followed once, and not where a stream has
   );
 });
 
-const sight: fc.Arbitrary<Sight> = fc.record({
+const facts: fc.Arbitrary<FileFacts> = fc.record({
   path: fc.constantFrom('itself', 'something else'),
   descriptor: fc.constant('closed'),
   isElsewhere: fc.boolean(),
@@ -252,7 +252,7 @@ const sight: fc.Arbitrary<Sight> = fc.record({
 test('at a start each saved stream is decided once, and of those with one inode at most one has the file', () => {
   const [id, path, source, identity, contentSum] = ['s', '/a.log', 'app', undefined, undefined];
   const record = { id, path, source, identity, contentSum, startAt: 0, createdMs: 0, resumeAt: 0, tail: { length: 0, crc: 0 } };
-  const saved = fc.record({ sight, isReached: fc.boolean(), inode: fc.option(fc.constantFrom('1:1', '1:2'), { nil: undefined }) });
+  const saved = fc.record({ facts, isReached: fc.boolean(), inode: fc.option(fc.constantFrom('1:1', '1:2'), { nil: undefined }) });
   fc.assert(
     fc.property(fc.array(saved, { maxLength: 6 }), (all) => {
       const observations = all.map((each, n) => ({ ...each, record: { ...record, id: `${n}` }, found: undefined }));

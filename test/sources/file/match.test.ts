@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test, vi } from 'vitest';
 import { MAX_ROUNDS } from '../../../src/sources/file/limits.ts';
-import { Apply } from '../../../src/sources/file/act/apply.ts';
+import { ChangeHandler } from '../../../src/sources/file/act/change-handler.ts';
 import type { SavedChange } from '../../../src/sources/file/known/change.ts';
 import { KnownFiles } from '../../../src/sources/file/known/known-files.ts';
 import { fingerprintOf } from '../../../src/sources/file/known/content.ts';
@@ -15,7 +15,7 @@ import {
   type Observations,
   type SavedObservation,
 } from '../../../src/sources/file/decide/decide.ts';
-import { copyRows, fileRows, type CopySight, type CaseRow, type Sight } from '../../../src/sources/file/decide/table.ts';
+import { copyRows, fileRows, type CopyFacts, type CaseRow, type FileFacts } from '../../../src/sources/file/decide/table.ts';
 import { observeAt, type ObserveOptions } from '../../../src/sources/file/observe/observe-file.ts';
 import { observePaths, observeRest, type ScanOptions } from '../../../src/sources/file/observe/observe-scan.ts';
 import { type FileStat, NO_FILE } from '../../../src/sources/file/scan/file-system.ts';
@@ -30,40 +30,41 @@ function combinations<S>(facts: { readonly [K in keyof S]: readonly S[K][] }): S
 }
 
 const CONTENT = ['same', 'different', 'unknown'] as const;
-const sights = combinations<Sight>({
+const fileFacts = combinations<FileFacts>({
   path: ['itself', 'something else', 'unknown'],
   descriptor: ['closed', 'open', 'unlinked', 'unknown'],
   isElsewhere: [true, false],
   content: CONTENT,
   isMountAway: [true, false],
 });
-const copySights = combinations<CopySight>({
+const copyFacts = combinations<CopyFacts>({
   original: ['there', 'truncated', 'gone', 'elsewhere', 'busy'],
   content: CONTENT,
   isSettled: [true, false],
   holds: ['all', 'less', 'no more'],
 });
 
-function rowsOf<S>(rows: readonly CaseRow<S, unknown>[], sight: S): number {
-  return rows.filter(({ when }) => fits(when, sight)).length;
+function rowsOf<S>(rows: readonly CaseRow<S, unknown>[], facts: S): number {
+  return rows.filter(({ when }) => fits(when, facts)).length;
 }
 
 test('whatever is seen of a known file, or of a possible copy, one row of the table fits, and every row fits something', () => {
-  for (const sight of sights) expect({ sight, rows: rowsOf(fileRows, sight) }).toEqual({ sight, rows: 1 });
-  for (const sight of copySights) expect({ sight, rows: rowsOf(copyRows, sight) }).toEqual({ sight, rows: 1 });
-  for (const { when, seen } of fileRows) expect({ seen, isMet: sights.some((sight) => fits(when, sight)) }).toEqual({ seen, isMet: true });
+  for (const facts of fileFacts) expect({ facts, rows: rowsOf(fileRows, facts) }).toEqual({ facts, rows: 1 });
+  for (const facts of copyFacts) expect({ facts, rows: rowsOf(copyRows, facts) }).toEqual({ facts, rows: 1 });
+  for (const { when, seen } of fileRows)
+    expect({ seen, isMet: fileFacts.some((facts) => fits(when, facts)) }).toEqual({ seen, isMet: true });
   for (const { when, seen } of copyRows)
-    expect({ seen, isMet: copySights.some((sight) => fits(when, sight)) }).toEqual({ seen, isMet: true });
+    expect({ seen, isMet: copyFacts.some((facts) => fits(when, facts)) }).toEqual({ seen, isMet: true });
 });
 
-const ELSEWHERE: Sight = { path: 'something else', descriptor: 'closed', isElsewhere: true, content: 'same', isMountAway: false };
+const ELSEWHERE: FileFacts = { path: 'something else', descriptor: 'closed', isElsewhere: true, content: 'same', isMountAway: false };
 
 /** A further look finds it nowhere. */
-const NOWHERE: Sight = { ...ELSEWHERE, isElsewhere: false };
+const NOWHERE: FileFacts = { ...ELSEWHERE, isElsewhere: false };
 
 interface SavedRow {
   readonly seen: string;
-  readonly sight: Sight;
+  readonly facts: FileFacts;
   readonly isReached: boolean;
   readonly change: SavedChange;
   readonly isRead: string;
@@ -72,35 +73,35 @@ interface SavedRow {
 const saved: readonly SavedRow[] = [
   {
     seen: 'at a start: another path leads to its inode, with its content; a pattern leads there, or to where it was first',
-    sight: { ...ELSEWHERE, content: 'same' },
+    facts: { ...ELSEWHERE, content: 'same' },
     isReached: true,
     change: 'renamed',
     isRead: 'read on there',
   },
   {
     seen: 'the same, no pattern leads to either',
-    sight: { ...ELSEWHERE, content: 'same' },
+    facts: { ...ELSEWHERE, content: 'same' },
     isReached: false,
     change: 'left out',
     isRead: 'nothing; its position is kept while it exists',
   },
   {
     seen: 'at a start: no pattern leads to it, its file system is not there',
-    sight: { ...NOWHERE, isMountAway: true },
+    facts: { ...NOWHERE, isMountAway: true },
     isReached: false,
     change: 'left out',
     isRead: 'nothing; its position is kept',
   },
   {
     seen: 'at a start: its inode is that of another file, whether or not a pattern leads to it',
-    sight: { ...ELSEWHERE, content: 'different' },
+    facts: { ...ELSEWHERE, content: 'different' },
     isReached: false,
     change: 'replaced',
     isRead: 'a copy of it is looked for; the other file is read as a new one',
   },
   {
     seen: 'at a start: no path leads to its inode, whether or not a pattern leads to it',
-    sight: NOWHERE,
+    facts: NOWHERE,
     isReached: false,
     change: 'gone',
     isRead: 'a copy of it is looked for; what no copy has is lost and counted',
@@ -108,7 +109,7 @@ const saved: readonly SavedRow[] = [
 ];
 
 /** What a start decides of saved files, the newest first. */
-function kindsOf(...files: readonly Pick<SavedObservation, 'sight' | 'isReached'>[]): SavedChange[] {
+function kindsOf(...files: readonly Pick<SavedObservation, 'facts' | 'isReached'>[]): SavedChange[] {
   const [id, path, source, identity, contentSum] = ['s', '/a.log', 'app', undefined, undefined];
   const record = { id, path, source, identity, contentSum, startAt: 0, createdMs: 0, resumeAt: 0, tail: { length: 0, crc: 0 } };
   return decideSaved(files.map((file) => ({ record, found: undefined, inode: undefined, ...file }))).map(({ kind }) => kind);
@@ -232,17 +233,17 @@ const scans: readonly ScanRow[] = [
   },
 ];
 
-test.for(saved)('saved file is $change: $seen', ({ sight, isReached, change }) => {
-  expect(kindsOf({ sight, isReached })).toEqual([change]);
+test.for(saved)('saved file is $change: $seen', ({ facts, isReached, change }) => {
+  expect(kindsOf({ facts, isReached })).toEqual([change]);
 });
 
 test('of saved files with one inode the newest has it, unless it is lost or left out', () => {
   const inode = '1:1';
-  const there = { sight: ELSEWHERE, isReached: true, inode };
-  const away = { sight: { ...NOWHERE, isMountAway: true }, isReached: true, inode };
+  const there = { facts: ELSEWHERE, isReached: true, inode };
+  const away = { facts: { ...NOWHERE, isMountAway: true }, isReached: true, inode };
   expect(kindsOf(there, there, away)).toEqual(['renamed', 'replaced', 'gone']);
   expect(kindsOf(away, there)).toEqual(['away', 'replaced']);
-  const isOther = { ...there, sight: { ...ELSEWHERE, content: 'different' as const } };
+  const isOther = { ...there, facts: { ...ELSEWHERE, content: 'different' as const } };
   expect(kindsOf(isOther, { ...there, isReached: false }, there)).toEqual(['replaced', 'left out', 'renamed']);
 });
 
@@ -261,7 +262,7 @@ function systemOf(found: readonly FoundFile[], byte: string): ObserveOptions['fi
   }));
 }
 
-/** Plays a scan in its rounds; does of what `Apply` does what later decisions depend on. */
+/** Plays a scan in its rounds; does of what `ChangeHandler` does what later decisions depend on. */
 function play({ known = [], found, scan, isOther = false, isOpened = true }: ScanRow): string[] {
   const knownFiles = new KnownFiles(false);
   for (const file of known) knownFiles.add(file);
@@ -315,7 +316,7 @@ test.for(scans)('scan sees: $seen', (row) => {
 test('a scan ends after its rounds where nothing that it decides comes to pass', async () => {
   const rig = new TailRig();
   await rig.play`write a.log one; start; drain`;
-  const act = vi.spyOn(Apply.prototype, 'act').mockImplementation(() => {});
+  const act = vi.spyOn(ChangeHandler.prototype, 'handle').mockImplementation(() => {});
   await rig.source.scanOnce();
   // Once for its path, and once in each round.
   expect(act).toHaveBeenCalledTimes(1 + MAX_ROUNDS);

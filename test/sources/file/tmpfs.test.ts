@@ -8,7 +8,7 @@ onTmpfs({
   holes: () => import('./hole.test.ts'),
   'changes in place': () => import('./in-place.test.ts'),
   joining: () => import('./joining.test.ts'),
-  'compressed files that are left': () => import('./left-compressed.test.ts'),
+  'compressed files that are left': () => import('./unread-compressed.test.ts'),
   links: () => import('./links.test.ts'),
   'NULs at the end': () => import('./nul-tail.test.ts'),
   'inodes given again': () => import('./reuse.test.ts'),

@@ -145,7 +145,7 @@ export class Copies {
     if (!this.#isComplete(generation)) this.#findCandidates(generation, names);
     this.#compareWith(generation);
     if (!isDetached(generation) || this.#candidates.of(generation).length > 0) return;
-    if (!this.#isComplete(generation) && clock.monotonic() - generation.disk.leftAtMs < FORGET_AFTER_MS) return;
+    if (!this.#isComplete(generation) && clock.monotonic() - generation.disk.goneSinceMs < FORGET_AFTER_MS) return;
     this.#searches.delete(generation);
     this.#lost.add(generation, clock.monotonic());
     maintenance.giveUpLost(generation);
@@ -215,9 +215,9 @@ export class Copies {
       for (let original = entry.originals[0]; original; original = entry.originals[0]) {
         // All copies of it are looked for first.
         if (generations.changed.has(original)) return;
-        const sight = matcher.observe(file, stat, entry, age);
-        const change = decideCopy(sight);
-        if (change === 'new' && sight.original === 'there' && !this.#candidates.isThere(original)) return;
+        const facts = matcher.observe(file, stat, entry, age);
+        const change = decideCopy(facts);
+        if (change === 'new' && facts.original === 'there' && !this.#candidates.isThere(original)) return;
         file.disk.lastChange = change;
         if (change === 'short copy') entry.isShort = true;
         if (change === 'undecided' || change === 'short copy') return;

@@ -32,9 +32,9 @@ export class CopyOutcomes {
   /** The stream is read on in its copy. Seen bytes that the copy lacks are lost, unless they were read. */
   moveInto(generation: TrackedFile, copy: TrackedFile, stat: FileStat, end?: CopyEnd): void {
     const { notices, knownFiles, descriptors, identities } = this.#options;
-    const { offset, inHand } = generation.stream;
+    const { offset, offeredBytes } = generation.stream;
     const lostBytes = isDetached(generation)
-      ? Math.max(0, generation.stream.endIn(generation.size) - Math.max(stat.size, offset + inHand))
+      ? Math.max(0, generation.stream.endIn(generation.size) - Math.max(stat.size, offset + offeredBytes))
       : 0;
     countLost(this.#options, generation.stream, lostBytes, generation.stream.endIn(generation.size), 'truncated');
     const fields = { path: generation.disk.path, copy: copy.disk.path, offset, size: stat.size, lostBytes };
@@ -47,7 +47,7 @@ export class CopyOutcomes {
     generation.size = generation.sureSize = stat.size;
     if (end) generation.stream.endAt(stat.size, end.sum, end.tail);
     // Its text may begin before the end of the NULs that were seen.
-    else if (stat.size < generation.stream.nuls.gapTo) generation.stream.beginAt(0, generation.stream.tail);
+    else if (stat.size < generation.stream.nuls.gapEnd) generation.stream.beginAt(0, generation.stream.tail);
     // The copy may be shorter than the fingerprint.
     if (end) generation.stream.identity = { ...generation.stream.identity, ...end.fingerprint };
     // What was read beyond the copy's end is in no file any more.

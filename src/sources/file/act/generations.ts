@@ -63,7 +63,7 @@ export class Generations {
     const file = this.#newFile(path, stat);
     const readBefore = this.readBefore.get(inodeKey(stat));
     if (readBefore !== undefined) {
-      file.stream.nuls.leastGap = Math.min(file.stream.nuls.leastGap, readBefore);
+      file.stream.nuls.minGap = Math.min(file.stream.nuls.minGap, readBefore);
       file.stream.nuls.isAfterTruncation = true;
     }
     // What lies beside a file from before the first scan may have been left out on purpose.
@@ -107,7 +107,7 @@ export class Generations {
     // Bytes seen by a stat alone may be the next stream's.
     file.size = Math.max(file.stream.offset, Math.min(file.size, file.sureSize));
     // A program that does not append writes on behind that.
-    if (file.size > 0) next.stream.nuls.leastGap = Math.min(next.stream.nuls.leastGap, file.size);
+    if (file.size > 0) next.stream.nuls.minGap = Math.min(next.stream.nuls.minGap, file.size);
     next.stream.nuls.isAfterTruncation = file.size > 0 && !isFilled;
     if (isFilled || change.isThere) file.size = file.stream.position;
     next.stream.readFromMs = change.readFromMs;
@@ -117,7 +117,7 @@ export class Generations {
     next.disk.seenSize = stat.size;
     next.sureSize = endsInText ? stat.size : 0;
     next.disk.seenMtimeMs = stat.mtimeMs;
-    next.disk.changedAtMs = file.disk.leftAtMs = this.#now;
+    next.disk.changedAtMs = file.disk.goneSinceMs = this.#now;
     this.changed.add(next);
     if (file.stream.id === undefined) knownFiles.remove(file);
     else this.changed.add(file);
@@ -171,7 +171,7 @@ export class Generations {
   detach(file: TrackedFile): void {
     file.disk.lastChange = 'replaced';
     this.#options.knownFiles.detach(file);
-    file.disk.leftAtMs = this.#now;
+    file.disk.goneSinceMs = this.#now;
     this.changed.add(file);
   }
 
@@ -195,7 +195,7 @@ export class Generations {
    * latter if it may have a copy.
    */
   isBegunAnew(file: TrackedFile, size: number): boolean {
-    if (size < file.stream.nuls.gapTo) return true;
+    if (size < file.stream.nuls.gapEnd) return true;
     return (
       size < file.stream.endIn(file.sureSize) &&
       file.stream.read.offset === file.stream.startAt &&

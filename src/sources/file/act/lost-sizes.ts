@@ -19,7 +19,8 @@ export class LostSizes {
   of(path: string, detached: Iterable<TrackedFile>): number {
     let most = 0;
     for (const [base, { size }] of this.#sizes) if (extendsName(path, base)) most = Math.max(most, size);
-    for (const each of detached) if (isNamedAfter(path, each)) most = Math.max(most, each.size, each.stream.offset + each.stream.inHand);
+    for (const each of detached)
+      if (isNamedAfter(path, each)) most = Math.max(most, each.size, each.stream.offset + each.stream.offeredBytes);
     return most;
   }
 }

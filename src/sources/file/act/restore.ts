@@ -1,6 +1,6 @@
 /**
  * Takes up the streams of earlier processes before a start reads anything: observes all their files, lets `decideSaved` decide how each
- * changed, and `Apply` act on that. A file that is not recognised is read from 0: rather twice than never.
+ * changed, and `ChangeHandler` act on that. A file that is not recognised is read from 0: rather twice than never.
  */
 import { setImmediate } from 'node:timers/promises';
 import type { StreamRecord } from '../../../core/stream.ts';
@@ -31,7 +31,7 @@ export async function restore(
   const names = new FolderNames(fileSystem);
   const records = stored.map((record) => saved.shorten(withRealPath(record, names)));
   const changes = decideSaved(records.toReversed().map((record) => saved.observe(record, isReached)));
-  for (const change of changes) tracker.apply.resume(change);
+  for (const change of changes) tracker.handler.resume(change);
   const detached = [...knownFiles.detached];
   const [away, leftOut] = [knownFiles.gone.size, knownFiles.leftOut.size];
   const recognized = knownFiles.files.size - detached.length - away;

@@ -1,6 +1,6 @@
 /**
  * Three ways to look at files: `scan` at all that the finder found, `lookAt` at those that a watch names, `look` at those that are open or
- * gone. Each observes, lets `decide` say how the files changed, and has `Apply` act on that. Only the reader's turns move positions.
+ * gone. Each observes, lets `decide` say how the files changed, and has `ChangeHandler` act on that. Only the reader's turns move positions.
  */
 import { type BesideFile, decide, decideBeside, decideHeld, type Decision } from '../decide/decide.ts';
 import type { Maintenance } from '../known/maintenance.ts';
@@ -13,10 +13,10 @@ import type { FileStat, FileSystem } from '../scan/file-system.ts';
 import { type FoundFile, parentOf } from '../scan/finder.ts';
 import { statIfAt } from '../scan/locate.ts';
 import { type FirstPlace, FolderNames } from '../scan/rotated-names.ts';
-import { Apply, type ApplyOptions } from './apply.ts';
-import { LeftPaths, mayHaveHadPath } from './left-paths.ts';
+import { ChangeHandler, type ChangeHandlerOptions } from './change-handler.ts';
+import { MissedRotations, mayHaveHadPath } from './missed-rotations.ts';
 
-export interface TrackerOptions extends Omit<ApplyOptions, 'left'> {
+export interface TrackerOptions extends Omit<ChangeHandlerOptions, 'missed'> {
   readonly fileSystem: FileSystem;
   readonly chain: RotationChain;
   readonly maintenance: Maintenance;
@@ -28,13 +28,13 @@ export interface TrackerOptions extends Omit<ApplyOptions, 'left'> {
 
 export class Tracker {
   readonly #options: TrackerOptions;
-  readonly #left: LeftPaths;
-  readonly apply: Apply;
+  readonly #missed: MissedRotations;
+  readonly handler: ChangeHandler;
 
   constructor(options: TrackerOptions) {
     this.#options = options;
-    const left = (this.#left = new LeftPaths(options));
-    this.apply = new Apply({ ...options, left });
+    const missed = (this.#missed = new MissedRotations(options));
+    this.handler = new ChangeHandler({ ...options, missed });
   }
 
   /** Matches what a scan found to what is known: everywhere, or in one folder alone. Other work gets its turn now and then. */
@@ -52,7 +52,7 @@ export class Tracker {
       const decisions = decide(observations);
       for (const [n, decision] of decisions.entries()) {
         if (n > 0 && n % SCAN_SLICE_FILES === 0 && decision.kind === 'new') await pause();
-        this.apply.act(decision);
+        this.handler.handle(decision);
       }
       if (observations.known.length === 0) {
         this.#lookAfter(decisions, scan);
@@ -84,7 +84,7 @@ export class Tracker {
   }
 
   #actOn(decisions: readonly Decision[]): void {
-    for (const decision of decisions) this.apply.act(decision);
+    for (const decision of decisions) this.handler.handle(decision);
   }
 
   #looking(): ObserveOptions & Pick<ScanOptions, 'isIgnored'> {
@@ -119,17 +119,17 @@ export class Tracker {
   /** An earlier process knew a file at this path: looks for what had the path since, as when a file leaves it. */
   expectAt(place: FirstPlace, nextBornMs: number, names: FolderNames): void {
     this.takeBeside(place, names, (found, of) => mayBeLeft(found, of, nextBornMs));
-    this.#left.expect(place, nextBornMs);
+    this.#missed.expect(place, nextBornMs);
   }
 
   #findBornBetween(folder: string | undefined): void {
     const { fileSystem, knownFiles } = this.#options;
     const names = new FolderNames(fileSystem);
-    this.#left.logMissed(names);
+    this.#missed.logMissed(names);
     const search = (place: FirstPlace, nextBornMs: number): boolean =>
       (folder === undefined || parentOf(place.firstPath) === folder) &&
       this.takeBeside(place, names, (found, of) => mayBeLeft(found, of, nextBornMs));
-    this.#left.search(search, (path) => knownFiles.at(path) !== undefined);
+    this.#missed.search(search, (path) => knownFiles.at(path) !== undefined);
   }
 
   /** Follows files that rotation made of what was first at a place, and that no glob matches. False when a folder cannot be read now. */
@@ -160,7 +160,7 @@ export class Tracker {
       if (trouble !== undefined) descriptors.fail(file, trouble);
       if (!held) continue;
       const kind = decideHeld(file, held);
-      if (kind) this.apply.act({ kind, observation: { file, disk: file.disk, place: file.disk.place, held } });
+      if (kind) this.handler.handle({ kind, observation: { file, disk: file.disk, place: file.disk.place, held } });
       files.push(file);
     }
     this.#finish(() => files);

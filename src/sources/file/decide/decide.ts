@@ -9,14 +9,14 @@ import { endsInNuls, isBehind, isGone, lagOf, type TrackedFile } from '../known/
 import type { FileStat } from '../scan/file-system.ts';
 import type { FoundFile } from '../scan/finder.ts';
 import type { FirstPlace } from '../scan/rotated-names.ts';
-import { copyRows, type CopySight, fileRows, type CaseRow, type Sight } from './table.ts';
+import { copyRows, type CopyFacts, fileRows, type CaseRow, type FileFacts } from './table.ts';
 
 /** What was observed of one known file. */
 export interface Observation {
   readonly file: TrackedFile;
   /** What it was on disk then: another stream may have that before anyone acts. */
   readonly disk: FileOnDisk;
-  readonly sight: Sight;
+  readonly facts: FileFacts;
   /** Where its inode was found. */
   readonly found?: FoundFile | undefined;
   /** The place of that. */
@@ -53,7 +53,7 @@ export interface BesideFile {
 
 export interface KnownDecision {
   readonly kind: KnownChange;
-  readonly observation: Omit<Observation, 'sight'>;
+  readonly observation: Omit<Observation, 'facts'>;
   /** What has its inode now is followed, too. */
   readonly next?: NewFile;
 }
@@ -75,7 +75,7 @@ export interface SavedObservation {
   readonly found: FoundFile | undefined;
   /** The key of the inode that it has, or had. */
   readonly inode: string | undefined;
-  readonly sight: Sight;
+  readonly facts: FileFacts;
   /** A pattern leads to where the file was first, or is now. */
   readonly isReached: boolean;
 }
@@ -94,8 +94,8 @@ export function decide({ known, unknown }: Observations): Decision[] {
 }
 
 function decideKnown(observation: Observation): KnownDecision {
-  const { file, sight, found, isRotated } = observation;
-  const kind = decideFile(sight);
+  const { file, facts, found, isRotated } = observation;
+  const kind = decideFile(facts);
   const isNext = kind === 'replaced' && isRotated === true;
   return { kind, observation, ...(isNext && { next: { kind: 'new', found: found!, of: file.stream } }) };
 }
@@ -116,26 +116,26 @@ export function decideBeside(beside: readonly BesideFile[]): Decision[] {
     const { found, of, holder } = each;
     const next: Decision[] = taken.has(each) ? [{ kind: 'new', found, of }] : [];
     if (!holder) return next;
-    const kind = decideFile(holder.sight);
+    const kind = decideFile(holder.facts);
     if (kind === 'replaced') return [{ kind, observation: holder }, ...next];
     return kind === 'undecided' ? [{ kind, observation: holder }] : [];
   });
 }
 
-export function decideFile(sight: Sight): KnownChange {
-  return rowOf(fileRows, sight).change;
+export function decideFile(facts: FileFacts): KnownChange {
+  return rowOf(fileRows, facts).change;
 }
 
-export function decideCopy(sight: CopySight): CopyChange {
-  return rowOf(copyRows, sight).change;
+export function decideCopy(facts: CopyFacts): CopyChange {
+  return rowOf(copyRows, facts).change;
 }
 
 /** Of all saved streams, the newest first: an older one of the same inode can only be what is left of it. */
 export function decideSaved(observations: readonly SavedObservation[]): SavedFile[] {
   const taken = new Set<string | undefined>();
-  return observations.map(({ record, found, inode, sight, isReached }) => {
+  return observations.map(({ record, found, inode, facts, isReached }) => {
     const isTaken = inode !== undefined && taken.has(inode);
-    const change = decideFile(isTaken ? { ...sight, content: 'different', isMountAway: false } : sight);
+    const change = decideFile(isTaken ? { ...facts, content: 'different', isMountAway: false } : facts);
     const isLost = change === 'gone' || change === 'replaced';
     if (!isLost && isReached) taken.add(inode);
     return { kind: isLost || isReached ? change : 'left out', record, found };
@@ -154,14 +154,14 @@ export function decideHeld(file: TrackedFile, { links }: Pick<FileStat, 'links'>
   return isGone(file) || isWatched ? 'continued' : undefined;
 }
 
-function rowOf<S, C>(rows: readonly CaseRow<S, C>[], sight: S): CaseRow<S, C> {
-  return rows.find(({ when }) => fits(when, sight))!;
+function rowOf<S, C>(rows: readonly CaseRow<S, C>[], facts: S): CaseRow<S, C> {
+  return rows.find(({ when }) => fits(when, facts))!;
 }
 
-export function fits<S>(when: CaseRow<S, unknown>['when'], sight: S): boolean {
+export function fits<S>(when: CaseRow<S, unknown>['when'], facts: S): boolean {
   for (const name in when) {
     const wanted = when[name];
-    if (wanted !== sight[name] && !(Array.isArray(wanted) && wanted.includes(sight[name]))) return false;
+    if (wanted !== facts[name] && !(Array.isArray(wanted) && wanted.includes(facts[name]))) return false;
   }
   return true;
 }

@@ -2,7 +2,7 @@
 import type { CopyChange, KnownChange } from '../known/change.ts';
 
 /** What was seen of a file that is known. */
-export interface Sight {
+export interface FileFacts {
   /** What its path leads to. */
   readonly path: 'itself' | 'something else' | 'unknown';
   /** What its descriptor says. */
@@ -16,7 +16,7 @@ export interface Sight {
 }
 
 /** What was seen of a new file whose name extends that of a known one. */
-export interface CopySight {
+export interface CopyFacts {
   /**
    * The file that it may be a copy of is still under its path, has other content there by now, or its content is in no file any more; `elsewhere`:
    * it is read on in a longer copy; `busy`: a read of it is under way, or its own copies are looked for first.
@@ -44,7 +44,7 @@ const NOWHERE = { ...NO_NAME, isElsewhere: false } as const;
 const ALIKE = { original: 'there', content: ['same', 'unknown'] } as const;
 
 // prettier-ignore
-export const fileRows: readonly CaseRow<Sight, KnownChange>[] = [
+export const fileRows: readonly CaseRow<FileFacts, KnownChange>[] = [
   { seen: 'its path leads to it', when: { path: 'itself', content: 'same' }, change: 'continued', isRead: 'read on' },
   { seen: 'its path leads to it, its content cannot be compared', when: { path: 'itself', content: 'unknown' }, change: 'continued', isRead: 'read on once it can be' },
   { seen: 'its path leads to it, it is open and has other content', when: { path: 'itself', content: 'different', descriptor: ['open', 'unlinked', 'unknown'] }, change: 'truncated', isRead: 'the new content from 0; a copy of the old one is looked for' },
@@ -60,7 +60,7 @@ export const fileRows: readonly CaseRow<Sight, KnownChange>[] = [
 ];
 
 // prettier-ignore
-export const copyRows: readonly CaseRow<CopySight, CopyChange>[] = [
+export const copyRows: readonly CaseRow<CopyFacts, CopyChange>[] = [
   { seen: 'a new file whose name extends that of another, which was truncated, replaced or deleted; it holds what was read of that', when: { original: 'gone', content: 'same', holds: 'all' }, change: 'copied', isRead: 'the other one is read on in it' },
   { seen: 'the same, it holds less than what was read, as it was copied before', when: { original: 'gone', content: 'same', holds: 'less' }, change: 'short copy', isRead: 'the other one is read on in a longer copy, or else in the longest of these' },
   { seen: 'the same, the other one is deleted, and has more in it', when: { original: 'gone', content: 'same', holds: 'no more' }, change: 'read copy', isRead: 'nothing: the other one is read to its end' },

@@ -42,7 +42,7 @@ export interface FileOnDisk {
   /** Monotonic, when a stat last saw a change. */
   changedAtMs: number;
   /** Monotonic, since when it has no name. */
-  leftAtMs: number;
+  goneSinceMs: number;
   /** The number of the last scan that saw it. */
   scan: number;
   /** The last change that `decide` returned: `explain` prints it. */
@@ -63,7 +63,7 @@ export function newFileOnDisk(path: string, { device, inode, bornMs }: FileStat,
     seenSize: -1,
     seenMtimeMs: -1,
     changedAtMs: nowMs,
-    leftAtMs: 0,
+    goneSinceMs: 0,
     scan: 0,
     lastChange: 'new',
   };

@@ -42,12 +42,12 @@ export class Maintenance {
     if (isGone(file) && failure && !file.isBusy && this.#now - failure.sinceMs >= FORGET_AFTER_MS)
       return this.#giveUp(file, failure.reason, 'deleted file cannot be read, giving it up');
     if (file.isBusy || failure || isBehind(file)) return;
-    const goneMs = isGone(file) ? this.#now - file.disk.leftAtMs : 0;
+    const goneMs = isGone(file) ? this.#now - file.disk.goneSinceMs : 0;
     const stillMs = this.#now - file.disk.changedAtMs;
     if (lagOf(file) > 0) return this.#sendPartial(file, stillMs);
     // The writer may put text there without a change of size or time.
     if (endsInNuls(file) && !this.#isOver(file)) return;
-    if (endsInNuls(file) || (file.stream.nuls.gapTo > 0 && this.#isOver(file))) return this.#passNuls(file, stillMs);
+    if (endsInNuls(file) || (file.stream.nuls.gapEnd > 0 && this.#isOver(file))) return this.#passNuls(file, stillMs);
     // Where files come and go fast, those that are deleted and read must make room for the next ones.
     if (stillMs < (file.disk.place === 'deleted' && descriptors.isCrowded ? LOOK_EVERY_MS : KEEP_OPEN_MS)) return;
     descriptors.close(file);
@@ -57,7 +57,7 @@ export class Maintenance {
 
   /** Its file system may come back. */
   #keepAway(file: TrackedFile): void {
-    if (this.#now - file.disk.leftAtMs < MAX_AWAY_MS) return;
+    if (this.#now - file.disk.goneSinceMs < MAX_AWAY_MS) return;
     this.#giveUp(file, undefined, 'the file system of a file did not come back, forgetting the file');
   }
 
@@ -65,7 +65,7 @@ export class Maintenance {
   keepBudget(): void {
     const { knownFiles, rescue, maxDeletedBytes } = this.#options;
     if (!rescue?.isFull) return;
-    const held = [...knownFiles.gone].filter((file) => file.disk.fd !== undefined).sort((a, b) => a.disk.leftAtMs - b.disk.leftAtMs);
+    const held = [...knownFiles.gone].filter((file) => file.disk.fd !== undefined).sort((a, b) => a.disk.goneSinceMs - b.disk.goneSinceMs);
     let bytes = held.reduce((sum, file) => sum + lagOf(file), 0);
     for (const file of held) {
       if (bytes <= maxDeletedBytes) return;
@@ -79,7 +79,7 @@ export class Maintenance {
   /** Nobody writes text in place of the NULs that a rotated or deleted file ends in. */
   #passNuls(file: TrackedFile, stillMs: number): void {
     if (stillMs < (file.disk.place === 'deleted' ? LOOK_EVERY_MS : KEEP_OPEN_MS)) return;
-    file.nulsFinalAt = file.size;
+    file.passNulsAt = file.size;
     this.#options.knownFiles.enqueue(file);
   }
 
@@ -92,7 +92,7 @@ export class Maintenance {
   #sendPartial(file: TrackedFile, stillMs: number): void {
     const { partialTimeoutMs, groupTimeoutMs, knownFiles } = this.#options;
     if (file.stream.hasOpenEvent && stillMs >= groupTimeoutMs) {
-      file.linesFinalAt = file.stream.endIn(file.size);
+      file.flushEventAt = file.stream.endIn(file.size);
       knownFiles.enqueue(file);
     }
     const waitMs = file.stream.hasOpenEvent ? Math.max(partialTimeoutMs, groupTimeoutMs) : partialTimeoutMs;
@@ -100,8 +100,8 @@ export class Maintenance {
     // Of a deleted file nothing may wait for long.
     const mostMs = file.disk.place === 'deleted' ? LOOK_EVERY_MS : isOver ? KEEP_OPEN_MS : Infinity;
     if (stillMs < Math.min(waitMs, mostMs)) return;
-    file.finalAt = file.stream.endIn(file.size);
-    if (isOver) file.nulsFinalAt = file.size;
+    file.flushLineAt = file.stream.endIn(file.size);
+    if (isOver) file.passNulsAt = file.size;
     knownFiles.enqueue(file);
   }
 
@@ -130,10 +130,10 @@ export class Maintenance {
   }
 
   #giveUp(file: TrackedFile, reason: string | undefined, text: string): void {
-    const lostBytes = lagOf(file) - file.stream.inHand;
+    const lostBytes = lagOf(file) - file.stream.offeredBytes;
     countLost(this.#options, file.stream, lostBytes, file.stream.offset + lagOf(file), 'given_up');
     // The next start must not count them again.
-    if (file.stream.id !== undefined) this.#options.streams.see(file.stream.id, file.stream.offset + file.stream.inHand);
+    if (file.stream.id !== undefined) this.#options.streams.see(file.stream.id, file.stream.offset + file.stream.offeredBytes);
     const fields = {
       path: file.disk.path,
       offset: file.stream.offset,

@@ -47,7 +47,7 @@ export class NulGaps {
   beginBehind(file: TrackedFile, head: Buffer): void {
     if (head[0] !== 0 || file.stream.offset > 0 || !this.areSought) return;
     const end = leadingNuls(head);
-    if (end < file.stream.nuls.leastGap || end === head.length) return;
+    if (end < file.stream.nuls.minGap || end === head.length) return;
     this.#moveBehind(file, end);
     this.#say(file, end);
   }
@@ -64,14 +64,14 @@ export class NulGaps {
     if (stream.offset > 0 || !isAllNuls(stream.identity) || !this.areSought) return 'over';
     const { fileSystem } = this.#options;
     // A network file system may show bytes late that were NULs at the last check.
-    const at = Math.max(0, stream.nuls.gapTo - READ_CHUNK_BYTES);
+    const at = Math.max(0, stream.nuls.gapEnd - READ_CHUNK_BYTES);
     const { end, by } = findNulsEnd(fileSystem, disk.fd!, at, at + TURN_BYTES);
     if (by !== 'text') {
-      stream.nuls.gapTo = stream.readTo = Math.max(end, stream.nuls.gapTo);
+      stream.nuls.gapEnd = stream.readTo = Math.max(end, stream.nuls.gapEnd);
       return 'more';
     }
-    if (end < stream.nuls.leastGap) {
-      stream.nuls.gapTo = 0;
+    if (end < stream.nuls.minGap) {
+      stream.nuls.gapEnd = 0;
       return 'over';
     }
     this.#begin(file, end);
@@ -112,7 +112,7 @@ export class NulGaps {
   isSettled(file: TrackedFile, at: number): boolean {
     const { clock } = this.#options;
     // A deleted file must reach the disk buffer at once.
-    if (clock.now() - file.disk.seenMtimeMs >= HOLE_SETTLES_MS || file.finalAt === Infinity || isGone(file)) return true;
+    if (clock.now() - file.disk.seenMtimeMs >= HOLE_SETTLES_MS || file.flushLineAt === Infinity || isGone(file)) return true;
     if (file.stream.nuls.hole?.at !== at) file.stream.nuls.hole = { at, sinceMs: clock.monotonic(), text: undefined };
     return clock.monotonic() - file.stream.nuls.hole.sinceMs >= HOLE_SETTLES_MS;
   }
@@ -160,8 +160,8 @@ export class NulGaps {
   /** Of a rotated or deleted file that is nothing but NULs: nobody writes text in their place any more. */
   drop(file: TrackedFile): void {
     const { stream } = file;
-    if (stream.nuls.gapTo === 0 || stream.id === undefined) return;
-    const end = stream.nuls.gapTo;
+    if (stream.nuls.gapEnd === 0 || stream.id === undefined) return;
+    const end = stream.nuls.gapEnd;
     this.#count(end);
     this.#moveBehind(file, end);
     this.#options.streams.begin(stream.id, end, stream.tail);

@@ -148,7 +148,7 @@ export class RotationChain {
     if (!knownFiles.files.has(before) || before.disk.failure !== undefined) return true;
     // What was deleted must not wait for what waits for the sinks.
     if (file.disk.place === 'deleted' && before.disk.place !== 'deleted') return true;
-    if (isDetached(before) && clock.monotonic() - before.disk.leftAtMs >= KEEP_OPEN_MS) return true;
+    if (isDetached(before) && clock.monotonic() - before.disk.goneSinceMs >= KEEP_OPEN_MS) return true;
     return lagOf(before) === 0 && before.before === undefined;
   }
 

@@ -19,9 +19,9 @@ export interface NulRange {
 /** The NULs in the file that are no content of the stream. */
 export interface StreamNuls {
   /** Bytes at its beginning that are a gap for sure. */
-  leastGap: number;
+  minGap: number;
   /** The gap goes at least as far as this while its end was not found. */
-  gapTo: number;
+  gapEnd: number;
   /** The file held other content before. */
   isAfterTruncation: boolean;
   /** Those that the file ended in when it was last read: they are not there yet. */
@@ -45,7 +45,7 @@ export interface StreamGroups {
 /** The record of a stream of an earlier process. */
 export type SavedStream = StreamRecord & {
   /** So much of it was read, where its file is a copy that is shorter. */
-  readonly takenTo?: number;
+  readonly acceptedTo?: number;
 };
 
 export const NO_NULS: NulRange = { from: 0, to: 0, isFinal: false };
@@ -62,7 +62,7 @@ export class Stream {
   createdMs = 0;
   /** The fingerprint, and where the file was last. */
   identity: FileIdentity;
-  readonly nuls: StreamNuls = { leastGap: GAP_BYTES, gapTo: 0, isAfterTruncation: false, last: NO_NULS, hole: undefined };
+  readonly nuls: StreamNuls = { minGap: GAP_BYTES, gapEnd: 0, isAfterTruncation: false, last: NO_NULS, hole: undefined };
   /** Its beginning is not read before (monotonic), as the file is changed in place again and again; 0 where it is not. */
   readFromMs = 0;
   /** Bytes up to here were read; from `offset` on they are an unfinished line. */
@@ -73,12 +73,12 @@ export class Stream {
   hasOpenEvent = false;
   readonly groups: StreamGroups = { behind: undefined, isSure: true, held: undefined, cuts: [] };
   /** Bytes from `offset` on that the lane is taking. */
-  inHand = 0;
+  offeredBytes = 0;
   /** The last bytes that the lane is taking. */
-  tailInHand: Tail = NO_TAIL;
+  offeredTail: Tail = NO_TAIL;
   #startAt = 0;
   #offset = 0;
-  #takenTo = 0;
+  #acceptedTo = 0;
   #tail: Tail = NO_TAIL;
   #sum = new ContentSum(0, 0);
 
@@ -99,8 +99,8 @@ export class Stream {
   }
 
   /** End of the accepted bytes when the copy is shorter than the original; above `offset` then. */
-  get takenTo(): number {
-    return this.#takenTo;
+  get acceptedTo(): number {
+    return this.#acceptedTo;
   }
 
   /** Of the bytes just before `offset`. */
@@ -115,12 +115,12 @@ export class Stream {
 
   /** How far it was read, counting a NUL gap without an end. */
   get position(): number {
-    return Math.max(this.#offset, this.nuls.gapTo);
+    return Math.max(this.#offset, this.nuls.gapEnd);
   }
 
   /** Where a file of this size ends, without the NULs that it is known to end in. */
   endIn(size: number, { from, to } = this.nuls.last): number {
-    if (size <= this.nuls.gapTo) return Math.min(size, this.#offset);
+    if (size <= this.nuls.gapEnd) return Math.min(size, this.#offset);
     return size > to ? size : Math.min(size, Math.max(from, this.#offset));
   }
 
@@ -138,8 +138,8 @@ export class Stream {
 
   /** The known facts about its content, including the bytes that the lane is taking. */
   get read(): ReadContent {
-    const { identity, startAt, offset, tail, inHand, tailInHand } = this;
-    return inHand > 0 ? { identity, startAt, offset: offset + inHand, tail: tailInHand } : { identity, startAt, offset, tail };
+    const { identity, startAt, offset, tail, offeredBytes, offeredTail } = this;
+    return offeredBytes > 0 ? { identity, startAt, offset: offset + offeredBytes, tail: offeredTail } : { identity, startAt, offset, tail };
   }
 
   /** Goes on where an earlier process stopped. */
@@ -152,7 +152,7 @@ export class Stream {
     tail,
     contentSum,
     contentPoints,
-    takenTo = 0,
+    acceptedTo = 0,
     behind,
     cuts = [],
   }: SavedStream): void {
@@ -161,7 +161,7 @@ export class Stream {
     if (identity) this.identity = identity;
     this.realPath = identity?.realPath ?? this.firstPath;
     this.#startAt = startAt;
-    this.#takenTo = takenTo;
+    this.#acceptedTo = acceptedTo;
     this.#moveTo(resumeAt, tail, new ContentSum(resumeAt, contentSum, contentPoints));
     Object.assign(this.groups, { behind, isSure: behind === undefined, cuts });
   }
@@ -169,7 +169,7 @@ export class Stream {
   /** Nothing was read of it, and it begins at `at`. */
   beginAt(at: number, tail: Tail): void {
     this.#startAt = at;
-    this.nuls.gapTo = 0;
+    this.nuls.gapEnd = 0;
     this.#moveTo(at, tail, new ContentSum(at, 0));
   }
 
@@ -190,7 +190,7 @@ export class Stream {
 
   /** Its file is a copy that ends at `size`, before the end of the bytes read. */
   endAt(size: number, sum: number, tail: Tail): void {
-    this.#takenTo = this.#offset;
+    this.#acceptedTo = this.#offset;
     this.#moveTo(size, tail, new ContentSum(size, sum));
   }
 

@@ -25,13 +25,13 @@ export interface TrackedFile {
   /** A turn is running. */
   isBusy: boolean;
   /** The next turn also sends the unfinished last line, if the text ends here or before. */
-  finalAt: number;
+  flushLineAt: number;
   /** The next turn also passes over the NULs at the end, if the file ends here or before. */
-  nulsFinalAt: number;
+  passNulsAt: number;
   /** The next turn also sends the open event, if the file ends here or before. */
-  linesFinalAt: number;
+  flushEventAt: number;
   /** Under `--once`: no line that begins here or later is read. */
-  stopAt: number;
+  readLimit: number;
   /** The file that this one goes on with, while its first lines may belong to an event of that. */
   before: TrackedFile | undefined;
   /** The file that goes on with this one. */
@@ -51,10 +51,10 @@ export function newTrackedFile(path: string, stat: FileStat, shape: EventShape, 
     size: stat.size,
     sureSize: 0,
     isBusy: false,
-    finalAt: -1,
-    nulsFinalAt: -1,
-    linesFinalAt: -1,
-    stopAt: Infinity,
+    flushLineAt: -1,
+    passNulsAt: -1,
+    flushEventAt: -1,
+    readLimit: Infinity,
     before: undefined,
     after: undefined,
   };
@@ -93,8 +93,8 @@ export function endsInNuls({ stream: { nuls, offset } }: TrackedFile): boolean {
 
 /** It is changed in place, was read from its beginning a moment ago, and waits to be read so again. */
 export function isBraked(file: TrackedFile, nowMs: number): boolean {
-  const { stream, disk, finalAt } = file;
-  if (nowMs >= stream.readFromMs || stream.offset > stream.startAt || finalAt === Infinity) return false;
+  const { stream, disk, flushLineAt } = file;
+  if (nowMs >= stream.readFromMs || stream.offset > stream.startAt || flushLineAt === Infinity) return false;
   return disk.place === 'matched' && !isRotated(file);
 }
 

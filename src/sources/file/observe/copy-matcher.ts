@@ -10,7 +10,7 @@ import { COPY_CHECK_BYTES, DECIDE_COPY_MS } from '../limits.ts';
 import type { FileStat, FileSystem } from '../scan/file-system.ts';
 import { readHead, withOpenIfReadable } from '../scan/peek.ts';
 import { FolderNames } from '../scan/rotated-names.ts';
-import type { CopySight } from '../decide/table.ts';
+import type { CopyFacts } from '../decide/table.ts';
 import { tailBefore } from '../known/nul-runs.ts';
 import { checkHolder } from './observe-file.ts';
 
@@ -64,7 +64,7 @@ export class CopyMatcher {
   }
 
   /** What is seen of the file beside the first of its originals. Throws system errors. */
-  observe(file: TrackedFile, { size }: FileStat, entry: CopyCandidate, ageMs: number): CopySight {
+  observe(file: TrackedFile, { size }: FileStat, entry: CopyCandidate, ageMs: number): CopyFacts {
     const original = entry.originals[0]!;
     const { stream } = original;
     const isSettled = ageMs >= DECIDE_COPY_MS;
@@ -76,7 +76,7 @@ export class CopyMatcher {
       return { ...gone, original: 'there', content: isSettled || this.isAlikeSoFar(file, original) ? 'same' : 'different' };
     }
     // The lane is taking all that was read, which has no checksum yet: everything that begins alike would be a copy.
-    if (stream.inHand > 0 && stream.offset === stream.startAt) return { ...gone, original: 'busy' };
+    if (stream.offeredBytes > 0 && stream.offset === stream.startAt) return { ...gone, original: 'busy' };
     if (this.isSpent || (!isSettled && isUnread(original) && this.#isUnknownAlike(file, original))) return gone;
     entry.check ??= new CopyComparison(this.#options.fileSystem, stream, original.disk.fd);
     const verdict = entry.check.step(file.disk.fd!, size, COPY_CHECK_BYTES);
@@ -86,8 +86,8 @@ export class CopyMatcher {
     return { ...gone, content: 'same', holds: this.#holds(size, original) };
   }
 
-  #holds(size: number, { stream, disk }: TrackedFile): CopySight['holds'] {
-    if (disk.place === 'detached') return size < stream.offset + stream.inHand ? 'less' : 'all';
+  #holds(size: number, { stream, disk }: TrackedFile): CopyFacts['holds'] {
+    if (disk.place === 'detached') return size < stream.offset + stream.offeredBytes ? 'less' : 'all';
     // Of a deleted original that is still open, more may be there than the copy has.
     const needed = disk.fd === undefined ? stream.offset : this.#options.fileSystem.fstat(disk.fd).size;
     return size < needed ? 'no more' : 'all';

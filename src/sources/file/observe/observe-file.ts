@@ -13,10 +13,10 @@ import type { FoundFile } from '../scan/finder.ts';
 import { withOpen } from '../scan/peek.ts';
 import type { FirstPlace } from '../scan/rotated-names.ts';
 import type { BesideFile, Observation } from '../decide/decide.ts';
-import type { Sight } from '../decide/table.ts';
+import type { FileFacts } from '../decide/table.ts';
 
-type ContentCheck = Pick<Sight, 'content'> & Pick<Observation, 'trouble'>;
-type DescriptorLook = Pick<Sight, 'descriptor'> & Pick<Observation, 'held' | 'trouble'>;
+type ContentCheck = Pick<FileFacts, 'content'> & Pick<Observation, 'trouble'>;
+type DescriptorLook = Pick<FileFacts, 'descriptor'> & Pick<Observation, 'held' | 'trouble'>;
 
 /** Of a scan: where it looks, and when. */
 export interface ObserveOptions {
@@ -29,12 +29,12 @@ export interface ObserveOptions {
 }
 
 /** Where a file is that its path leads to, with nothing that tells it from what it was. */
-const IN_PLACE: Sight = { path: 'itself', descriptor: 'closed', isElsewhere: false, content: 'same', isMountAway: false };
+const IN_PLACE: FileFacts = { path: 'itself', descriptor: 'closed', isElsewhere: false, content: 'same', isMountAway: false };
 
 /** The path of the file leads to its inode. Its content is compared later, when it is read: only its time of birth is checked here. */
 export function observeAt(file: TrackedFile, found: FoundFile, place: FileLocation): Observation {
-  const sight = isReplaced(file, found.stat) ? ({ ...IN_PLACE, content: 'different' } as const) : IN_PLACE;
-  return { file, disk: file.disk, sight, found, place };
+  const facts = isReplaced(file, found.stat) ? ({ ...IN_PLACE, content: 'different' } as const) : IN_PLACE;
+  return { file, disk: file.disk, facts, found, place };
 }
 
 /** `otherName`: where the finder found its inode. */
@@ -47,20 +47,20 @@ export function observe(file: TrackedFile, options: ObserveOptions, otherName?: 
   if (own !== 'unknown' && own && isSameFile(own, disk) && (isMatched || !otherName))
     return observeAt(file, { path: disk.path, stat: own }, isMatched ? 'matched' : 'aside');
   const nothing = { ...IN_PLACE, content: 'unknown' } as const;
-  if (own === 'unknown') return { file, disk, sight: { ...nothing, path: 'unknown' }, place: 'aside' };
+  if (own === 'unknown') return { file, disk, facts: { ...nothing, path: 'unknown' }, place: 'aside' };
   const { descriptor, held, trouble } = lookAtDescriptor(file, fileSystem, nowMs);
   const seen = { file, disk, place: otherName ? 'matched' : 'aside', held, trouble } as const;
-  const sight = { ...nothing, path: 'something else', descriptor } as const;
-  if (descriptor === 'unknown' || descriptor === 'unlinked') return { ...seen, sight };
-  const isSearched = disk.place !== 'missing' || nowMs - disk.leftAtMs <= KEEP_OPEN_MS;
+  const facts = { ...nothing, path: 'something else', descriptor } as const;
+  if (descriptor === 'unknown' || descriptor === 'unlinked') return { ...seen, facts };
+  const isSearched = disk.place !== 'missing' || nowMs - disk.goneSinceMs <= KEEP_OPEN_MS;
   const found = otherName ?? (isSearched ? findElsewhere(file, fileSystem, folders) : undefined);
   if (found) {
     const { content, trouble: unread = trouble } = checkElsewhere(file, found, options, otherName !== undefined);
     const isRotated = !otherName && options.isRotated(found, file.stream);
-    return { ...seen, trouble: unread, found, isRotated, sight: { ...sight, isElsewhere: true, content } };
+    return { ...seen, trouble: unread, found, isRotated, facts: { ...facts, isElsewhere: true, content } };
   }
   const mayBeAway = !held && disk.place !== 'deleted';
-  return { ...seen, sight: { ...sight, isMountAway: mayBeAway && isMountAway(fileSystem, disk.realPath ?? disk.path, disk.device) } };
+  return { ...seen, facts: { ...facts, isMountAway: mayBeAway && isMountAway(fileSystem, disk.realPath ?? disk.path, disk.device) } };
 }
 
 /** What is beside a first path; whether it still is the known file that its inode had. */
@@ -69,8 +69,8 @@ export function observeBeside(found: FoundFile, of: FirstPlace, known: KnownFile
   const isRotated = options.isRotated(found, of);
   if (!file) return { found, of, isRotated, holder: undefined };
   const { content, trouble } = checkHolder(file, found, options.fileSystem);
-  const sight = { ...IN_PLACE, path: 'something else', isElsewhere: true, content } as const;
-  return { found, of, isRotated, holder: { file, disk: file.disk, sight, place: file.disk.place, trouble } };
+  const facts = { ...IN_PLACE, path: 'something else', isElsewhere: true, content } as const;
+  return { found, of, isRotated, holder: { file, disk: file.disk, facts, place: file.disk.place, trouble } };
 }
 
 /** What the file's descriptor says; `unknown` while trouble with it may pass. */

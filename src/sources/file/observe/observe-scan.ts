@@ -35,7 +35,7 @@ export function observePaths(
     const isSame = file && (isSameFile(file.disk, each.stat) || (!stableInodes && isMoved(file, each)));
     const observation = isSame ? observeAt(file, each, 'matched') : undefined;
     if (observation) seen.push(observation);
-    if (observation?.sight.content !== 'same') rest.push(each);
+    if (observation?.facts.content !== 'same') rest.push(each);
   }
   return { known: seen, rest };
 }

@@ -14,7 +14,7 @@ import { type FolderInodes, isMountAway, locate, statIfAt } from '../scan/locate
 import { withOpen, withOpenIfReadable } from '../scan/peek.ts';
 import type { FirstPlace } from '../scan/rotated-names.ts';
 import { decideFile, type SavedFile, type SavedObservation } from '../decide/decide.ts';
-import type { Sight } from '../decide/table.ts';
+import type { FileFacts } from '../decide/table.ts';
 
 export interface SavedFilesOptions {
   readonly fileSystem: FileSystem;
@@ -41,13 +41,13 @@ export class SavedFiles {
       record,
       found,
       inode: has && inodeKey(has),
-      sight: this.sightOf(record, found),
+      facts: this.factsOf(record, found),
       isReached: isReached(record.path) || (found !== undefined && isReached(found.path)),
     };
   }
 
   /** `there`: where `locate` found the file. */
-  sightOf(record: StreamRecord, there: FoundFile | undefined): Sight {
+  factsOf(record: StreamRecord, there: FoundFile | undefined): FileFacts {
     const { identity, path } = record;
     const lastRealPath = identity?.path ?? identity?.realPath ?? path;
     return {
@@ -63,7 +63,7 @@ export class SavedFiles {
   locate(record: StreamRecord): FoundFile | undefined {
     const { fileSystem, stableInodes, found } = this.#options;
     if (!record.identity) return undefined;
-    const last = lastSightOf(record);
+    const last = lastLocationOf(record);
     const own = found.get(last.path);
     const matched = own && isSameFile(own.stat, last.stat) ? own : this.#byInode.get(inodeKey(record.identity));
     // Without a fingerprint it is whatever has its inode by now.
@@ -91,10 +91,10 @@ export class SavedFiles {
     const tail = withOpenIfReadable(fileSystem, found.path, (fd) => tailBefore(fileSystem, fd, size));
     const contentSum = contentPoints.find(({ at }) => at === size)?.sum;
     const points = contentPoints.filter(({ at }) => at < size);
-    return tail ? { ...record, resumeAt: size, takenTo: resumeAt, tail, contentSum, contentPoints: points } : record;
+    return tail ? { ...record, resumeAt: size, acceptedTo: resumeAt, tail, contentSum, contentPoints: points } : record;
   }
 
-  #compare(record: StreamRecord, { path, stat }: FoundFile): Sight['content'] {
+  #compare(record: StreamRecord, { path, stat }: FoundFile): FileFacts['content'] {
     const { fileSystem } = this.#options;
     // Only its beginning is known, which others may share: a file created later is another one, or a copy.
     if (record.resumeAt === 0 && stat.bornMs > record.createdMs + 1) return 'different';
@@ -125,7 +125,7 @@ export function savedAt({ path, stat }: FoundFile, records: readonly StreamRecor
     if (identity?.inode !== String(stat.inode) && (options.stableInodes || record.path !== path)) continue;
     const found = files.locate(record);
     if (!found || !isSameFile(found.stat, stat)) continue;
-    const kind = decideFile(files.sightOf(record, found));
+    const kind = decideFile(files.factsOf(record, found));
     if (kind !== 'replaced') return { kind, record, found };
   }
   return undefined;
@@ -137,7 +137,7 @@ export function firstPlaceOf({ path, identity }: StreamRecord): FirstPlace {
 }
 
 /** Where the file of a record was last; it has an identity. */
-export function lastSightOf({ path, identity, resumeAt }: StreamRecord): FoundFile {
+export function lastLocationOf({ path, identity, resumeAt }: StreamRecord): FoundFile {
   const { device, inode, path: lastPath = path } = identity!;
   return { path: lastPath, stat: { ...NO_FILE, device: toNumber(device), inode: toNumber(inode), size: resumeAt } };
 }

@@ -32,7 +32,7 @@ async function finish(file: TrackedFile, options: FinishOptions, reader: Reader)
   try {
     for (let before = -1; lagOf(file) > 0 && file.stream.position > before;) {
       before = file.stream.position;
-      file.finalAt = Infinity;
+      file.flushLineAt = Infinity;
       await reader.turn(file);
     }
   } catch (error) {

@@ -24,7 +24,7 @@ export type NulsAhead = { readonly kind: 'end' | 'line' | 'hole'; readonly to: n
 export function judgeNuls(fileSystem: FileSystem, gaps: NulGaps, file: TrackedFile, at: number, lines: Lines): NulsAhead {
   const { stream } = file;
   const { unitBytes } = lines.encoding;
-  const isFinal = file.finalAt === Infinity || file.nulsFinalAt >= 0;
+  const isFinal = file.flushLineAt === Infinity || file.passNulsAt >= 0;
   const { from, to, isFinal: wasFinal } = stream.nuls.last;
   // A preallocated file is not searched whole for each line.
   const isKnown = from <= at && at <= to && (wasFinal || !isFinal);

@@ -28,7 +28,7 @@ import { nothingBefore } from '../known/kept-content.ts';
 import type { LineEnds } from './line-ends.ts';
 import { goOnInGroups, keepLines, readOnTo } from './groups.ts';
 import { judgeNuls, type NulsAhead, passNuls } from './nul-holes.ts';
-import { followers, loseInHand, offerJoined, readOn, type ReadOnOptions } from './read-on.ts';
+import { followers, loseOffered, offerJoined, continueEvent, type ContinueOptions } from './join-across-files.ts';
 import { readBefore, readHead } from '../scan/peek.ts';
 import { noteCharset, noteCutLine } from './reader-notices.ts';
 import { resetInLine, resumeLine } from './split-line.ts';
@@ -36,7 +36,7 @@ import { refill, stillSuspended } from './suspended-line.ts';
 import { endedInNuls, isBraked, isDetached, isBehind, noteSize, type TrackedFile } from '../known/tracked-file.ts';
 import type { SerialQueue } from './serial-queue.ts';
 
-export interface ReaderOptions extends Losing, ReadOnOptions {
+export interface ReaderOptions extends Losing, ContinueOptions {
   readonly generations: Generations;
   readonly identities: StreamIdentities;
   readonly chain: RotationChain;
@@ -74,7 +74,7 @@ export class Reader {
         descriptors.recover(current);
       } catch (error) {
         if (error instanceof LaneRefusal) {
-          loseInHand(this.#options, current);
+          loseOffered(this.#options, current);
           throw error.cause;
         }
         descriptors.fail(current, error);
@@ -82,7 +82,7 @@ export class Reader {
         // Else another turn may hold it.
         if (isReading) {
           current.isBusy = false;
-          current.stream.inHand = 0;
+          current.stream.offeredBytes = 0;
         }
       }
     });
@@ -98,7 +98,7 @@ export class Reader {
     const isSame = compare(fileSystem, file.disk.fd!, stat.size, file.stream, head) === 'same' && !generations.isBegunAnew(file, stat.size);
     let current = isSame ? file : generations.renew(file);
     if (current === file) gaps.noteSize(file, stat.size);
-    if (current.stream.takenTo > current.stream.offset && current.size > current.stream.offset)
+    if (current.stream.acceptedTo > current.stream.offset && current.size > current.stream.offset)
       current = generations.goOn(current, stat, nothingBefore(current.stream.offset), current.stream.tail);
     // Of another generation than the head, it may be the head before the truncation.
     if (current === file && current.stream.id !== undefined && mayGrow(current.stream.identity, head)) {
@@ -122,7 +122,7 @@ export class Reader {
     if (search !== 'over') {
       generations.noteCut(current, current.stream.readTo);
       if (search === 'more' && isBehind(current)) knownFiles.enqueue(current);
-      else if (search === 'more' && current.size <= Math.max(current.finalAt, current.nulsFinalAt)) gaps.drop(current);
+      else if (search === 'more' && current.size <= Math.max(current.flushLineAt, current.passNulsAt)) gaps.drop(current);
       return undefined;
     }
     return isBraked(current, clock.monotonic()) || chain.holds(current) ? undefined : current;
@@ -170,7 +170,7 @@ export class Reader {
         // The rest is read from where it is now, or was counted as lost.
         if (file.disk.fd !== fd) return !isDetached(file);
       }
-      if (file.stream.offset >= file.stopAt) return false;
+      if (file.stream.offset >= file.readLimit) return false;
       if (taken === count) continue;
       nuls = judgeNuls(fileSystem, gaps, file, position, lines);
       if (nuls.kind === 'line') lineTo = nuls.to;
@@ -188,20 +188,20 @@ export class Reader {
     const isBehindNuls = position === file.stream.nuls.last.to;
     if (nuls?.kind !== 'end' && nuls?.kind !== 'more' && !isBehindNuls) file.stream.nuls.last = NO_NULS;
     if (isAtEnd && file.after && lines.endsInOpenEvent) return this.#endEvent(file, position, end, nulsBefore);
-    const isFinal = file.finalAt === Infinity || file.nulsFinalAt >= 0;
+    const isFinal = file.flushLineAt === Infinity || file.passNulsAt >= 0;
     const flush =
-      position <= file.finalAt ? () => lines.flush(isFinal) : position <= file.linesFinalAt ? () => lines.flushOpenEvent() : undefined;
+      position <= file.flushLineAt ? () => lines.flush(isFinal) : position <= file.flushEventAt ? () => lines.flushOpenEvent() : undefined;
     const { fd } = file.disk;
     if (isAtEnd && flush)
       for (let block = flush(); block; block = flush()) {
         await this.#offer(file, block, isLate);
         if (file.disk.fd !== fd) return !isDetached(file);
       }
-    const isOver = end > position && (end <= file.nulsFinalAt || file.finalAt === Infinity) && lines.pendingBytes === 0;
+    const isOver = end > position && (end <= file.passNulsAt || file.flushLineAt === Infinity) && lines.pendingBytes === 0;
     if (isOver) await passNuls(this.#options, fd!, end, (block) => this.#offer(file, block, false));
     if (file.disk.fd !== fd) return !isDetached(file);
     lineEnds.noteEnd(file, isAtEnd && flush !== undefined);
-    if (isAtEnd) file.finalAt = file.linesFinalAt = file.nulsFinalAt = -1;
+    if (isAtEnd) file.flushLineAt = file.flushEventAt = file.passNulsAt = -1;
     file.stream.hasOpenEvent = lines.hasOpenEvent;
     file.stream.suspended = lines.suspend();
     file.stream.groups.held = lines.heldReads;
@@ -223,8 +223,8 @@ export class Reader {
       noteSize(file, end);
       file.stream.readTo = end;
       file.stream.hasOpenEvent = true;
-      const event = await readOn(this.#options, file, position <= Math.max(file.finalAt, file.linesFinalAt));
-      file.finalAt = file.linesFinalAt = -1;
+      const event = await continueEvent(this.#options, file, position <= Math.max(file.flushLineAt, file.flushEventAt));
+      file.flushLineAt = file.flushEventAt = -1;
       if (!event) return false;
       if (event.continuations.length === 0) await this.#offer(file, event.block, false);
       else await offerJoined(this.#options, file, event);
@@ -267,16 +267,16 @@ export class Reader {
     // The lane may use the window for the next one.
     const beginsWithNul = block.window.bytes[block.start] === 0;
     lineEnds.noteHeaders(file, lines, block, length);
-    file.stream.inHand = length;
-    file.stream.tailInHand = block.single?.tail ?? tailOf(lines.recent());
+    file.stream.offeredBytes = length;
+    file.stream.offeredTail = block.single?.tail ?? tailOf(lines.recent());
     try {
       await offerBlock(lane, file.stream, block.single ? block : { ...block, sum }, lines.readAtMs);
     } catch (error) {
       if (error instanceof LaneRefusal && error.cause instanceof StoppedError) this.#keepTaken(file, block, error.cause.leftBytes);
       throw error;
     }
-    file.stream.inHand = 0;
-    file.stream.advance(block.offset + length, parts, file.stream.tailInHand, block.groups?.after(block.ends!.length - 1));
+    file.stream.offeredBytes = 0;
+    file.stream.advance(block.offset + length, parts, file.stream.offeredTail, block.groups?.after(block.ends!.length - 1));
     stats.readBytes += length;
     countLongLine(stats, block);
     if (block.single?.marks?.['truncated'] === true) noteCutLine(this.#options.notices, file, block.offset, length, beginsWithNul);
@@ -289,7 +289,7 @@ export class Reader {
     const taken = bytes.subarray(0, bytes.length - streamBytesIn(block, leftBytes));
     if (taken.length === 0) return;
     const { stream } = file;
-    stream.inHand = bytes.length - taken.length;
+    stream.offeredBytes = bytes.length - taken.length;
     const part = { length: taken.length, sum: contentSum(taken, stream.offset) };
     const last = block.ends?.indexOf(block.end - leftBytes) ?? -1;
     stream.advance(stream.offset + taken.length, [part], tailOf(taken), last < 0 ? undefined : block.groups?.after(last));

@@ -9,7 +9,7 @@ import type { Lines } from '../../framing/lines.ts';
 import { type FileSystem, isSameFile, leadsNowhere } from '../scan/file-system.ts';
 import { offerGroups } from './groups.ts';
 import { LaneRefusal, offerBlock } from './offer.ts';
-import { giveJoined, markOf } from './read-on.ts';
+import { giveJoined, markOf } from './join-across-files.ts';
 import { readsOf } from './reads-of.ts';
 import type { KnownFiles } from '../known/known-files.ts';
 import { readHead } from '../scan/peek.ts';
@@ -68,7 +68,7 @@ export class SpanReader {
     const { fileSystem, knownFiles } = this.#options;
     const file = knownFiles.byStream(span.stream);
     if (!file) return false;
-    const end = span.to <= file.stream.takenTo ? Math.min(span.to, file.stream.offset) : span.to;
+    const end = span.to <= file.stream.acceptedTo ? Math.min(span.to, file.stream.offset) : span.to;
     if (end <= span.from) return false;
     let opened: number | undefined;
     try {

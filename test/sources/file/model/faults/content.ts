@@ -124,7 +124,7 @@ export const contentFaults: readonly Fault[] = [
     schedule: 'generation of which nothing was read took the copy of another one that began alike',
     hooks: {
       'sources/file/observe/saved-files.ts#SavedFiles': (Real: SavedFiles['SavedFiles']): SavedFiles['SavedFiles'] =>
-        method(Real, 'sightOf', (_, sightOf, record, there) => ({ ...sightOf(record, there), content: 'same' as const })),
+        method(Real, 'factsOf', (_, factsOf, record, there) => ({ ...factsOf(record, there), content: 'same' as const })),
     },
   },
   {
@@ -136,7 +136,7 @@ export const contentFaults: readonly Fault[] = [
         (real: ObserveFile['observe']): ObserveFile['observe'] =>
         (file, options, otherName) => {
           const seen = real(file, options, otherName);
-          return otherName ? { ...seen, sight: { ...seen.sight, content: 'same' } } : seen;
+          return otherName ? { ...seen, facts: { ...seen.facts, content: 'same' } } : seen;
         },
     },
   },

@@ -1,14 +1,14 @@
 /** Faults in following files, and in reading them. */
 import { type Fault, alone, method, withRotated } from './fault.ts';
 
-type Apply = typeof import('../../../../../src/sources/file/act/apply.ts');
+type ChangeHandler = typeof import('../../../../../src/sources/file/act/change-handler.ts');
 type CompressedReader = typeof import('../../../../../src/sources/file/compressed/compressed-reader.ts');
 type Copies = typeof import('../../../../../src/sources/file/act/copies.ts');
 type CopyMatcher = typeof import('../../../../../src/sources/file/observe/copy-matcher.ts');
 type FinishDeleted = typeof import('../../../../../src/sources/file/read/finish-deleted.ts');
 type Generations = typeof import('../../../../../src/sources/file/act/generations.ts');
 type Identities = typeof import('../../../../../src/sources/file/known/stream-identities.ts');
-type LeftPaths = typeof import('../../../../../src/sources/file/act/left-paths.ts');
+type MissedRotations = typeof import('../../../../../src/sources/file/act/missed-rotations.ts');
 type Locate = typeof import('../../../../../src/sources/file/scan/locate.ts');
 type Maintenance = typeof import('../../../../../src/sources/file/known/maintenance.ts');
 type ObserveScan = typeof import('../../../../../src/sources/file/observe/observe-scan.ts');
@@ -27,19 +27,19 @@ export const followingFaults: readonly Fault[] = [
     include: alone,
     schedule: 'deleted file was given up for a new one that began alike, because nothing of it had been read',
     hooks: {
-      'sources/file/act/apply.ts#Apply': (Real: Apply['Apply']): Apply['Apply'] =>
+      'sources/file/act/change-handler.ts#ChangeHandler': (Real: ChangeHandler['ChangeHandler']): ChangeHandler['ChangeHandler'] =>
         class extends Real {
-          readonly #descriptors: ConstructorParameters<Apply['Apply']>[0]['descriptors'];
+          readonly #descriptors: ConstructorParameters<ChangeHandler['ChangeHandler']>[0]['descriptors'];
 
-          constructor(options: ConstructorParameters<Apply['Apply']>[0]) {
+          constructor(options: ConstructorParameters<ChangeHandler['ChangeHandler']>[0]) {
             super(options);
             this.#descriptors = options.descriptors;
           }
 
-          override act(decision: Parameters<InstanceType<Apply['Apply']>['act']>[0]): void {
-            if (decision.kind !== 'deleted') return super.act(decision);
+          override handle(decision: Parameters<InstanceType<ChangeHandler['ChangeHandler']>['handle']>[0]): void {
+            if (decision.kind !== 'deleted') return super.handle(decision);
             this.#descriptors.close(decision.observation.file);
-            super.act({ kind: 'gone', observation: { ...decision.observation, held: undefined } });
+            super.handle({ kind: 'gone', observation: { ...decision.observation, held: undefined } });
           }
         },
     },
@@ -53,7 +53,7 @@ export const followingFaults: readonly Fault[] = [
         (real: Offer['offerBlock']): Offer['offerBlock'] =>
         (lane, stream, block, readAtMs) => {
           const own = stream as StreamOf;
-          own.advance(own.offset + own.inHand, [], own.tail);
+          own.advance(own.offset + own.offeredBytes, [], own.tail);
           return real(lane, stream, block, readAtMs);
         },
     },
@@ -100,7 +100,9 @@ export const followingFaults: readonly Fault[] = [
     include: alone,
     schedule: 'deleted file was given up for a new one that began alike, because nothing of it had been read',
     hooks: {
-      'sources/file/act/left-paths.ts#LeftPaths': (Real: LeftPaths['LeftPaths']): LeftPaths['LeftPaths'] => method(Real, 'note', () => {}),
+      'sources/file/act/missed-rotations.ts#MissedRotations': (
+        Real: MissedRotations['MissedRotations'],
+      ): MissedRotations['MissedRotations'] => method(Real, 'note', () => {}),
     },
   },
   {
@@ -152,10 +154,10 @@ export const followingFaults: readonly Fault[] = [
     hooks: {
       'sources/file/act/generations.ts#Generations': (Real: Generations['Generations']): Generations['Generations'] =>
         method(Real, 'current', (_, current, file) => {
-          const { inHand } = file.stream;
-          file.stream.inHand = 0;
+          const { offeredBytes } = file.stream;
+          file.stream.offeredBytes = 0;
           const now = current(file);
-          file.stream.inHand = inHand;
+          file.stream.offeredBytes = offeredBytes;
           return now;
         }),
     },
@@ -165,11 +167,11 @@ export const followingFaults: readonly Fault[] = [
     include: alone,
     schedule: 'file that was truncated twice counted nothing of what a scan had seen in between',
     hooks: {
-      'sources/file/act/apply.ts#Apply': (Real: Apply['Apply']): Apply['Apply'] =>
-        method(Real, 'act', (_, act, decision) => {
+      'sources/file/act/change-handler.ts#ChangeHandler': (Real: ChangeHandler['ChangeHandler']): ChangeHandler['ChangeHandler'] =>
+        method(Real, 'handle', (_, handle, decision) => {
           isApplying = true;
           try {
-            act(decision);
+            handle(decision);
           } finally {
             isApplying = false;
           }

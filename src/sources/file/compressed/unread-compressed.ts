@@ -28,7 +28,7 @@ const CHANGED = {
   truncated: `file was truncated or replaced, reading it from its beginning${LOWER_BOUND}`,
 } as Readonly<Partial<Record<string, string>>>;
 
-export interface LeftCompressedOptions extends Losing {
+export interface UnreadCompressedOptions extends Losing {
   readonly fileSystem: FileSystem;
   readonly notices: Notices;
   readonly known: KnownContent;
@@ -37,15 +37,15 @@ export interface LeftCompressedOptions extends Losing {
   isRead(path: string): boolean;
 }
 
-export class LeftCompressed {
-  readonly #options: LeftCompressedOptions;
+export class UnreadCompressed {
+  readonly #options: UnreadCompressedOptions;
   #records: readonly StreamRecord[] = [];
   /** Resolves once all that was asked for is done; undefined before `name`. */
   #working: Promise<void> | undefined;
   readonly #unfound: TrackedFile[] = [];
   #isStopped = false;
 
-  constructor(options: LeftCompressedOptions) {
+  constructor(options: UnreadCompressedOptions) {
     this.#options = options;
   }
 
@@ -103,7 +103,7 @@ export class LeftCompressed {
     const { disk, stream, size } = file;
     const lostBytes = Math.min(unreadOf(file), Math.max(0, stream.endIn(size) - heldBytes));
     // Counted once: a later start goes by the saved count.
-    if (stream.id !== undefined) streams.see(stream.id, stream.offset + stream.inHand);
+    if (stream.id !== undefined) streams.see(stream.id, stream.offset + stream.offeredBytes);
     countLost(this.#options, stream, lostBytes, stream.offset + lagOf(file), disk.lastChange === 'truncated' ? 'truncated' : 'deleted');
     const fields = { path: disk.path, offset: stream.offset, seenSize: size, lostBytes };
     const text = CHANGED[disk.lastChange] ?? (lostBytes > 0 ? LOST : NOT_KNOWN_TO_BE_LOST);
@@ -201,5 +201,5 @@ export class LeftCompressed {
 
 /** Bytes that were seen, and that the lane neither took nor is taking. */
 function unreadOf(file: TrackedFile): number {
-  return Math.max(0, lagOf(file) - file.stream.inHand);
+  return Math.max(0, lagOf(file) - file.stream.offeredBytes);
 }

@@ -24,7 +24,7 @@ import { readHead } from '../scan/peek.ts';
 import type { Stream } from '../known/stream.ts';
 import { isDetached, noteSize, type TrackedFile } from '../known/tracked-file.ts';
 
-export interface ReadOnOptions {
+export interface ContinueOptions {
   readonly lines: Lines;
   readonly fileSystem: FileSystem;
   readonly knownFiles: KnownFiles;
@@ -36,7 +36,7 @@ export interface ReadOnOptions {
   readonly groupTimeoutMs: number;
 }
 
-export type OfferOptions = Pick<ReadOnOptions, 'lines' | 'knownFiles'> & Losing & { readonly lane: Lane };
+export type OfferOptions = Pick<ContinueOptions, 'lines' | 'knownFiles'> & Losing & { readonly lane: Lane };
 
 /** A file in which the event goes on, as far as it does. */
 export interface Continuation {
@@ -61,7 +61,7 @@ interface JoinedPart<F> {
  * The event that waits in the lines, whole; undefined while more of it may come. `isFinal`: if nothing goes on with it, it is
  * over. The files that follow must not have turns meanwhile.
  */
-export async function readOn(options: ReadOnOptions, file: TrackedFile, isFinal: boolean): Promise<OpenEvent | undefined> {
+export async function continueEvent(options: ContinueOptions, file: TrackedFile, isFinal: boolean): Promise<OpenEvent | undefined> {
   const { lines } = options;
   const own = lines.waiting.length;
   const parts: JoinedPart<TrackedFile>[] = [];
@@ -73,7 +73,7 @@ export async function readOn(options: ReadOnOptions, file: TrackedFile, isFinal:
     if (read.eventLength !== undefined) return giveJoined(lines, own, parts, read.eventLength);
   }
   const length = lines.measureEvent(true)!;
-  const isForced = [file, ...parts.map((part) => part.file)].some(({ finalAt }) => finalAt === Infinity);
+  const isForced = [file, ...parts.map((part) => part.file)].some(({ flushLineAt }) => flushLineAt === Infinity);
   const isDone = length === own ? isFinal : isForced || isStill(options, parts);
   return isDone ? giveJoined(lines, own, parts, length) : undefined;
 }
@@ -123,7 +123,7 @@ interface ReadPart {
 }
 
 /** Reads the file from its beginning until the event is over, or the file is. Undefined when it cannot be, or is of another kind. */
-async function readPart(options: ReadOnOptions, file: TrackedFile): Promise<ReadPart | undefined> {
+async function readPart(options: ContinueOptions, file: TrackedFile): Promise<ReadPart | undefined> {
   const { lines, fileSystem, knownFiles, descriptors, gaps, copies } = options;
   if (!knownFiles.files.has(file) || isDetached(file) || !descriptors.open(file)) return undefined;
   const { disk, stream } = file;
@@ -159,7 +159,7 @@ async function readPart(options: ReadOnOptions, file: TrackedFile): Promise<Read
 }
 
 /** Nothing has come for so long that the event is over. */
-function isStill({ clock, groupTimeoutMs }: ReadOnOptions, parts: readonly JoinedPart<TrackedFile>[]): boolean {
+function isStill({ clock, groupTimeoutMs }: ContinueOptions, parts: readonly JoinedPart<TrackedFile>[]): boolean {
   const changedAtMs = Math.max(...parts.map(({ file }) => file.disk.changedAtMs));
   return clock.monotonic() - changedAtMs >= Math.min(groupTimeoutMs, KEEP_OPEN_MS);
 }
@@ -172,17 +172,18 @@ function tailBehind(before: Buffer, bytes: Buffer): Tail {
 export async function offerJoined(options: OfferOptions, file: TrackedFile, { block, continuations }: OpenEvent): Promise<void> {
   const { lane, lines, stats } = options;
   const { length, sum, tail } = block.single!;
-  Object.assign(file.stream, { inHand: length, tailInHand: tail });
-  for (const { file: next, range } of continuations) Object.assign(next.stream, { inHand: range.to - range.from, tailInHand: range.tail });
+  Object.assign(file.stream, { offeredBytes: length, offeredTail: tail });
+  for (const { file: next, range } of continuations)
+    Object.assign(next.stream, { offeredBytes: range.to - range.from, offeredTail: range.tail });
   try {
     await offerBlock(lane, file.stream, block, lines.readAtMs);
   } catch (error) {
-    for (const { file: next } of continuations) loseInHand(options, next);
+    for (const { file: next } of continuations) loseOffered(options, next);
     throw error;
   } finally {
-    for (const { file: next } of continuations) next.stream.inHand = 0;
+    for (const { file: next } of continuations) next.stream.offeredBytes = 0;
   }
-  file.stream.inHand = 0;
+  file.stream.offeredBytes = 0;
   const ranges = [{ file, to: block.offset + length, length, sum, tail }];
   for (const { file: next, range } of continuations) ranges.push({ file: next, length: range.to - range.from, ...range });
   for (const each of ranges) {
@@ -200,7 +201,7 @@ export function followers(file: TrackedFile): TrackedFile[] {
 }
 
 /** The lane does not take what it is offered of a file that was given up meanwhile: nobody else counts it. */
-export function loseInHand(options: Losing & Pick<ReadOnOptions, 'knownFiles'>, file: TrackedFile): void {
-  const { offset, inHand } = file.stream;
-  if (!options.knownFiles.files.has(file)) countLost(options, file.stream, inHand, offset + inHand, 'not_taken');
+export function loseOffered(options: Losing & Pick<ContinueOptions, 'knownFiles'>, file: TrackedFile): void {
+  const { offset, offeredBytes } = file.stream;
+  if (!options.knownFiles.files.has(file)) countLost(options, file.stream, offeredBytes, offset + offeredBytes, 'not_taken');
 }

@@ -21,7 +21,7 @@ interface Rotation {
   readonly to: string | undefined;
 }
 
-export class LeftPaths {
+export class MissedRotations {
   readonly #options: Options;
   readonly #paths = new Map<string, { readonly realPath: string; readonly nextBornMs: number; readonly untilMs: number }>();
   /** Since the last `logMissed`. */

@@ -16,11 +16,11 @@ import type { FoundFile } from '../scan/finder.ts';
 import { LOWER_BOUND, type Notices } from '../scan/notices.ts';
 import type { Copies } from './copies.ts';
 import type { Generations } from './generations.ts';
-import type { LeftPaths } from './left-paths.ts';
+import type { MissedRotations } from './missed-rotations.ts';
 import type { Decision, KnownDecision, NewFile, SavedFile } from '../decide/decide.ts';
-import { lastSightOf } from '../observe/saved-files.ts';
+import { lastLocationOf } from '../observe/saved-files.ts';
 
-export interface ApplyOptions extends Losing {
+export interface ChangeHandlerOptions extends Losing {
   readonly streams: StreamStore;
   readonly clock: Clock;
   readonly notices: Notices;
@@ -30,16 +30,16 @@ export interface ApplyOptions extends Losing {
   readonly identities: StreamIdentities;
   readonly gaps: NulGaps;
   readonly copies: Copies;
-  readonly left: LeftPaths;
+  readonly missed: MissedRotations;
   readonly shapeOf: (path: string) => EventShape;
 }
 
-export class Apply {
-  readonly #options: ApplyOptions;
+export class ChangeHandler {
+  readonly #options: ChangeHandlerOptions;
   #changed = new Set<TrackedFile>();
   #grownBytes = 0;
 
-  constructor(options: ApplyOptions) {
+  constructor(options: ChangeHandlerOptions) {
     this.#options = options;
   }
 
@@ -51,7 +51,7 @@ export class Apply {
     return changed;
   }
 
-  act(decision: Decision): void {
+  handle(decision: Decision): void {
     if (decision.kind === 'new') this.#follow(decision);
     else if (decision.kind !== 'ignored') this.#change(decision);
     else {
@@ -67,10 +67,10 @@ export class Apply {
     const { generations, knownFiles, identities, clock, shapeOf } = this.#options;
     const now = clock.monotonic();
     const isLost = kind === 'gone' || kind === 'replaced';
-    const { path, stat } = isLost ? { path: record.path, stat: { ...NO_FILE, size: record.resumeAt } } : (found ?? lastSightOf(record));
+    const { path, stat } = isLost ? { path: record.path, stat: { ...NO_FILE, size: record.resumeAt } } : (found ?? lastLocationOf(record));
     const place = isLost ? 'detached' : found ? generations.placeOf(path) : 'away';
     const file = newTrackedFile(record.path, stat, shapeOf(record.path), now, -1);
-    Object.assign(file.disk, { path, place, lastChange: isLost ? 'gone' : kind, leftAtMs: now });
+    Object.assign(file.disk, { path, place, lastChange: isLost ? 'gone' : kind, goneSinceMs: now });
     file.stream.resume(record);
     if (file.disk.path === record.path) file.disk.realPath = record.identity?.realPath;
     file.nextBornMs = record.createdMs;
@@ -116,7 +116,7 @@ export class Apply {
   }
 
   #follow({ found, of }: NewFile): void {
-    const { generations, knownFiles, left, notices } = this.#options;
+    const { generations, knownFiles, missed, notices } = this.#options;
     // Acting on an earlier decision may have taken it up, as a copy of the file that had its inode, too.
     if (knownFiles.in(found.stat)) return;
     if (of) {
@@ -125,7 +125,7 @@ export class Apply {
       return this.#see(generations.trackAside(path, stat, of), stat, 'aside');
     }
     // The first scan logs how many there are.
-    const isExpected = generations.scan === 1 || left.has(found.path);
+    const isExpected = generations.scan === 1 || missed.has(found.path);
     if (isExpected) notices.event('debug', { path: found.path, size: found.stat.size }, 'new file');
     const file = generations.track(found);
     file.isNews = !isExpected;
@@ -162,7 +162,7 @@ export class Apply {
     // While it is closed, it may hold other content; the reader's turn compares it.
     if (current.disk.fd === undefined && stat.size > current.size) current.size = stat.size;
     knownFiles.enqueue(current);
-    if (stat.size > 0 && (current.stream.id === undefined || current.stream.nuls.gapTo > 0)) this.#nameAndLetGo(current);
+    if (stat.size > 0 && (current.stream.id === undefined || current.stream.nuls.gapEnd > 0)) this.#nameAndLetGo(current);
   }
 
   #nameAndLetGo(file: TrackedFile): void {
@@ -190,9 +190,9 @@ export class Apply {
 
   #noteRotation(file: TrackedFile, to?: string): void {
     if (file.isUndecided) return;
-    const { generations, left } = this.#options;
-    if (generations.scan > 1) left.countRotation(file, to);
-    left.note(file);
+    const { generations, missed } = this.#options;
+    if (generations.scan > 1) missed.countRotation(file, to);
+    missed.note(file);
   }
 
   /** `held`: what the descriptor of the file says. */
@@ -202,7 +202,7 @@ export class Apply {
     const { place } = file.disk;
     if (!isGone(file) || (place === 'away' && how !== 'away')) {
       this.#noteRotation(file);
-      file.disk.leftAtMs = clock.monotonic();
+      file.disk.goneSinceMs = clock.monotonic();
       const isLost = !held && how !== 'away';
       const lostBytes = isLost ? Math.max(0, lagOf(file) - copies.seenInOriginal(file)) : 0;
       countLost(this.#options, file.stream, lostBytes, file.stream.offset + lagOf(file), 'deleted');

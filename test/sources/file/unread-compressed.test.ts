@@ -8,7 +8,7 @@ import { fingerprintOf } from '../../../src/sources/file/known/content.ts';
 import { newTrackedFile } from '../../../src/sources/file/known/tracked-file.ts';
 import { NO_FILE, nodeFileSystem } from '../../../src/sources/file/scan/file-system.ts';
 import type { KnownContent } from '../../../src/sources/file/compressed/known-content.ts';
-import { LeftCompressed } from '../../../src/sources/file/compressed/left-compressed.ts';
+import { UnreadCompressed } from '../../../src/sources/file/compressed/unread-compressed.ts';
 import type { Notices } from '../../../src/sources/file/scan/notices.ts';
 import { MemoryStreamStore } from '../../support/stream-store.ts';
 import { makeTree } from '../../support/temp-tree.ts';
@@ -40,7 +40,7 @@ test('a stop ends the look at a compressed file that is left out, and waits unti
     }
     return { at: 5, file: { firstPath: path } as never };
   };
-  const left = new LeftCompressed({
+  const left = new UnreadCompressed({
     fileSystem,
     notices: { event: (_level: string, _fields: object, text: string) => void said.push(text) } as unknown as Notices,
     known: { find, isFollowed: () => false } as unknown as KnownContent,
@@ -74,7 +74,7 @@ test.each([
   file.stream.identity = { device: '1', inode: '1', ...fingerprintOf(content.subarray(0, 1024)) };
   Object.assign(file.stream, { id: streams.mint('app', path, file.stream.identity, 0).id, createdMs });
   const notices = { event: () => {} } as unknown as Notices;
-  const left = new LeftCompressed({
+  const left = new UnreadCompressed({
     source: 'app',
     fileSystem: nodeFileSystem,
     notices,
