@@ -2,6 +2,10 @@
 
 /** Characters of a pipeline. */
 export const MAX_TRANSFORM_CHARACTERS = 64 * 1024;
+/** With `memory: small`: what all sinks share, the least that one has, and its requests at a time. */
+export const SMALL_MEMORY_KIB = 8 * 1024;
+export const LEAST_SINK_MEMORY_KIB = 1024;
+export const SMALL_CONCURRENCY = 2;
 export const MAX_CONFIG_BYTES = 1024 * 1024;
 /** Files that `include_config` may name, and bytes of all of them. */
 export const MAX_INCLUDED_FILES = 1000;

@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { join } from 'node:path';
 import { checkMachine } from '../../src/cli/check/check-machine.ts';
+import { memoryOf } from '../../src/agent/build/sink-pipeline.ts';
 import { readConfig } from '../../src/config/load/load.ts';
 import { parseProxy, proxyVariableFor } from '../../src/config/connect/proxy.ts';
 import { ingestForms } from '../../src/sinks/ingest/encode/encoder.ts';
@@ -174,4 +175,29 @@ test('forms have the names and keys that a data folder of the release before hol
   expect(ingestForms.nameOf(form)).toBe(`["csv",${csv},{}]`);
   expect(JSON.stringify(form)).toBe(`{"encoding":"csv","csv":${csv},"json":{"envelope":false},"labels":{}}`);
   expect(ingestForms.nameOf(ingestForms.formOf(sinkOf(configOf(configWith({})))))).toBe('ndjson');
+});
+
+test.each([1, 2, 3, 8])('sinks with `memory: small` have 8 MiB in all, %i of them', (count) => {
+  const ids = Array.from({ length: count - 1 }, (_, n) => `  s${n}: {type: ingest, url: 'http://h', token: t, dataset: logs}`);
+  const { sinks, written } = configOf(configWith({ agent: 'memory: small', sinks: ids.join('\n') }));
+  expect(sinks).toHaveLength(count);
+  const sum = sinks.reduce((bytes, { buffer }) => bytes + buffer.maxMemoryBytes, 0);
+  expect(sum).toBeLessThanOrEqual(8 * 1024 ** 2);
+  expect(sum).toBeGreaterThan(8 * 1024 ** 2 - count * 1024);
+  const { slotBytes, slots } = memoryOf(sinks[0]!);
+  // Three batches always fit.
+  expect((slots + 1) * slotBytes).toBeLessThanOrEqual(Math.max(sum / count, 3 * slotBytes));
+  expect(sinks.map(({ concurrency }) => concurrency)).toEqual(sinks.map(() => 2));
+  expect(written['sinks']).toMatchObject({ store: { concurrency: 2, buffer: { max_memory: `${Math.floor(8192 / count)}KiB` } } });
+});
+
+test('keys of a sink win over `memory: small`, and problems with its share are at the key that was written', () => {
+  const small = (sink: string) => configWith({ agent: 'memory: small', sink });
+  const { buffer, concurrency } = sinkOf(configOf(small('buffer: {max_memory: 16MiB}\nconcurrency: 3')));
+  expect([buffer.maxMemoryBytes, concurrency]).toEqual([16 * 1024 ** 2, 3]);
+  expect(sinkOf(configOf(small('buffer: {sync: always}'))).buffer).toMatchObject({ maxMemoryBytes: 8 * 1024 ** 2, sync: 'always' });
+  expect(warningsOf(small(''))).toEqual([]);
+  expect(problemsOf(small('batch: {max_bytes: 5MiB}'))).toEqual([expect.stringContaining('more than half of `buffer.max_memory` (8MiB)')]);
+  expect(problemsOf(configWith({ agent: 'memory: tiny' }))).toEqual(['1:9: `memory: tiny` is not known; use one of default, small']);
+  expect(sinkOf(configOf(configWith({ agent: 'memory: ${SIZE:-small}' }))).buffer.maxMemoryBytes).toBe(8 * 1024 ** 2);
 });

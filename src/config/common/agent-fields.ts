@@ -42,6 +42,10 @@ export const agentFields = {
     example: '${HOSTNAME}',
     doc: 'the `host` of events; in a container, whose own name says little, that of its machine: `${NODE_NAME}`',
   }),
+  memory: field(choice(['default', 'small']), {
+    default: 'default',
+    doc: 'small: for an agent beside one program; sinks share 8 MiB, at least 1 MiB each, and send two requests at a time, where buffer.max_memory and concurrency are not written',
+  }),
   origin: field(originKind, {
     computed: 'host and file of text lines, nothing of JSON lines',
     example: '[host, file]',

@@ -17,6 +17,7 @@ import { type IncludeOptions, writableProblem } from './included-file.ts';
 import { presetTestsOf, readOwnPresets } from './own-presets.ts';
 import { printable } from '../quote.ts';
 import { readTextFile } from './read-text.ts';
+import { expandMemory } from './small-memory.ts';
 import { writtenOf } from './written.ts';
 import { checkLines } from '../../sources/common/check-lines.ts';
 import { checkRelations } from '../rules/relations.ts';
@@ -137,7 +138,7 @@ class Loader {
     const included = includeFiles(main, options);
     const { keys, rows } = this.#given ? { keys: this.#given, rows: [] } : readOwnPresets(options);
     this.#presets = keys;
-    const map = expandPresets(included, keys, this.#report);
+    const map = expandMemory(expandPresets(included, keys, this.#report), this.#reading);
     this.#warnOfDollars(map);
     const open = writableProblem(this.#file, this.#texts.partAt(0).mode);
     if (open) this.#warn(0, `the configuration ${open.message}`, open.fix);
