@@ -3,7 +3,7 @@
  * that was refused. Nothing here is on the way of a batch that is simply stored.
  */
 import { gunzipSync, zstdDecompressSync } from 'node:zlib';
-import type { Encoding, NamedFailure } from '../core/sink.ts';
+import { type Encoding, type NamedFailure, placesOf } from '../core/sink.ts';
 
 const NEWLINE = 10;
 const CARRIAGE_RETURN = 13;
@@ -51,50 +51,11 @@ export function offsetOfEvent(bytes: Buffer, index: number): number {
 }
 
 /**
- * The places of the events that the service named, or undefined when the named ones are not exactly `failed` different
- * events: by `index`, else by a time that only one event of the body has.
+ * The places of the events that the service named, with its errors, or undefined when the named ones are not exactly `failed` different
+ * events.
  */
 export function locateFailures(body: Buffer, failures: readonly NamedFailure[], failed: number): Map<number, string> | undefined {
-  const events = splitEvents(body);
-  const byTime = failures.every(({ index }) => index !== undefined) ? new Map<string, number[]>() : indexByTime(events);
-  const found = new Map<number, string>();
-  for (const { index, timestamp, error } of failures) {
-    const place = index ?? onlyOne(byTime.get(instantOf(timestamp)));
-    if (place === undefined || !Number.isInteger(place) || place < 0 || place >= events.length) return undefined;
-    found.set(place, error);
-  }
+  const places = placesOf(splitEvents(body), failures);
+  const found = new Map(failures.flatMap(({ error }, n) => (places[n] === undefined ? [] : [[places[n], error] as const])));
   return found.size === failed && failures.length === failed ? found : undefined;
-}
-
-function indexByTime(events: readonly Buffer[]): Map<string, number[]> {
-  const places = new Map<string, number[]>();
-  events.forEach((event, place) => {
-    const instant = timeOf(event);
-    if (instant === '') return;
-    const known = places.get(instant);
-    if (known) known.push(place);
-    else places.set(instant, [place]);
-  });
-  return places;
-}
-
-function timeOf(event: Buffer): string {
-  try {
-    const parsed = JSON.parse(event.toString('utf8')) as { _time?: unknown };
-    return typeof parsed._time === 'string' ? instantOf(parsed._time) : '';
-  } catch {
-    return '';
-  }
-}
-
-/** One spelling for one instant: nanosecond digits are kept, trailing zeros and the zone's spelling are not. */
-function instantOf(text: string): string {
-  const match = /^(\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}:\d{2})(?:\.(\d{1,9}))?(Z|[+-]\d{2}:?\d{2})$/i.exec(text);
-  if (!match) return '';
-  const seconds = Date.parse(`${match[1]!.replace(' ', 'T')}${match[3]!.toUpperCase()}`);
-  return Number.isNaN(seconds) ? '' : `${seconds}.${(match[2] ?? '').replace(/0{1,9}$/, '')}`;
-}
-
-function onlyOne(places: readonly number[] | undefined): number | undefined {
-  return places?.length === 1 ? places[0] : undefined;
 }

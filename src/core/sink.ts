@@ -159,3 +159,33 @@ function childOf(parent: Part, first: number, count: number): Part {
 export function keyFrom(values: readonly unknown[]): string {
   return hash('sha256', JSON.stringify(values), 'hex').slice(0, 32);
 }
+
+/** The place of each failure among the events of its request: by `index`, else by a time that only one of them has; undefined where neither tells. */
+export function placesOf(events: readonly Buffer[], failures: readonly NamedFailure[]): (number | undefined)[] {
+  const byTime = failures.every(({ index }) => index !== undefined)
+    ? undefined
+    : Map.groupBy(events.keys(), (place) => timeOf(events[place]!));
+  return failures.map(({ index, timestamp }) => {
+    const instant = instantOf(timestamp);
+    const same = instant === '' ? [] : (byTime?.get(instant) ?? []);
+    const place = index ?? (same.length === 1 ? same[0]! : -1);
+    return Number.isInteger(place) && place >= 0 && place < events.length ? place : undefined;
+  });
+}
+
+function timeOf(event: Buffer): string {
+  try {
+    const parsed = JSON.parse(event.toString('utf8')) as { _time?: unknown };
+    return typeof parsed._time === 'string' ? instantOf(parsed._time) : '';
+  } catch {
+    return '';
+  }
+}
+
+/** One spelling for one instant: nanosecond digits are kept, trailing zeros and the zone's spelling are not. */
+function instantOf(text: string): string {
+  const match = /^(\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}:\d{2})(?:\.(\d{1,9}))?(Z|[+-]\d{2}:?\d{2})$/i.exec(text);
+  if (!match) return '';
+  const seconds = Date.parse(`${match[1]!.replace(' ', 'T')}${match[3]!.toUpperCase()}`);
+  return Number.isNaN(seconds) ? '' : `${seconds}.${(match[2] ?? '').replace(/0{1,9}$/, '')}`;
+}

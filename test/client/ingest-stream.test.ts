@@ -54,7 +54,7 @@ const refuse =
 
 /** An ingest result in which the named events failed. */
 const failing =
-  (events: number, failures: { index?: number; error: string }[], failed = failures.length): Responder =>
+  (events: number, failures: { index?: number; timestamp?: string; error: string }[], failed = failures.length): Responder =>
   (_request, response) =>
     replyWith(response, 200, {
       ingested: events - failed,
@@ -167,6 +167,26 @@ test('ingest stream names the lines among which failed events are, where the ser
   expect(failed).toEqual([
     { lines: [2, 2], events: 1, reason: 'known' },
     { lines: [1, 3], events: 2, reason: 'bad time' },
+  ]);
+});
+
+// Symptom: a failure without an index was one of all lines, although its time names the event; the agent finds it. Cause: the client had code of its own.
+test('ingest stream names the line of a failure without an index by the time that only its event has', async ({
+  service,
+  store,
+  failed,
+}) => {
+  const [time, other] = ['2026-01-02T03:04:05.600Z', '2026-01-02T03:04:06Z'];
+  service.answerNext(
+    failing(3, [
+      { timestamp: '2026-01-02T04:04:05.6+01:00', error: 'too deep' },
+      { timestamp: other, error: 'bad time' },
+    ]),
+  );
+  await store([`{"_time":"${other}"}\n{"_time":"${time}"}\n{"_time":"${other}"}\n`]);
+  expect(failed).toEqual([
+    { lines: [2, 2], events: 1, reason: 'too deep' },
+    { lines: [1, 3], events: 1, reason: 'bad time' },
   ]);
 });
 

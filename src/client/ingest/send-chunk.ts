@@ -6,7 +6,7 @@
 import { promisify } from 'node:util';
 import { constants, gzip, zstdCompress } from 'node:zlib';
 import { messageOf } from '../../core/errors.ts';
-import { halvesOf, type Part } from '../../core/sink.ts';
+import { halvesOf, type Part, placesOf } from '../../core/sink.ts';
 import { ClientError } from '../client-error.ts';
 import type { Client, IngestOptions } from '../client.ts';
 import type { IngestReply } from '../answer.ts';
@@ -99,15 +99,19 @@ function faultOf(bytes: Buffer): string | undefined {
 }
 
 function nameFailures(delivery: Delivery, events: readonly SplitEvent[], reply: IngestReply): void {
+  const places = placesOf(
+    events.map(({ bytes }) => bytes),
+    reply.failures,
+  );
   let unnamed = reply.failed;
-  for (const { index, error } of reply.failures) {
-    const event = index === undefined ? undefined : events[index];
+  for (const [n, { error }] of reply.failures.entries()) {
+    const event = events[places[n] ?? -1];
     if (!event) continue;
     delivery.onFailed(failed([event], error));
     unnamed -= 1;
   }
   if (unnamed > 0) {
-    const reasons = [...new Set(reply.failures.filter(({ index }) => index === undefined).map(({ error }) => error))];
+    const reasons = [...new Set(reply.failures.filter((_, n) => places[n] === undefined).map(({ error }) => error))];
     const reason = reasons.slice(0, 3).join('; ') || 'the service gives no reason';
     delivery.onFailed({ ...failed(events, reason), events: unnamed });
   }
