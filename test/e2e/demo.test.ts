@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, realpathSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Journal, lacksJournal } from '../support/journal.ts';
 import { findProgram } from '../support/installed.ts';
 import { BINARY, type Program, startCommand, startProgram } from '../support/program.ts';
 import { hasPty, ptyHint, startOnTerminal } from '../support/pty.ts';
@@ -64,12 +65,11 @@ test.skipIf(findProgram('curl') === undefined)(
   },
 );
 
-const MACHINE_LOG = '/var/log/dpkg.log';
-
-test('sample lines and old logs have their own times', async () => {
-  const [, service] = /^ {2}service {2}(http:\S+)$/m.exec(demo.stdout())!;
-  const { api_token: token } = tokensOf(demo.stdout());
-  const query = async (rest: string): Promise<{ _time: string; data: { message: string } }[]> => {
+/** Asks the service of a demo that said this. */
+function asking(stdout: string): (rest: string) => Promise<{ _time: string; data: { message: string } }[]> {
+  const [, service] = /^ {2}service {2}(http:\S+)$/m.exec(stdout)!;
+  const { api_token: token } = tokensOf(stdout);
+  return async (rest) => {
     const reply = await fetch(`${service}/v1/datasets/_apl?format=legacy`, {
       method: 'POST',
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
@@ -78,6 +78,12 @@ test('sample lines and old logs have their own times', async () => {
     expect(reply.status).toBe(200);
     return ((await reply.json()) as { matches?: { _time: string; data: { message: string } }[] }).matches ?? [];
   };
+}
+
+const MACHINE_LOG = '/var/log/dpkg.log';
+
+test('sample lines and old logs have their own times', async () => {
+  const query = asking(demo.stdout());
   const samples = await query('where message contains ", seq " | take 20');
   expect(samples.length).toBeGreaterThan(0);
   for (const { _time, data } of samples) expect(Date.parse(_time)).toBe(Date.parse(data.message.split(' ')[0]!));
@@ -142,6 +148,31 @@ test('demo --keep keeps data and configuration, and says how to go on with them'
   const checked = startProgram(['check', '--config', join(folder, 'tailrace.yaml')], { TAILRACE_TOKEN: made.stdout().trim() });
   expect(await checked.exited, checked.stderr()).toBe(0);
 });
+
+test.skipIf(lacksJournal !== undefined)(
+  `demo shows the journal of a machine where its user may read it (${lacksJournal ?? 'real'})`,
+  async () => {
+    const home = makeTree({});
+    const journal = new Journal(join(home, 'journal'));
+    const add = (MESSAGE: string): void =>
+      journal.add({
+        MESSAGE,
+        _MACHINE_ID: readFileSync('/etc/machine-id', 'utf8').trim(),
+        __REALTIME_TIMESTAMP: String(Date.now() * 1000),
+      });
+    add('before its start');
+    // As if it were the machine's own.
+    const real = findProgram('journalctl')!;
+    writeFileSync(join(home, 'journalctl'), `#!/bin/sh\nexec ${real} --directory=${home}/journal "$@"\n`, { mode: 0o755 });
+    const shown = startProgram(['demo', '--data', join(home, 'data')], { PATH: `${home}:${process.env['PATH']}` });
+    await until('its introduction', () => shown.stdout().includes('Ctrl-C ends it.') || shown.process.exitCode !== null);
+    add('while it runs');
+    const query = asking(shown.stdout());
+    for (const text of ['before its start', 'while it runs'])
+      await until(text, async () => (await query(`where message == "${text}"`)).length === 1);
+    expect(await shown.end('SIGINT'), shown.stderr()).toBe(0);
+  },
+);
 
 test('demo on SIGINT delivers what it read, says so in numbers that agree, and leaves nothing behind', async () => {
   // Ctrl-C under npm comes twice: from the terminal, and handed on by npm.
