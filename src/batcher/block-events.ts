@@ -131,10 +131,8 @@ let cuts: { readonly block: Block; readonly upTo: Map<number, number> } | undefi
 /** Each event by its own position, so that the sum is the same however blocks and spans are cut. */
 function sumOfEvents({ window, start, ends, offset }: Block, positions: readonly number[], from: number, to: number): number {
   let sum = 0;
-  for (const [n, end] of ends!.entries()) {
-    if (end > from && end <= to)
-      sum = addSums(sum, contentSum(window.bytes.subarray(ends![n - 1] ?? start, end), positions[n - 1] ?? offset));
-  }
+  for (let n = firstAbove(ends!, from); n < ends!.length && ends![n]! <= to; n++)
+    sum = addSums(sum, contentSum(window.bytes, positions[n - 1] ?? offset, ends![n - 1] ?? start, ends![n]));
   return sum;
 }
 

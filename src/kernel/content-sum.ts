@@ -31,10 +31,11 @@ export function sumInPlace(memory: WasmMemory, weightsAt: number): void {
   inPlace.set(memory.buffer, make(memory, weightsAt));
 }
 
-/** The sum of bytes of which the first is at `offset` in its stream: a whole number below 2^52, 0 for no bytes. */
-export function contentSum(bytes: Uint8Array, offset: number): number {
-  const there = inPlace.get(bytes.buffer);
-  if (there) return there.sum(bytes.byteOffset, bytes.byteOffset + bytes.length, offset);
+/** The sum of the bytes `[from, end)`, of which the first is at `offset` in its stream: a whole number below 2^52, 0 for no bytes. */
+export function contentSum(all: Uint8Array, offset: number, from = 0, end = all.length): number {
+  const there = inPlace.get(all.buffer);
+  if (there) return there.sum(all.byteOffset + from, all.byteOffset + end, offset);
+  const bytes = all.subarray(from, end);
   const { exports, piece } = (apart ??= makeApart());
   let total = 0;
   for (let at = 0; at < bytes.length; at += PIECE_BYTES) {

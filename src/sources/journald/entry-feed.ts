@@ -215,7 +215,7 @@ export class EntryFeed {
   async #offer(run: FeedRun): Promise<void> {
     const { output: window, shape, loop } = this.#parts;
     const { stream } = this.#target;
-    const [last, positions, ends, unread] = [this.#last, [...loop.positions], Uint32Array.from(loop.ends), this.#unread];
+    const [last, positions, ends, unread] = [this.#last, [...loop.positions], new Uint32Array(loop.ends), this.#unread];
     const place = { stream, shape, window, start: 0, end: this.#written, offset: this.#offset, readAtMs: this.#readAtMs };
     if (last) await run.take(ends.length > 0 ? { ...place, ends, positions, unread } : undefined, last);
     this.#offset = this.#from;

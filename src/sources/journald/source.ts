@@ -111,24 +111,30 @@ export function createJournaldSource(
     const { args, held } = begin();
     const current = runChild(args);
     child = current;
+    const ended = new AbortController();
     let isSilent = false;
+    /** When the read that waits has waited too long. */
+    let silentAtMs = Infinity;
     let sequence: Sequence | undefined;
     const input = {
       close: () => current.close(),
       async read(into: Buffer): Promise<number> {
         lane.rest?.();
         progress.expect(clock.monotonic() + 3 * silenceMs);
-        const hasRead = new AbortController();
-        void clock.sleep(silenceMs, hasRead.signal).then(() => {
-          isSilent = !hasRead.signal.aborted;
-          if (isSilent) current.close();
-        });
+        silentAtMs = clock.monotonic() + silenceMs;
         return current.read(into).finally(() => {
-          hasRead.abort();
+          silentAtMs = Infinity;
           progress.end();
         });
       },
     };
+    async function watch(): Promise<void> {
+      for (let leftMs = silenceMs; !ended.signal.aborted && leftMs > 0; leftMs = silentAtMs - clock.monotonic())
+        await clock.sleep(Math.min(leftMs, silenceMs), ended.signal);
+      isSilent = !ended.signal.aborted;
+      if (isSilent) current.close();
+    }
+    void watch();
     try {
       const end = await feed.read(input, {
         turn(next) {
@@ -155,6 +161,7 @@ export function createJournaldSource(
       if (isSilent) return held && !sequence ? `journalctl printed nothing for ${silenceMs / 1000} s` : undefined;
       return (await current.problem()) ?? (context.once ? undefined : 'journalctl ended');
     } finally {
+      ended.abort();
       current.close();
     }
   }
