@@ -12,6 +12,7 @@ import { version } from '../src/core/version.ts';
 import { buildAgent } from './agent.ts';
 import { USAGE, parseOptions } from './options.ts';
 import type { Options } from './options.ts';
+import { measureJournal, renderJournal, wantsJournal } from './journal/suite.ts';
 import { describeMachine } from './machine.ts';
 import { measurePage, renderPage, wantsPage } from './page/suite.ts';
 import { renderMachine, renderReport, writeReport } from './report.ts';
@@ -43,7 +44,7 @@ async function main(): Promise<void> {
 
   say('building the agent');
   const program = options.agent ?? buildAgent();
-  const ownParts = ['service/ingest', 'service/query', 'service/beside', 'syslog/tcp', 'syslog/udp', 'page'];
+  const ownParts = ['service/ingest', 'service/query', 'service/beside', 'syslog/tcp', 'syslog/udp', 'page', 'journal'];
   const isWithoutAgent =
     options.only.length > 0 &&
     options.only.every((part) => /^(?:transform|scaling)/.test(part) || ownParts.some((name) => name.includes(part)));
@@ -56,6 +57,8 @@ async function main(): Promise<void> {
   const page = wantsPage(options) ? await measurePage(program, join(folder, 'page'), turns) : undefined;
   if (wantsPage(options) && !page) say('chromium is not installed: the page is not measured');
   const syslog = wantsSyslog(options) ? await measureSyslog(options, program, folder) : undefined;
+  const journal = wantsJournal(options) ? await measureJournal(options, program, folder) : undefined;
+  if (wantsJournal(options) && !journal) say('systemd-journal-remote is not installed: the journal is not measured');
   const transforms = wantsTransforms(options) ? await measureTransforms(options, program, folder) : undefined;
   const scaling = wantsScaling(options) ? await measureScaling(options, program, folder) : undefined;
   const measuredWhere = renderMachine(describeMachine(), version, options.runs);
@@ -68,11 +71,12 @@ async function main(): Promise<void> {
     ...(page && { page: `${renderMachine(describeMachine(), version, turns)}\n\n${renderPage(page)}\n` }),
     ...(transforms && { transforms: `${measuredWhere}\n\n${renderTransforms(transforms)}\n` }),
     ...(syslog && { syslog: `${measuredWhere}\n\n${renderSyslog(syslog)}\n` }),
+    ...(journal && { journal: `${measuredWhere}\n\n${renderJournal(journal)}\n` }),
     ...(scaling && renderScaling(scaling, measuredWhere)),
   };
   console.log(
     options.json
-      ? JSON.stringify({ ...results, service, queries, stores, beside, page, syslog, transforms, scaling }, undefined, 2)
+      ? JSON.stringify({ ...results, service, queries, stores, beside, page, syslog, journal, transforms, scaling }, undefined, 2)
       : Object.values(parts).join('\n'),
   );
   if (options.write)

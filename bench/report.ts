@@ -15,6 +15,7 @@ const MARKS = {
   page: ['<!-- page: written by `npm run bench -- --only page --write` -->', '<!-- end of page -->'],
   transforms: ['<!-- transforms: written by `npm run bench -- --only transform --write` -->', '<!-- end of transforms -->'],
   syslog: ['<!-- syslog: written by `npm run bench -- --only syslog --write` -->', '<!-- end of syslog -->'],
+  journal: ['<!-- journal: written by `npm run bench -- --only journal --write` -->', '<!-- end of journal -->'],
   scalingEngines: ['<!-- engines: written by `npm run bench -- --only scaling/engines --write` -->', '<!-- end of engines -->'],
   scalingGrowth: ['<!-- growth: written by `npm run bench -- --only scaling/growth --write` -->', '<!-- end of growth -->'],
 } as const;

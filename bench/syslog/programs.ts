@@ -18,9 +18,9 @@ export interface SyslogProgram {
   prepare(folder: string, transport: Transport, port: number, sinkPort: number): readonly string[];
 }
 
-const RSYSLOG = fileURLToPath(new URL('../../.ci/rsyslog', import.meta.url));
+export const RSYSLOG = fileURLToPath(new URL('../../.ci/rsyslog', import.meta.url));
 /** What rsyslog writes with `omelasticsearch`, the only HTTP module that Debian builds: a command, the event, and an empty line. */
-const BULK_LINES = 3;
+export const BULK_LINES = 3;
 
 /** The agent, and those of the others that are installed: rsyslog as `.ci/unpack-rsyslog` brings it, syslog-ng with its http module. */
 export function findSyslogPrograms(agent: string): SyslogProgram[] {
@@ -53,7 +53,8 @@ telemetry: {listen: "127.0.0.1:0", log_level: warn}
   };
 }
 
-function rsyslog(): SyslogProgram {
+/** Writes its configuration, which ships what `input` gives the ruleset `ship` to the sink; answers the command line. */
+export function rsyslogCommand(folder: string, sinkPort: number, input: string): readonly string[] {
   const members = [
     ['_time', 'timereported', 'dateFormat="rfc3339" '],
     ['message', 'msg', ''],
@@ -64,18 +65,10 @@ function rsyslog(): SyslogProgram {
     ['severity', 'syslogseverity-text', ''],
     ['peer', 'fromhost-ip', ''],
   ].map(([out, name, more]) => ` property(outname="${out}" name="${name}" ${more}format="jsonf")`);
-  return {
-    name: 'rsyslog 8.2302',
-    linesAnEvent: BULK_LINES,
-    prepare(folder, transport, port, sinkPort) {
-      const input =
-        transport === 'tcp'
-          ? `module(load="imtcp")\ninput(type="imtcp" port="${port}" address="127.0.0.1" ruleset="ship")`
-          : `module(load="imudp" batchSize="128" threads="2")\ninput(type="imudp" port="${port}" address="127.0.0.1" ruleset="ship" rcvbufSize="64m")`;
-      const file = write(
-        folder,
-        'rsyslog.conf',
-        `global(workDirectory="${folder}" maxMessageSize="64k")
+  const file = write(
+    folder,
+    'rsyslog.conf',
+    `global(workDirectory="${folder}" maxMessageSize="64k")
 module(load="omelasticsearch")
 template(name="event" type="list" option.jsonf="on") {
 ${members.join('\n')}
@@ -86,9 +79,21 @@ ruleset(name="ship") {
 }
 ${input}
 `,
-      );
-      const program = [join(RSYSLOG, 'rsyslogd'), '-n', '-M', join(RSYSLOG, 'modules'), '-i', join(folder, 'pid'), '-f', file];
-      return ['env', `LD_LIBRARY_PATH=${join(RSYSLOG, 'lib')}`, ...program];
+  );
+  const program = [join(RSYSLOG, 'rsyslogd'), '-n', '-M', join(RSYSLOG, 'modules'), '-i', join(folder, 'pid'), '-f', file];
+  return ['env', `LD_LIBRARY_PATH=${join(RSYSLOG, 'lib')}`, ...program];
+}
+
+function rsyslog(): SyslogProgram {
+  return {
+    name: 'rsyslog 8.2302',
+    linesAnEvent: BULK_LINES,
+    prepare(folder, transport, port, sinkPort) {
+      const input =
+        transport === 'tcp'
+          ? `module(load="imtcp")\ninput(type="imtcp" port="${port}" address="127.0.0.1" ruleset="ship")`
+          : `module(load="imudp" batchSize="128" threads="2")\ninput(type="imudp" port="${port}" address="127.0.0.1" ruleset="ship" rcvbufSize="64m")`;
+      return rsyslogCommand(folder, sinkPort, input);
     },
   };
 }
