@@ -18,6 +18,7 @@ export interface ManyFilesFigures {
   readonly activeCpuSecondsPerMinute: number;
   /** At the end. */
   readonly rssBytes: number;
+  readonly privateBytes: number;
   /** The most that the process had open at once, and what it has open while nothing is written. */
   readonly peakDescriptors: number;
   readonly idleDescriptors: number;
@@ -88,6 +89,7 @@ export async function measureManyFiles(program: string, folder: string, seconds:
       idleCpuSecondsPerMinute,
       activeCpuSecondsPerMinute,
       rssBytes: readStatusBytes(agent.pid, 'VmRSS'),
+      privateBytes: readStatusBytes(agent.pid, 'RssAnon'),
       peakDescriptors,
       idleDescriptors,
       firstEventMs: { median: waits[Math.floor(PROBES / 2)]!, max: waits.at(-1)! },

@@ -11,6 +11,7 @@ export interface IdleFigures {
   readonly files: number;
   readonly seconds: number;
   readonly rssBytes: number;
+  readonly privateBytes: number;
   readonly cpuSecondsPerMinute: number;
 }
 
@@ -46,6 +47,7 @@ export async function measureIdle(program: string, folder: string, seconds: numb
       files: FILES,
       seconds,
       rssBytes: readStatusBytes(agent.pid, 'VmRSS'),
+      privateBytes: readStatusBytes(agent.pid, 'RssAnon'),
       cpuSecondsPerMinute: ((readCpuSeconds(agent.pid) - before) / seconds) * 60,
     };
   } finally {

@@ -1,6 +1,6 @@
 /**
  * Runs a program and measures it exactly: CPU from the kernel's own accounting of the ended process (`times` of the
- * shell that waited for it: user + system of the whole process, all its threads), peak memory from VmHWM.
+ * shell that waited for it: user + system of the whole process, all its threads), peak memory from VmHWM and RssAnon.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -15,6 +15,8 @@ export interface Measured {
   readonly systemSeconds: number;
   /** Largest resident memory seen, bytes. Read every 20 ms, so what the last 20 ms added is not in it. */
   readonly peakRssBytes: number;
+  /** Largest private memory seen (RssAnon), bytes: what this process alone has, without pages of files that others share. */
+  readonly peakPrivateBytes: number;
   readonly startedMs: number;
   readonly wallSeconds: number;
   /** The end of what it wrote, for the message when it fails. */
@@ -56,8 +58,11 @@ export async function startMeasured(argv: readonly string[], { ownSession = fals
   await once(report, 'data');
   const pid = Number.parseInt(said, 10);
 
-  let peakRssBytes = 0;
-  const poll = setInterval(() => (peakRssBytes = Math.max(peakRssBytes, readStatusBytes(pid, 'VmHWM'))), POLL_MS);
+  let [peakRssBytes, peakPrivateBytes] = [0, 0];
+  const poll = setInterval(() => {
+    peakRssBytes = Math.max(peakRssBytes, readStatusBytes(pid, 'VmHWM'));
+    peakPrivateBytes = Math.max(peakPrivateBytes, readStatusBytes(pid, 'RssAnon'));
+  }, POLL_MS);
   const done = closed.then(([code]): Measured => {
     clearInterval(poll);
     const [userSeconds = NaN, systemSeconds = NaN] = parseChildTimes(said);
@@ -68,6 +73,7 @@ export async function startMeasured(argv: readonly string[], { ownSession = fals
       userSeconds,
       systemSeconds,
       peakRssBytes,
+      peakPrivateBytes,
       startedMs,
       wallSeconds,
       output,
@@ -84,6 +90,10 @@ export async function startMeasured(argv: readonly string[], { ownSession = fals
   };
 }
 
+/** `90 MB, 41 private`. */
+export const memoryText = ({ peakRssBytes, peakPrivateBytes }: Pick<Measured, 'peakRssBytes' | 'peakPrivateBytes'>): string =>
+  `${(peakRssBytes / 1e6).toFixed(0)} MB, ${(peakPrivateBytes / 1e6).toFixed(0)} private`;
+
 /** User and system seconds of the ended children: the second line of what `times` prints, as `0m1.234s 0m0.567s`. */
 function parseChildTimes(said: string): number[] {
   const last = said.trim().split('\n').at(-1) ?? '';
@@ -91,7 +101,7 @@ function parseChildTimes(said: string): number[] {
 }
 
 /** One of the memory lines of `/proc/PID/status`, in bytes; 0 once the process is gone. */
-export function readStatusBytes(pid: number, name: 'VmHWM' | 'VmRSS'): number {
+export function readStatusBytes(pid: number, name: 'VmHWM' | 'VmRSS' | 'RssAnon'): number {
   try {
     const line = new RegExp(`^${name}:\\s*(\\d+) kB`, 'm').exec(readFileSync(`/proc/${pid}/status`, 'latin1'));
     return Number(line?.[1] ?? 0) * 1024;

@@ -58,6 +58,8 @@ interface Request {
   readonly events: number | undefined;
   readonly encoding: string;
   readonly expectsContinue: boolean;
+  /** What peers send beside lines: pairs of lines of the bulk API, and logs of OTLP in JSON. */
+  readonly form: 'lines' | 'bulk' | 'otlp' | 'hello';
 }
 
 function parseHead(head: string): Request {
@@ -68,6 +70,7 @@ function parseHead(head: string): Request {
     events: events === undefined ? undefined : Number(events),
     encoding: value('content-encoding') ?? 'identity',
     expectsContinue: /\r\nexpect:[ \t]*100-continue/i.test(head),
+    form: /^\S+ \S*_bulk/.test(head) ? 'bulk' : /^\S+ \/v1\/logs/.test(head) ? 'otlp' : head.startsWith('GET ') ? 'hello' : 'lines',
   };
 }
 
@@ -99,13 +102,27 @@ function verify(body: Buffer, kind: InputKind): number {
   return lines.length;
 }
 
+function replyOf({ form, length }: Request, events: number): string {
+  if (form === 'hello')
+    return '{"version":{"number":"8.12.1","build_flavor":"default"},"tagline":"You Know, for Search","license":{"status":"active","type":"basic"}}';
+  if (form === 'otlp') return '{}';
+  if (form === 'bulk')
+    return `{"took":1,"errors":false,"items":[${Array.from({ length: events }, () => '{"create":{"status":201}}').join(',')}]}`;
+  return `{"ingested":${events},"failed":0,"failures":[],"processedBytes":${length},"blocksCreated":1,"walLength":0}`;
+}
+
+/** Each log record of the Collector has one. */
+const countRecords = (body: Buffer): number => body.toString('latin1').split('"observedTimeUnixNano"').length - 1;
+
 function answer(socket: Socket, request: Request, events: number): void {
   counts.requests++;
   counts.events += events;
   counts.bodyBytes += request.length;
   counts.lastAnswerMs = Date.now();
-  const body = `{"ingested":${events},"failed":0,"failures":[],"processedBytes":${request.length},"blocksCreated":1,"walLength":0}`;
-  socket.write(`HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
+  const body = replyOf(request, events);
+  socket.write(
+    `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nX-Elastic-Product: Elasticsearch\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+  );
 }
 
 /** Serves one connection: calls the returned function with each piece that arrives (reused by the caller afterwards). */
@@ -117,11 +134,12 @@ export function serveConnection(socket: Socket, verifyKind: InputKind | undefine
   let kept: Buffer[] = [];
 
   const finish = (done: Request) => {
-    let events = done.events ?? newlines;
+    let events = done.events ?? (done.form === 'bulk' ? newlines / 2 : newlines);
     if (done.events === undefined && done.length > 0) counts.uncounted++;
     if (kept.length > 0) {
       const plain = decompress(Buffer.concat(kept), done.encoding);
-      const found = verifyKind === undefined ? countNewlines(plain) : verify(plain, verifyKind);
+      const found =
+        done.form === 'otlp' ? countRecords(plain) : verifyKind === undefined ? countNewlines(plain) : verify(plain, verifyKind);
       if (done.events !== undefined && done.events !== found) counts.wrong++;
       events = found;
     }
@@ -154,7 +172,8 @@ export function serveConnection(socket: Socket, verifyKind: InputKind | undefine
         continue;
       }
       const body = piece.subarray(at, at + missing);
-      if (verifyKind !== undefined || (request.events === undefined && request.encoding !== 'identity')) kept.push(Buffer.from(body));
+      if (verifyKind !== undefined || request.form === 'otlp' || (request.events === undefined && request.encoding !== 'identity'))
+        kept.push(Buffer.from(body));
       else if (request.events === undefined) newlines += countNewlines(body);
       at += body.length;
       missing -= body.length;

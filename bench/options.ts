@@ -27,7 +27,7 @@ export const USAGE = `npm run bench -- [options]
   --quick          rough figures in a few minutes: 256 MiB, one pass, 20 s idle
   --size SIZE      input of each kind (default 1GiB; the service gets a quarter of it, syslog-ng an eighth)
   --runs N         passes of each scenario, of which the median counts (default 3)
-  --only NAME      only scenarios whose name contains NAME, such as text/gzip, json, idle, files, latency, rotation, kernel, service, query, beside, page, syslog, syslog-ng, journal, transform; may be repeated; scaling runs only when it is named
+  --only NAME      only scenarios whose name contains NAME, such as text/gzip, json, idle, files, latency, rotation, kernel, service, query, beside, page, syslog, syslog-ng, peers, journal, transform; may be repeated; scaling runs only when it is named
   --agent FILE     another build's main.cjs in place of dist/main.cjs
   --write          put the tables into docs/benchmarks.md
   --json           print the results as JSON in place of the tables

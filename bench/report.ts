@@ -33,6 +33,7 @@ export function renderReport(results: Results): string {
       `on the same cores; it was never busy for more than ${percent(Math.max(0, ...results.agent.map((row) => row.figures.sinkBusy)))} ` +
       `of a pass. Starting, shipping one line and ending cost the agent ${startup.agent.toFixed(2)} CPU-s.`,
     renderSyslogNg(results),
+    renderPeers(results),
     renderLatency(results),
     renderRotation(results),
     renderManyFiles(results),
@@ -94,6 +95,7 @@ function renderAgent({ agent, startup, inputBytes }: Results): string {
     'passes',
     'user + system',
     'peak RSS',
+    'private',
     'GiB/s',
     'events/s',
   ];
@@ -110,8 +112,22 @@ function renderSyslogNg({ syslogNg, startup, syslogNgInputBytes }: Results): str
     ...commonCells(figures),
     ratio === undefined ? '' : `${ratio.toFixed(0)} ×`,
   ]);
-  const head = ['input', 'compression', 'CPU-s/GiB without start-up', 'peak RSS', 'GiB/s', 'events/s', "its CPU by the agent's"];
+  const head = ['input', 'compression', 'CPU-s/GiB without start-up', 'peak RSS', 'private', 'GiB/s', 'events/s', "its CPU by the agent's"];
   return [`### syslog-ng ${syslogNg.version}`, '', ...table(head, rows)].join('\n');
+}
+
+function renderPeers({ peers }: Results): string {
+  if (peers.length === 0) return '';
+  const rows = peers.map(({ name, version, tuning, figures, failure = '' }) =>
+    figures === undefined
+      ? [`${name} ${version}`, tuning, `failed: ${failure.split('\n')[0]}`]
+      : [`${name} ${version}`, tuning, figures.cpuSecondsPerGiB.toFixed(1), ...commonCells(figures)],
+  );
+  return [
+    '### Others on text, uncompressed',
+    '',
+    ...table(['program', 'configuration', 'CPU-s/GiB', 'peak RSS', 'private', 'GiB/s', 'events/s'], rows),
+  ].join('\n');
 }
 
 function renderLatency({ latency }: Results): string {
@@ -139,7 +155,7 @@ function renderManyFiles({ manyFiles }: Results): string {
       `CPU while ${manyFiles.active} of them get ten lines a second each`,
       `${manyFiles.activeCpuSecondsPerMinute.toFixed(2)} CPU-s a minute`,
     ],
-    ['RSS at the end', `${(manyFiles.rssBytes / MB).toFixed(0)} MB`],
+    ['RSS at the end, and private', `${(manyFiles.rssBytes / MB).toFixed(0)} and ${(manyFiles.privateBytes / MB).toFixed(0)} MB`],
     ['descriptors of the process, at most and while nothing is written', `${manyFiles.peakDescriptors} and ${manyFiles.idleDescriptors}`],
     [
       'from a line written to an idle file until the sink has it, median and longest',
@@ -153,7 +169,7 @@ function renderIdleAndKernel({ idle, kernel }: Results): string {
   const lines: string[] = [];
   if (idle !== undefined) {
     lines.push(
-      `Idle on ${idle.files} delivered files for ${idle.seconds} s: ${(idle.rssBytes / MB).toFixed(0)} MB RSS, ` +
+      `Idle on ${idle.files} delivered files for ${idle.seconds} s: ${(idle.rssBytes / MB).toFixed(0)} MB RSS, ${(idle.privateBytes / MB).toFixed(0)} MB private, ` +
         `${idle.cpuSecondsPerMinute.toFixed(3)} CPU-s a minute.`,
     );
   }
@@ -167,6 +183,7 @@ function renderIdleAndKernel({ idle, kernel }: Results): string {
 function commonCells(figures: Figures): string[] {
   return [
     `${(figures.peakRssBytes / MB).toFixed(0)} MB`,
+    `${(figures.peakPrivateBytes / MB).toFixed(0)} MB`,
     figures.gibPerSecond.toFixed(2),
     `${Math.round(figures.eventsPerSecond / 1000).toLocaleString('en')} k`,
   ];

@@ -7,7 +7,7 @@ import type { LatencyFigures } from './latency.ts';
 import type { RotationFigures } from './rotation.ts';
 import type { Machine } from './machine.ts';
 import type { Figures } from './run.ts';
-import type { SyslogNgJob } from './syslog-ng.ts';
+import type { SyslogNgJob } from './peers/syslog-ng/syslog-ng.ts';
 
 export interface AgentRow {
   readonly kind: InputKind;
@@ -28,6 +28,15 @@ export interface SyslogNgRow {
   readonly ratio: number | undefined;
 }
 
+export interface PeerRow {
+  readonly name: string;
+  readonly version: string;
+  readonly tuning: string;
+  /** Undefined where a pass lost events, or did not end in time: `failure` says it. */
+  readonly figures: Figures | undefined;
+  readonly failure: string | undefined;
+}
+
 export interface Results {
   readonly machine: Machine;
   readonly version: string;
@@ -45,6 +54,8 @@ export interface Results {
   readonly rotation: readonly RotationFigures[];
   readonly manyFiles: ManyFilesFigures | undefined;
   readonly kernel: readonly KernelRow[] | undefined;
+  /** Those on PATH, on text. */
+  readonly peers: readonly PeerRow[];
   readonly syslogNg: { readonly version: string; readonly rows: readonly SyslogNgRow[] } | undefined;
 }
 

@@ -7,9 +7,10 @@ import type { Compression, Shaping } from './agent.ts';
 import { checksumInput } from './inputs.ts';
 import type { Input } from './inputs.ts';
 import { startMeasured } from './measure.ts';
+import type { Peer } from './peers/peers.ts';
 import { startSink } from './sink.ts';
-import { prepareSyslogNg } from './syslog-ng.ts';
-import type { SyslogNg, SyslogNgJob } from './syslog-ng.ts';
+import { prepareSyslogNg } from './peers/syslog-ng/syslog-ng.ts';
+import type { SyslogNg, SyslogNgJob } from './peers/syslog-ng/syslog-ng.ts';
 
 export const GIB = 2 ** 30;
 
@@ -20,6 +21,7 @@ export interface Figures {
   readonly userSecondsPerGiB: number;
   readonly systemSecondsPerGiB: number;
   readonly peakRssBytes: number;
+  readonly peakPrivateBytes: number;
   /** From the start of the process to the sink's last answer. */
   readonly seconds: number;
   readonly gibPerSecond: number;
@@ -68,20 +70,24 @@ export async function runAgent(
   }
 }
 
-/** syslog-ng does not end at a file's end, so it is ended once the sink has every line. */
-export async function runSyslogNg(found: SyslogNg, folder: string, input: Input, job: SyslogNgJob): Promise<Figures> {
+export const runSyslogNg = (found: SyslogNg, folder: string, input: Input, job: SyslogNgJob): Promise<Figures> =>
+  runFollower(`syslog-ng ${job}`, input, (port) => prepareSyslogNg(found, fresh(folder), input.file, job, port));
+
+export const runPeer = (peer: Peer, tuning: string, folder: string, input: Input): Promise<Figures> =>
+  runFollower(`${peer.name} ${tuning}`, input, (port) => peer.prepare(tuning, { folder: fresh(folder), input: input.file, port }));
+
+/** A program that does not end at a file's end is ended once the sink has every line. */
+async function runFollower(what: string, input: Input, prepare: (port: number) => readonly string[]): Promise<Figures> {
   warm(input.file);
   const sink = await startSink();
   try {
-    const running = await startMeasured(prepareSyslogNg(found, fresh(folder), input.file, job, sink.port));
+    const running = await startMeasured(prepare(sink.port));
     const deadline = Date.now() + DEADLINE_MS;
     while ((await sink.counts()).events < input.lines && running.isRunning() && Date.now() < deadline) await sleep(50);
     running.terminate();
     const measured = await running.done;
     const counts = await sink.counts();
-    if (counts.events !== input.lines) {
-      throw new Error(`syslog-ng ${job}: ${counts.events} of ${input.lines} events arrived\n${measured.output}`);
-    }
+    if (counts.events !== input.lines) throw new Error(`${what}: ${counts.events} of ${input.lines} events arrived\n${measured.output}`);
     return figuresOf(input, measured, counts);
   } finally {
     await sink.stop();
@@ -135,6 +141,7 @@ function figuresOf(input: Input, measured: Pass, counts: Counts): Figures {
     userSecondsPerGiB: measured.userSeconds / gib,
     systemSecondsPerGiB: measured.systemSeconds / gib,
     peakRssBytes: measured.peakRssBytes,
+    peakPrivateBytes: measured.peakPrivateBytes,
     seconds,
     gibPerSecond: gib / seconds,
     eventsPerSecond: input.lines / seconds,

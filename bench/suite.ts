@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { messageOf } from '../src/core/errors.ts';
 import { version } from '../src/core/version.ts';
 import { COMPRESSIONS } from './agent.ts';
 import { measureManyFiles } from './files.ts';
@@ -14,12 +15,14 @@ import { measureRotation, type RotationFigures } from './rotation.ts';
 import type { Input, InputKind } from './inputs.ts';
 import { describeMachine } from './machine.ts';
 import type { Options } from './options.ts';
-import type { AgentRow, KernelRow, Results, SyslogNgRow } from './results.ts';
-import { GIB, median, medianFigures, runAgent, runSyslogNg, verifyAgent } from './run.ts';
+import type { AgentRow, KernelRow, PeerRow, Results, SyslogNgRow } from './results.ts';
+import { findPeers } from './peers/peers.ts';
+import { GIB, median, medianFigures, runAgent, runPeer, runSyslogNg, verifyAgent } from './run.ts';
 import type { Figures } from './run.ts';
+import { memoryText } from './measure.ts';
 import { startSink } from './sink.ts';
-import { SYSLOG_NG_JOBS, findSyslogNg } from './syslog-ng.ts';
-import type { SyslogNgJob } from './syslog-ng.ts';
+import { SYSLOG_NG_JOBS, findSyslogNg } from './peers/syslog-ng/syslog-ng.ts';
+import type { SyslogNgJob } from './peers/syslog-ng/syslog-ng.ts';
 
 const SEED = 20_260_101;
 const ROTATION_SECONDS = 10;
@@ -33,6 +36,8 @@ const execute = promisify(execFile);
 interface Scenario {
   readonly name: string;
   readonly pass: () => Promise<Figures>;
+  /** Of a program that is not ours: it does not end the run. */
+  readonly failed?: (reason: string) => void;
 }
 
 /** Runs every scenario that `options.only` wants. Throws when a pass lost or changed an event. */
@@ -82,7 +87,14 @@ export async function measureAll(options: Options, program: string, folder: stri
     { name: 'start-up', pass: () => runAgent(program, join(folder, 'run'), one, 'none') },
     ...(jobs.length === 0 ? [] : [{ name: 'syslog-ng start-up', pass: () => runSyslogNg(found!, join(folder, 'run'), one, 'text') }]),
   ];
-  const passes = await takeTurns([...startScenarios, ...agentScenarios, ...bareScenarios, ...otherScenarios], options.runs);
+  const peers = findPeers().flatMap((peer) => peer.tunings.map((tuning) => ({ peer, tuning, name: `peers/${peer.name}/${tuning}` })));
+  const failures = new Map<string, string>();
+  const peerScenarios = peers.filter(({ name }) => wants(name)).map(({ peer, tuning, name }) => {
+    const input = inputOf('text', options.syslogNgBytes);
+    return { name, pass: () => runPeer(peer, tuning, join(folder, 'run'), input), failed: (reason: string) => void failures.set(name, reason) };
+  }); // prettier-ignore
+  const scenarios = [...startScenarios, ...agentScenarios, ...bareScenarios, ...otherScenarios, ...peerScenarios];
+  const passes = await takeTurns(scenarios, options.runs);
   const startup = {
     agent: median(passes.get('start-up')!.map((figures) => figures.cpuSeconds)),
     syslogNg: jobs.length === 0 ? undefined : median(passes.get('syslog-ng start-up')!.map((figures) => figures.cpuSeconds)),
@@ -140,6 +152,16 @@ export async function measureAll(options: Options, program: string, folder: stri
     rotation,
     manyFiles,
     kernel,
+    peers: peerScenarios.map(({ name }): PeerRow => {
+      const [, peer = '', tuning = ''] = name.split('/');
+      const figures = passes.get(name)!;
+      const { version: ofPeer } = peers.find((each) => each.name === name)!.peer;
+      return {
+        ...{ name: peer, version: ofPeer, tuning },
+        figures: figures.length === 0 ? undefined : medianFigures(figures),
+        failure: failures.get(name),
+      };
+    }),
     syslogNg: found === undefined ? undefined : { version: found.version, rows },
   };
 }
@@ -147,12 +169,20 @@ export async function measureAll(options: Options, program: string, folder: stri
 async function takeTurns(scenarios: readonly Scenario[], runs: number): Promise<Map<string, Figures[]>> {
   const passes = new Map<string, Figures[]>(scenarios.map(({ name }) => [name, []]));
   for (let run = 1; run <= runs; run++) {
-    for (const { name, pass } of scenarios) {
-      const figures = await pass();
+    for (const { name, pass, failed } of scenarios) {
+      const figures = await pass().catch((error: unknown) => {
+        if (!failed) throw error;
+        failed(messageOf(error));
+        return undefined;
+      });
+      if (!figures) {
+        say(`${name} ${run}/${runs}: failed`);
+        continue;
+      }
       passes.get(name)!.push(figures);
-      const { cpuSeconds, cpuSecondsPerGiB, peakRssBytes, gibPerSecond } = figures;
+      const { cpuSeconds, cpuSecondsPerGiB, gibPerSecond } = figures;
       const perGiB = name.endsWith('start-up') ? '' : `${cpuSecondsPerGiB.toFixed(2)} CPU-s/GiB, ${gibPerSecond.toFixed(2)} GiB/s, `;
-      say(`${name} ${run}/${runs}: ${perGiB}${cpuSeconds.toFixed(2)} CPU-s, ${(peakRssBytes / 1e6).toFixed(0)} MB`);
+      say(`${name} ${run}/${runs}: ${perGiB}${cpuSeconds.toFixed(2)} CPU-s, ${memoryText(figures)}`);
     }
   }
   return passes;

@@ -6,7 +6,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { launcher } from '../agent.ts';
-import { findSyslogNg } from '../syslog-ng.ts';
+import { findSyslogNg } from '../peers/syslog-ng/syslog-ng.ts';
 
 export type Transport = 'tcp' | 'udp';
 

@@ -1,8 +1,8 @@
 /** The table of syslog, and the targets it is held against. */
+import { memoryText } from '../measure.ts';
 import type { SyslogRow } from './suite.ts';
 import { UDP_RATE } from './suite.ts';
 
-const MB = 1e6;
 const MOST = { tcp: 1.5, udp: 4 };
 
 export function renderSyslog(rows: readonly SyslogRow[]): string {
@@ -11,10 +11,10 @@ export function renderSyslog(rows: readonly SyslogRow[]): string {
     row.program,
     row.cpuSecondsPerMillion.toFixed(2),
     row.lost === 0 ? '0' : `${Math.round(row.lost).toLocaleString('en')} (${((100 * row.lost) / row.sent).toFixed(2)} %)`,
-    `${(row.peakRssBytes / MB).toFixed(0)} MB`,
+    memoryText(row),
     `${Math.round(row.rate / 1000)} k`,
   ]);
-  const head = ['over', 'program', 'CPU-s a million messages', 'lost', 'peak RSS', 'messages/s'];
+  const head = ['over', 'program', 'CPU-s a million messages', 'lost', 'peak RSS and private', 'messages/s'];
   const lines = [head, head.map(() => '---'), ...cells].map((line) => `| ${line.join(' | ')} |`);
   const verdicts = rows
     .filter(({ program }) => program === 'tailrace')

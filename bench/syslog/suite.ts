@@ -30,6 +30,7 @@ export interface SyslogRow {
   readonly lost: number;
   readonly cpuSecondsPerMillion: number;
   readonly peakRssBytes: number;
+  readonly peakPrivateBytes: number;
   /** Messages a second while they arrived. */
   readonly rate: number;
 }
@@ -62,7 +63,8 @@ export async function measureSyslog(options: Options, agent: string, folder: str
     }
   }
   return [...passes.values()].map((rows) => {
-    const of = (key: 'sent' | 'lost' | 'cpuSecondsPerMillion' | 'peakRssBytes' | 'rate') => median(rows.map((row) => row[key]));
+    const of = (key: 'sent' | 'lost' | 'cpuSecondsPerMillion' | 'peakRssBytes' | 'peakPrivateBytes' | 'rate') =>
+      median(rows.map((row) => row[key]));
     const { program, transport } = rows[0]!;
     return {
       program,
@@ -71,6 +73,7 @@ export async function measureSyslog(options: Options, agent: string, folder: str
       lost: of('lost'),
       cpuSecondsPerMillion: of('cpuSecondsPerMillion'),
       peakRssBytes: of('peakRssBytes'),
+      peakPrivateBytes: of('peakPrivateBytes'),
       rate: of('rate'),
     };
   });
@@ -99,7 +102,7 @@ async function pass(program: SyslogProgram, transport: Transport, messages: numb
     }
     const used = cpuSeconds(running.pid) - before;
     running.terminate();
-    const { peakRssBytes } = await running.done;
+    const { peakRssBytes, peakPrivateBytes } = await running.done;
     const arrived = counts.events / program.linesAnEvent;
     return {
       program: program.name,
@@ -108,6 +111,7 @@ async function pass(program: SyslogProgram, transport: Transport, messages: numb
       lost: sent - arrived,
       cpuSecondsPerMillion: (used / arrived) * 1e6,
       peakRssBytes,
+      peakPrivateBytes,
       rate: arrived / ((counts.lastAnswerMs - startedMs) / 1000),
     };
   } finally {

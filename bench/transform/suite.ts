@@ -4,7 +4,7 @@ import { writeInput } from '../inputs.ts';
 import type { Options } from '../options.ts';
 import { type Figures, GIB, median, runAgent, runSyslogNg } from '../run.ts';
 import { say } from '../suite.ts';
-import { findSyslogNg } from '../syslog-ng.ts';
+import { findSyslogNg } from '../peers/syslog-ng/syslog-ng.ts';
 import { PIPELINES, writeJsonInput } from './pipelines.ts';
 
 const SEED = 20_260_101;
@@ -18,6 +18,7 @@ export interface TransformRow {
   /** Medians; CPU without starting up. */
   readonly cpuSecondsPerGiB: number;
   readonly peakRssBytes: number;
+  readonly peakPrivateBytes: number;
 }
 
 const wants = ({ only }: Options, name: string): boolean => only.length === 0 || only.some((part) => `transform/${name}`.includes(part));
@@ -71,5 +72,6 @@ export async function measureTransforms(options: Options, program: string, folde
     times,
     cpuSecondsPerGiB: (median(passes[n]!.map(({ cpuSeconds }) => cpuSeconds)) - median(starts[startup])) / (size / GIB),
     peakRssBytes: median(passes[n]!.map(({ peakRssBytes }) => peakRssBytes)),
+    peakPrivateBytes: median(passes[n]!.map(({ peakPrivateBytes }) => peakPrivateBytes)),
   }));
 }

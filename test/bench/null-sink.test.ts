@@ -16,12 +16,12 @@ afterEach(async () => {
   sink = undefined;
 });
 
-async function post(port: number, body: Buffer, headers: OutgoingHttpHeaders = {}): Promise<unknown> {
+async function post(port: number, body: Buffer, headers: OutgoingHttpHeaders = {}, path = '/v1/ingest/x'): Promise<unknown> {
   const sent = request({
     host: '127.0.0.1',
     port,
     method: 'POST',
-    path: '/v1/ingest/x',
+    path,
     headers: { 'content-length': body.length, ...headers },
   });
   sent.end(body);
@@ -53,6 +53,17 @@ test.each([
     walLength: 0,
   });
   expect(await sink.counts()).toMatchObject({ requests: 1, events: events.length, bodyBytes: sent.length, uncounted: 1 });
+});
+
+test('null sink counts the events of the bulk API and of OTLP, and answers as these want', async () => {
+  sink = await startSink();
+  const pair = '{"create":{}}\n{"message":"x"}\n';
+  const item = { create: { status: 201 } };
+  expect(await post(sink.port, Buffer.from(pair.repeat(2)), {}, '/_bulk')).toMatchObject({ errors: false, items: [item, item] });
+  const record = '{"observedTimeUnixNano":"1"}';
+  const logs = Buffer.from(`{"resourceLogs":[{"scopeLogs":[{"logRecords":[${record},${record},${record}]}]}]}`);
+  expect(await post(sink.port, logs, {}, '/v1/logs')).toEqual({});
+  expect((await sink.counts()).events).toBe(5);
 });
 
 test('null sink takes the count that the request brings', async () => {

@@ -5,7 +5,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ADDED_FIELD } from './checksum.ts';
+import { ADDED_FIELD } from '../../checksum.ts';
 
 const PROGRAMS = ['/usr/sbin/syslog-ng', '/usr/local/sbin/syslog-ng', 'syslog-ng'];
 const WORKERS = 4;
