@@ -4,8 +4,8 @@
  */
 import type { Region } from '../core/block.ts';
 import { FACILITIES, SEVERITIES } from '../core/syslog-priority.ts';
-import { checkRange } from './range.ts';
 import { putEntry } from './syslog.ts';
+import { checkRange } from './layout.ts';
 
 /** What kernel.wasm exports for it. */
 export interface JournalExports {

@@ -5,11 +5,12 @@
 import type { EventShape, Marks, Region } from '../core/block.ts';
 import { TailraceError } from '../core/errors.ts';
 import { KERNEL_SLACK_BYTES } from '../core/limits.ts';
+import { timeText } from '../core/time/clock.ts';
 import { sumInPlace } from './content-sum.ts';
 import { Gaps } from './gaps.ts';
 import { formImage } from './times/form-image.ts';
-import { checkRange } from './range.ts';
 import {
+  checkRange,
   aligned,
   ABBREVIATIONS_AT,
   ENDS_AT,
@@ -30,7 +31,7 @@ import {
 } from './layout.ts';
 import { createJournalFactory, type JournalExports, type JournalFactory } from './journal.ts';
 import { MAX_JSON_DEPTH } from './limits.ts';
-import { countInvalid, eventOf, timeText } from './reference.ts';
+import { countInvalid, eventOf } from './reference.ts';
 import { createSyslogFactory, type SyslogExports, type SyslogFactory } from './syslog.ts';
 import { encodeTemplate, timeKeysOf, timesOf } from './template.ts';
 import { createMemory, instantiate, PAGE_BYTES } from './web-assembly.ts';

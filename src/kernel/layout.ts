@@ -1,4 +1,5 @@
-/** Lays out the kernel's memory up to the regions. Address 0 stays unused. */
+/** Lays out the kernel's memory up to the regions, and checks ranges of these. Address 0 stays unused. */
+import type { Region } from '../core/block.ts';
 import { KERNEL_SLACK_BYTES } from '../core/limits.ts';
 import { WEIGHTS_BYTES } from './content-sum.ts';
 import { FORM_IMAGE_BYTES } from './times/form-image.ts';
@@ -33,3 +34,10 @@ export const FORMS_AT = aligned(ZONE_AT + ZONE_TABLE_BYTES);
 export const ABBREVIATIONS_AT = FORMS_AT + FORM_IMAGE_BYTES;
 export const NAMED_ZONES_AT = ABBREVIATIONS_AT + ABBREVIATIONS_BYTES;
 export const REGIONS_AT = aligned(NAMED_ZONES_AT + MAX_NAMED_ZONES * NAMED_ZONE_BYTES);
+
+/** Throws a `RangeError` for one outside its region: that is a bug, and would let the kernel write anywhere. */
+export function checkRange(region: Region, from: number, to: number): void {
+  if (!(from >= 0 && from <= to && to <= region.bytes.length)) {
+    throw new RangeError(`kernel: range ${from}…${to} in a region of ${region.bytes.length} bytes`);
+  }
+}

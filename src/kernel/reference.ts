@@ -8,6 +8,7 @@ import { type EventTime, formatEventTime, leadingTime, type TimeContext, wholeTe
 import { createZone, type Zone } from '../core/time/zone.ts';
 import { PAIR_KEY, TEXT_KEY } from './template.ts';
 import { trimEndOf } from '../core/text/trim-end.ts';
+import { timeText } from '../core/time/clock.ts';
 
 /** Bytes of text that are decoded and escaped at a time: an event may be longer than the longest string. */
 const PIECE_BYTES = 1024 * 1024;
@@ -66,11 +67,6 @@ function joinedText(bytes: Uint8Array): Uint8Array {
   const isFull = (each: Uint8Array): boolean => each.length > 0;
   const kept = lines.slice(Math.max(0, lines.findIndex(isFull)), lines.findLastIndex(isFull) + 1);
   return Buffer.concat(kept.flatMap((each, n) => (n === 0 ? [each] : [Buffer.of(0x0a), each])));
-}
-
-/** Wall clock milliseconds as RFC 3339, always 24 characters: kept within the years 1970 to 9999. */
-export function timeText(ms: number): string {
-  return new Date(Math.min(Math.max(ms, 0), 253_402_300_799_999)).toISOString();
 }
 
 function wrapped(line: Uint8Array, context: LineContext): Buffer {

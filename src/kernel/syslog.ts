@@ -4,9 +4,9 @@
  */
 import type { Region } from '../core/block.ts';
 import { FACILITIES, SEVERITIES } from '../core/syslog-priority.ts';
+import { timeText } from '../core/time/clock.ts';
 import { ENTRY_BYTES, type MessageTable } from './message-table.ts';
-import { timeText } from './reference.ts';
-import { checkRange } from './range.ts';
+import { checkRange } from './layout.ts';
 
 /** The result of one call. The object is reused by the next call. */
 export interface SyslogResult {

@@ -27,3 +27,8 @@ export const systemClock: Clock = {
       signal?.addEventListener('abort', done, { once: true });
     }),
 };
+
+/** Wall clock milliseconds as RFC 3339, always 24 characters: kept within the years 1970 to 9999. */
+export function timeText(ms: number): string {
+  return new Date(Math.min(Math.max(ms, 0), 253_402_300_799_999)).toISOString();
+}
