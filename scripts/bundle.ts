@@ -1,4 +1,4 @@
-/** How the program is bundled, for dist/ (build.ts) and for the single executable (package/). */
+/** What the bundles of dist/ (build.ts) and of the single executable (package/) have in common; program.ts bundles the program. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BuildOptions } from 'esbuild';
@@ -10,7 +10,7 @@ export function readVersion(root: string): string {
   return (JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }).version;
 }
 
-/** What every bundle has in common. */
+/** How the parts of the client are bundled. */
 export function bundleOptions(root: string) {
   return {
     absWorkingDir: root,

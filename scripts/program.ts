@@ -10,16 +10,13 @@ import { hash } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { transform } from 'esbuild';
 import { rolldown } from 'rolldown';
 import { readVersion } from './bundle.ts';
 
 /** What every agent of files loads, with all that these import. */
 const STARTED = /\/src\/(?:main|cli\/program|cli\/agent\/run|sources\/file\/source|sources\/framing\/line-shaping)\.ts$/;
-
-/** As the modules were that it is made of. */
-const STRICT = `'use strict';`;
 
 /** V8 compares no more of a source with its cache than the length, so both are named by what they hold. */
 const loader = (name: string): string => `'use strict';
@@ -34,13 +31,22 @@ const options = { filename, cachedData, importModuleDynamically: constants.USE_M
 new Script(readFileSync(filename, 'latin1'), options).runInThisContext()(exports, require, module, filename, __dirname);
 `;
 
-/** Writes the program and resolves with its files' names and sizes. */
-export async function buildProgram(root: string, out: string): Promise<Map<string, number>> {
+export interface Program {
+  /** Each a script whose value is the function that Node makes of a CommonJS module; the others ask for `start` as `./main.cjs`. */
+  readonly start: string;
+  /** What is loaded when it is needed, by file. */
+  readonly lazy: ReadonlyMap<string, string>;
+  /** The files that it is made of, from `root`. */
+  readonly sources: readonly string[];
+}
+
+/** `external`: packages that are loaded where they are installed. */
+export async function bundleProgram(root: string, external: readonly string[]): Promise<Program> {
   const bundle = await rolldown({
     cwd: root,
     input: { main: 'src/main.ts' },
     platform: 'node',
-    external: ['chdb', '@clickhouse/client'],
+    external: [...external],
     transform: { define: { TAILRACE_VERSION: JSON.stringify(readVersion(root)) } },
     // A lazy import of what the start has anyway costs nothing.
     checks: { ineffectiveDynamicImport: false },
@@ -52,27 +58,32 @@ export async function buildProgram(root: string, out: string): Promise<Map<strin
     codeSplitting: { groups: [{ name: 'start', test: STARTED }] },
   });
   await bundle.close();
-  const sizes = new Map<string, number>();
-  const write = (name: string, text: string): void => {
-    writeFileSync(join(out, name), text);
-    sizes.set(name, text.length);
-  };
-  let start = '';
-  for (const chunk of output) {
-    if (chunk.type !== 'chunk') continue;
+  const chunks = output.filter((each) => each.type === 'chunk');
+  const codes = new Map<string, string>();
+  for (const { fileName, code } of chunks) {
     // Names stay, because errors, logs and profiles show them.
     const options = { charset: 'ascii', minifySyntax: true, minifyWhitespace: true, legalComments: 'none', target: 'node24' } as const;
-    const { code } = await transform(chunk.code, options);
-    if (chunk.isEntry) start = `(function(exports,require,module,__filename,__dirname){${STRICT}${code}})`;
-    else write(chunk.fileName, STRICT + code);
+    // Strict, as the modules were that it is made of.
+    codes.set(fileName, `'use strict';${(await transform(code, options)).code}`);
   }
+  const { 'main.cjs': main = '', ...lazy } = Object.fromEntries(codes);
+  const sources = chunks.flatMap(({ moduleIds }) => moduleIds).map((id) => relative(root, id));
+  return { start: asFunction(main), lazy: new Map(Object.entries(lazy)), sources };
+}
+
+export function asFunction(code: string): string {
+  return `(function(exports,require,module,__filename,__dirname){${code}})`;
+}
+
+/** Writes the program and resolves with its files' names and sizes. */
+export async function buildProgram(root: string, out: string): Promise<Map<string, number>> {
+  const { start, lazy } = await bundleProgram(root, ['chdb', '@clickhouse/client']);
   const name = `start-${hash('sha256', start).slice(0, 8)}`;
-  write(`${name}.cjs`, start);
-  write('main.cjs', loader(name));
-  const cache = await cachedCode(out);
-  writeFileSync(join(out, `${name}.cache`), cache);
-  sizes.set(`${name}.cache`, cache.length);
-  return sizes;
+  const files = new Map<string, string | Buffer>([...lazy, [`${name}.cjs`, start], ['main.cjs', loader(name)]]);
+  for (const [file, content] of files) writeFileSync(join(out, file), content);
+  files.set(`${name}.cache`, await cachedCode(out));
+  writeFileSync(join(out, `${name}.cache`), files.get(`${name}.cache`)!);
+  return new Map([...files].map(([file, { length }]) => [file, length]));
 }
 
 /** Writes on SIGTERM, before the agent stops: what it ran until then is all that a start needs. */

@@ -2,7 +2,6 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Metafile } from 'esbuild';
 
 export interface Component {
   readonly name: string;
@@ -13,9 +12,9 @@ export interface Component {
   readonly text: string | undefined;
 }
 
-/** The packages whose files esbuild put into the bundle, by name. */
-export function bundledComponents(root: string, { inputs }: Metafile): Component[] {
-  const folders = new Set(Object.keys(inputs).flatMap((path) => /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0] ?? []));
+/** The packages that these files are of, by name. */
+export function bundledComponents(root: string, sources: readonly string[]): Component[] {
+  const folders = new Set(sources.flatMap((path) => /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0] ?? []));
   return [...folders].map((folder) => readComponent(join(root, folder))).toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 

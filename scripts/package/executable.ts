@@ -1,13 +1,13 @@
 /**
- * One file that is the whole agent: the program as a single module, injected into Node's own binary (a single executable
- * application). Reproducible: no code cache, no build time, no path of the machine goes into it.
+ * One file that is the whole agent: the program, injected into Node's own binary (a single executable application) as assets, of which it
+ * loads what it needs. Reproducible: no code cache, no build time, no path of the machine goes into it.
  */
 import { spawnSync } from 'node:child_process';
 import { chmodSync, copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { build, type Metafile } from 'esbuild';
-import { bundleAssets, bundleOptions } from '../bundle.ts';
+import { bundleAssets } from '../bundle.ts';
 import { buildPages, pageFiles } from '../pages.ts';
+import { asFunction, bundleProgram } from '../program.ts';
 import { run } from './run.ts';
 
 export type Arch = 'x64' | 'arm64';
@@ -30,11 +30,36 @@ export interface ExecutableOptions {
   readonly node: string;
 }
 
-/** Builds it; resolves with its path, and with what esbuild put into the module and the pages (for the SBOM). Throws when a step fails. */
-export async function buildExecutable({ root, work, arch, node }: ExecutableOptions): Promise<{ path: string; metafile: Metafile }> {
+/** What dist/main.cjs is beside files. */
+const LOADER = `'use strict';
+const { getRawAsset } = require('node:sea');
+const { Script } = require('node:vm');
+const loaded = new Map();
+function load(name) {
+  if (loaded.has(name)) return loaded.get(name).exports;
+  const module = { exports: {} };
+  loaded.set(name, module);
+  const script = new Script(Buffer.from(getRawAsset(name)).latin1Slice(), { filename: name });
+  script.runInThisContext()(module.exports, requireHere, module, __filename, __dirname);
+  return module.exports;
+}
+const requireHere = (id) => (id.startsWith('./') ? load(id.slice(2)) : require(id));
+load('main.cjs');
+`;
+
+/** Builds it; resolves with its path, and with the files that went into the program and the pages (for the SBOM). Throws when a step fails. */
+export async function buildExecutable({
+  root,
+  work,
+  arch,
+  node,
+}: ExecutableOptions): Promise<{ path: string; sources: readonly string[] }> {
   mkdirSync(work, { recursive: true });
-  const main = join(work, 'main.mjs');
-  const result = await build({ ...bundleOptions(root), entryPoints: [join(root, 'src/main.ts')], outfile: main, metafile: true });
+  const main = join(work, 'loader.cjs');
+  writeFileSync(main, LOADER);
+  const { start, lazy, sources } = await bundleProgram(root, ['chdb']);
+  const program = new Map([['main.cjs', start], ...[...lazy].map(([name, code]) => [name, asFunction(code)] as const)]);
+  for (const [name, code] of program) writeFileSync(join(work, name), code);
   const pages = await buildPages(root, work);
   const stripped = join(work, 'node');
   copyFileSync(node, stripped);
@@ -48,7 +73,7 @@ export async function buildExecutable({ root, work, arch, node }: ExecutableOpti
     JSON.stringify({
       // Relative, because they get into the executable.
       main: basename(main),
-      mainFormat: 'module',
+      mainFormat: 'commonjs',
       executable: basename(stripped),
       output: basename(path),
       disableExperimentalSEAWarning: true,
@@ -58,13 +83,13 @@ export async function buildExecutable({ root, work, arch, node }: ExecutableOpti
       execArgvExtension: 'cli',
       assets: Object.fromEntries([
         ...bundleAssets.map((asset) => [basename(asset), join(root, asset)]),
-        ...pageFiles.map((name) => [name, join(work, name)]),
+        ...[...pageFiles, ...program.keys()].map((name) => [name, join(work, name)]),
       ]),
     }),
   );
   run(process.execPath, ['--build-sea', config], { cwd: work });
   chmodSync(path, 0o755);
-  return { path, metafile: { ...result.metafile, inputs: { ...result.metafile.inputs, ...pages.inputs } } };
+  return { path, sources: [...sources, ...Object.keys(pages.inputs)] };
 }
 
 function stripSymbols(arch: Arch, file: string): void {

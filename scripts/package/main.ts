@@ -37,8 +37,8 @@ try {
 
 async function packageFor(arch: Arch): Promise<void> {
   const node = findNode(root, arch, join(work, 'node', arch));
-  const { path, metafile } = await buildExecutable({ root, work: join(work, 'executable', arch), arch, node });
-  const components = [nodeComponent(dirname(dirname(node))), ...bundledComponents(root, metafile)];
+  const { path, sources } = await buildExecutable({ root, work: join(work, 'executable', arch), arch, node });
+  const components = [nodeComponent(dirname(dirname(node))), ...bundledComponents(root, sources)];
   const licences = licenceText(components);
   const files = packageFiles({ root, executable: path, commands: await readCommandTable(), version, date, licences });
   const common = { root, out, arch, version, date, files, isFast: values.fast };
