@@ -50,22 +50,10 @@ alter table datasets add column map_fields text not null default '[]';`,
 alter table datasets add column updated text not null default '';`,
 ];
 
-export interface Metadata {
-  readonly db: DatabaseSync;
-  fact(name: string): string | undefined;
-  setFact(name: string, value: string): void;
-  forgetFact(name: string): void;
-  /** The folder and its parents that this call created; empty if the folder existed. */
-  readonly madeFolders: readonly string[];
-  /** Runs `work` as one commit. */
-  transaction<T>(work: () => T): T;
-  /** Changes what memory holds of the database: once the transaction that runs is committed, and not if it fails. */
-  afterCommit(change: () => void): void;
-  close(): void;
-}
+export type Metadata = ReturnType<typeof openMetadata>;
 
 /** Makes the folder if needed, locks it and opens the database; with `sync` each commit is fsynced. Throws a `TailraceError` that names the process holding it. */
-export function openMetadata(dataDir: string, sync: boolean): Metadata {
+export function openMetadata(dataDir: string, sync: boolean) {
   let madeFolders: readonly string[];
   try {
     madeFolders = makeFolder(dataDir);
@@ -87,11 +75,13 @@ export function openMetadata(dataDir: string, sync: boolean): Metadata {
   const changes: (() => void)[] = [];
   return {
     db,
+    /** The folder and its parents that this call created; empty if the folder existed. */
     madeFolders,
-    fact: (name) => get.get(name)?.['value'] as string | undefined,
-    setFact: (name, value) => void set.run(name, value),
-    forgetFact: (name) => void forget.run(name),
-    transaction(work) {
+    fact: (name: string) => get.get(name)?.['value'] as string | undefined,
+    setFact: (name: string, value: string) => void set.run(name, value),
+    forgetFact: (name: string) => void forget.run(name),
+    /** Runs `work` as one commit. */
+    transaction<T>(work: () => T): T {
       db.exec('begin immediate');
       try {
         const result = work();
@@ -105,7 +95,8 @@ export function openMetadata(dataDir: string, sync: boolean): Metadata {
         throw error;
       }
     },
-    afterCommit: (change) => (db.isTransaction ? void changes.push(change) : change()),
+    /** Changes what memory holds of the database: once the transaction that runs is committed, and not if it fails. */
+    afterCommit: (change: () => void) => (db.isTransaction ? void changes.push(change) : change()),
     close: () => db.close(),
   };
 }

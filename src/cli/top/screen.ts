@@ -2,14 +2,7 @@
 
 export type Key = 'quit' | 'next' | 'previous' | 'up' | 'down' | 'page-up' | 'page-down' | 'home' | 'end';
 
-export interface Screen {
-  readonly columns: number;
-  readonly rows: number;
-  /** Skips the frame while the terminal has not taken the one before. */
-  draw(lines: readonly string[]): void;
-  /** Gives the terminal back as it was. Idempotent. */
-  leave(): void;
-}
+export type Screen = ReturnType<typeof enterScreen>;
 
 const ENTER = '\u001B[?1049h\u001B[?25l';
 const LEAVE = '\u001B[?25h\u001B[?1049l';
@@ -45,7 +38,7 @@ const KEYS: Readonly<Record<string, Key>> = {
 const KEY = /\u001B(?:\[[\d;]*[A-Za-z~]|O[A-Z])|[^]/gu;
 
 /** Needs terminals as stdin and stdout. */
-export function enterScreen(onKey: (key: Key) => void, onResize: () => void): Screen {
+export function enterScreen(onKey: (key: Key) => void, onResize: () => void) {
   const { stdin, stdout } = process;
   const onData = (text: string): void => {
     for (const [sequence] of text.matchAll(KEY)) {
@@ -54,6 +47,7 @@ export function enterScreen(onKey: (key: Key) => void, onResize: () => void): Sc
     }
   };
   let hasLeft = false;
+  /** Gives the terminal back as it was. Idempotent. */
   const leave = (): void => {
     if (hasLeft) return;
     hasLeft = true;
@@ -75,7 +69,8 @@ export function enterScreen(onKey: (key: Key) => void, onResize: () => void): Sc
     get rows() {
       return stdout.rows || 24;
     },
-    draw(lines) {
+    /** Skips the frame while the terminal has not taken the one before. */
+    draw(lines: readonly string[]): void {
       if (hasLeft || stdout.writableNeedDrain) return;
       stdout.write(`\u001B[H${lines.map((line) => `${line}${TO_LINE_END}`).join('\r\n')}${TO_SCREEN_END}`);
     },

@@ -30,23 +30,9 @@ export interface ShardAddress {
   readonly limits?: QueryLimits;
 }
 
-/** All but `close` throw an `ApiError` 503 when the server is away. */
-export interface Shard {
-  readonly host: string;
-  run(sql: string, settings?: ClickHouseSettings): Promise<void>;
-  /** With the signal the request ends, and the query with it. */
-  select(sql: string, params: Readonly<Record<string, Param>>, settings: ClickHouseSettings, signal?: AbortSignal): Promise<QueryResult>;
-  /** The rows of a small select. */
-  ask(sql: string, params?: Readonly<Record<string, Param>>): Promise<Cell[][]>;
-  insert(insert: Insert, queryId: string, settings: ClickHouseSettings): Promise<void>;
-  /** Ends the queries that the condition on system.processes names, and resolves when none runs. */
-  quiesce(condition: string, params: Readonly<Record<string, Param>>): Promise<void>;
-  /** Whether it answers now. */
-  ping(): Promise<void>;
-  /** Throws when it timed out shortly before, without asking it. */
-  checkAnswers(): void;
-  close(): Promise<void>;
-}
+export type Shard = ReturnType<typeof openShard>;
+
+type Params = Readonly<Record<string, Param>>;
 
 /** Pause between two checks whether a query has ended. */
 const LOOK_MS = 50;
@@ -59,7 +45,8 @@ const BUSY = new Set(['202', '203']);
 /** A table or database is missing: the server came back without its disk. The next start of the service creates them. */
 const EMPTY = new Set(['60', '81']);
 
-export function openShard({ host, user, password, database, querySeconds = 0, limits }: ShardAddress): Shard {
+/** All that it returns but `close` throws an `ApiError` 503 when the server is away. */
+export function openShard({ host, user, password, database, querySeconds = 0, limits }: ShardAddress) {
   const client = createClient({
     url: host,
     username: user,
@@ -74,6 +61,7 @@ export function openShard({ host, user, password, database, querySeconds = 0, li
   });
   /** Do not ask a server that timed out until then: requests would pile up behind it and block others. */
   let silentUntil = 0;
+  /** Throws when it timed out shortly before, without asking it. */
   const checkAnswers = (): void => {
     if (performance.now() < silentUntil) throw silent(host);
   };
@@ -90,13 +78,7 @@ export function openShard({ host, user, password, database, querySeconds = 0, li
       throw silent(host);
     }
   };
-  const read = async (
-    sql: string,
-    params: Readonly<Record<string, Param>>,
-    settings: ClickHouseSettings,
-    signal: AbortSignal | undefined,
-    queryId?: string,
-  ) => {
+  const read = async (sql: string, params: Params, settings: ClickHouseSettings, signal: AbortSignal | undefined, queryId?: string) => {
     const result = await client.query({
       query: sql,
       query_params: wellFormed(params),
@@ -109,22 +91,24 @@ export function openShard({ host, user, password, database, querySeconds = 0, li
     const text = await result.text();
     return { rows: readRows(Buffer.from(text), limits), ...readCost(result.response_headers['x-clickhouse-summary']) };
   };
-  const select: Shard['select'] = (sql, params, settings, signal) => {
+  /** With the signal the request ends, and the query with it. */
+  const select = (sql: string, params: Params, settings: ClickHouseSettings, signal?: AbortSignal): Promise<QueryResult> => {
     const queryId = randomUUID();
     // A server that is busy sees late that the connection was closed.
     const kill = (): void => void client.command({ query: `kill query where query_id = '${queryId}' async` }).catch(() => undefined);
     signal?.addEventListener('abort', kill, { once: true });
     return ask(() => read(sql, params, settings, signal, queryId)).finally(() => signal?.removeEventListener('abort', kill));
   };
-  const askRows: Shard['ask'] = async (sql, params = {}) => [...(await select(sql, params, {})).rows] as Cell[][];
+  /** The rows of a small select. */
+  const askRows = async (sql: string, params: Params = {}) => [...(await select(sql, params, {})).rows] as Cell[][];
 
   return {
     host,
-    run: (sql, settings = {}) =>
+    run: (sql: string, settings: ClickHouseSettings = {}): Promise<void> =>
       ask(async () => void (await client.command({ query: sql, clickhouse_settings: { ...OWN_COLUMN_SETTINGS, ...settings } }))),
     select,
     ask: askRows,
-    insert: ({ table, blocks, own }, queryId, settings) =>
+    insert: ({ table, blocks, own }: Insert, queryId: string, settings: ClickHouseSettings): Promise<void> =>
       ask(async (signal) => {
         const { stream } = await client.exec({
           query: `insert into ${table} (${namesWith(own)}) format Native`,
@@ -135,7 +119,8 @@ export function openShard({ host, user, password, database, querySeconds = 0, li
         });
         for await (const _ of stream); // The reply ends when the insert has.
       }, SERVICE_INSERT_SECONDS * 1000),
-    async quiesce(condition, params) {
+    /** Ends the queries that the condition on system.processes names, and resolves when none runs. */
+    async quiesce(condition: string, params: Params): Promise<void> {
       for (;;) {
         const rows = await askRows(`select count() from system.processes where ${condition}`, params);
         if (Number(rows[0]?.[0]) === 0) return;
@@ -143,7 +128,8 @@ export function openShard({ host, user, password, database, querySeconds = 0, li
         await wait(LOOK_MS);
       }
     },
-    ping: async () => void (await ask((signal) => read('select 1', {}, {}, signal), SERVICE_PING_MS)),
+    /** Whether it answers now. */
+    ping: async (): Promise<void> => void (await ask((signal) => read('select 1', {}, {}, signal), SERVICE_PING_MS)),
     checkAnswers,
     close: () => client.close(),
   };

@@ -9,19 +9,6 @@ import type { Metadata } from '../metadata.ts';
 
 export type Saved<T extends object> = T & { readonly id: string };
 
-export interface Store<T extends object> {
-  /** Those that `isWanted` keeps, oldest first, `limit` of them after the first `offset`. */
-  list(isWanted: (value: Saved<T>) => boolean, limit?: number, offset?: number): Saved<T>[];
-  /** Throws an `ApiError` 404. */
-  get(id: string): Saved<T>;
-  /** Throws an `ApiError` 400 when it is too large, or there are too many. */
-  create(value: T): Saved<T>;
-  /** Throws an `ApiError`: 404, or 400 as `create`. */
-  update(id: string, value: T): Saved<T>;
-  /** Throws an `ApiError` 404. */
-  remove(id: string): void;
-}
-
 interface Kind<T> {
   /** Its rows' name in the database. */
   readonly kind: string;
@@ -32,7 +19,7 @@ interface Kind<T> {
   readonly datasetsOf: (value: T) => readonly string[];
 }
 
-export function openStore<T extends object>({ db }: Metadata, { kind, word, prefix, datasetsOf }: Kind<T>): Store<T> {
+export function openStore<T extends object>({ db }: Metadata, { kind, word, prefix, datasetsOf }: Kind<T>) {
   const rows = db.prepare('select id, value from saved where kind = ? order by rowid');
   const find = db.prepare('select value from saved where kind = ? and id = ?');
   const insert = db.prepare('insert into saved values (?, ?, ?)');
@@ -73,7 +60,8 @@ export function openStore<T extends object>({ db }: Metadata, { kind, word, pref
         throw badRequest(`dataset ${quote(name)} has ${SERVICE_SAVED_OF_DATASET} of these already: remove one`);
   };
   return {
-    list(isWanted, limit = Infinity, offset = 0) {
+    /** Those that `isWanted` keeps, oldest first, `limit` of them after the first `offset`. */
+    list(isWanted: (value: Saved<T>) => boolean, limit = Infinity, offset = 0) {
       const found: Saved<T>[] = [];
       let skipped = 0;
       if (limit > 0)
@@ -84,8 +72,10 @@ export function openStore<T extends object>({ db }: Metadata, { kind, word, pref
         }
       return found;
     },
-    get: (id) => ({ ...parse(textOf(id)), id }),
-    create(value) {
+    /** Throws an `ApiError` 404. */
+    get: (id: string): Saved<T> => ({ ...parse(textOf(id)), id }),
+    /** Throws an `ApiError` 400 when it is too large, or there are too many. */
+    create(value: T): Saved<T> {
       const text = JSON.stringify(value);
       check(value, text);
       const id = `${prefix}${randomUUID()}`;
@@ -93,7 +83,8 @@ export function openStore<T extends object>({ db }: Metadata, { kind, word, pref
       count(value, text, 1);
       return { ...value, id };
     },
-    update(id, value) {
+    /** Throws an `ApiError`: 404, or 400 as `create`. */
+    update(id: string, value: T): Saved<T> {
       const before = textOf(id);
       const text = JSON.stringify(value);
       check(value, text, before);
@@ -102,7 +93,8 @@ export function openStore<T extends object>({ db }: Metadata, { kind, word, pref
       count(value, text, 1);
       return { ...value, id };
     },
-    remove(id) {
+    /** Throws an `ApiError` 404. */
+    remove(id: string): void {
       const text = textOf(id);
       drop.run(kind, id);
       count(parse(text), text, -1);
