@@ -130,55 +130,44 @@ export function openQueries(parts: QueryParts) {
     const body = withText(sent());
     // Errors outside the text have no place in it: report them first.
     askedOf(body, parameters);
-    return running.track({ request, reply, text: () => body.apl }, (under) => runText(under, body, parameters, request, reply));
-  };
-  const runText = async (under: RunningQuery, body: Apl, parameters: QueryParameters, request: FastifyRequest, reply: FastifyReply) => {
-    const variables = readVariables(body.variables);
-    const options = { signal: under.signal, fresh: parameters.nocache };
-    let used: readonly string[] = [];
-    try {
-      const query = readQuery(body.apl);
-      const found = datasetsOf(query.datasets, body.apl, catalog, request.caller);
-      const [first] = found.all;
-      under.reads(found.all.map(({ name }) => name));
-      const virtual = virtualOf(query, variables, found, columnsOf);
-      used = virtual.used;
-      const plan = (): Tree => planOf(query, variables, virtual.eventsOf);
-      return await answer({ request, reply }, parameters, under, first?.name, () => {
-        // Now is when it runs.
-        const full = { ...askedOf(body, parameters), datasets: found.all, datasetsOf: found.of, options };
-        return inTurn(request, query.datasets.map(found.of), full.range, under, (to) =>
-          usingAll(catalog, found.all, () => runApl(run, to, body, parameters, query, plan, full)),
-        );
-      });
-    } catch (error) {
-      throw asReply(error, body.apl, used);
-    }
+    return running.track({ request, reply, text: () => body.apl }, async (under) => {
+      const options = { signal: under.signal, fresh: parameters.nocache };
+      const variables = readVariables(body.variables);
+      let used: readonly string[] = [];
+      try {
+        const query = readQuery(body.apl);
+        const found = datasetsOf(query.datasets, body.apl, catalog, request.caller);
+        const [first] = found.all;
+        under.reads(found.all.map(({ name }) => name));
+        const virtual = virtualOf(query, variables, found, columnsOf);
+        used = virtual.used;
+        const plan = (): Tree => planOf(query, variables, virtual.eventsOf);
+        return await answer({ request, reply }, parameters, under, first?.name, () => {
+          // Now is when it runs.
+          const full = { ...askedOf(body, parameters), datasets: found.all, datasetsOf: found.of, options };
+          return inTurn(request, query.datasets.map(found.of), full.range, under, (to) =>
+            usingAll(catalog, found.all, () => runApl(run, to, body, parameters, query, plan, full)),
+          );
+        });
+      } catch (error) {
+        throw asReply(error, body.apl, used);
+      }
+    });
   };
   const legacy = (name: string, { body: sent, query: asked, request, reply }: Request<LegacyBody>): Promise<FastifyReply> => {
     const parameters = asked();
     const body = sent();
-    return running.track({ request, reply, text: () => JSON.stringify(body) }, (under) =>
-      runStructured(under, name, body, parameters, request, reply),
-    );
-  };
-  const runStructured = async (
-    under: RunningQuery,
-    name: string,
-    body: LegacyBody,
-    parameters: QueryParameters,
-    request: FastifyRequest,
-    reply: FastifyReply,
-  ): Promise<FastifyReply> => {
-    const options = { signal: under.signal, fresh: parameters.nocache };
-    under.reads([name]);
-    const named = namedIn(body);
-    const columns = (dataset: Dataset): readonly Column[] => columnsOf(dataset, (field) => isNamed(field, named));
-    return answer({ request, reply }, parameters, under, name, () => {
-      const when = { options, startedAt: performance.now() };
-      return inTurn(request, [[catalog.get(name)]], readRange(body), under, (to) =>
-        catalog.use(name, (dataset) => runLegacy(run, to, body, parameters, dataset, columns(dataset), when)),
-      );
+    return running.track({ request, reply, text: () => JSON.stringify(body) }, async (under) => {
+      const options = { signal: under.signal, fresh: parameters.nocache };
+      under.reads([name]);
+      const named = namedIn(body);
+      const columns = (dataset: Dataset): readonly Column[] => columnsOf(dataset, (field) => isNamed(field, named));
+      return answer({ request, reply }, parameters, under, name, () => {
+        const when = { options, startedAt: performance.now() };
+        return inTurn(request, [[catalog.get(name)]], readRange(body), under, (to) =>
+          catalog.use(name, (dataset) => runLegacy(run, to, body, parameters, dataset, columns(dataset), when)),
+        );
+      });
     });
   };
 

@@ -45,13 +45,7 @@ export interface RequestRange {
 }
 
 /** Throws an `ApiError` 400 that names the bound. */
-export function readRange({
-  startTime,
-  endTime,
-}: {
-  readonly startTime?: string | null | undefined;
-  readonly endTime?: string | null | undefined;
-}): RequestRange {
+export function readRange({ startTime, endTime }: Partial<Record<'startTime' | 'endTime', string | null | undefined>>): RequestRange {
   const now = BigInt(Date.now()) * 1_000_000n;
   return {
     now,
