@@ -1,5 +1,6 @@
 /** `tailrace query`: APL, or a structured query of one dataset as JSON; its rows as table, JSON, NDJSON or CSV, following pages where asked to. */
 import { readFileSync } from 'node:fs';
+import type { Command } from 'commander';
 import type { LegacyQuery, LegacyResult, QueryStatus, TabularResult } from '../../client/api-types.ts';
 import { ClientError } from '../../client/client-error.ts';
 import type { Client } from '../../client/client.ts';
@@ -28,9 +29,9 @@ interface Page {
 const EXAMPLE = '`tailrace query \'logs | where level == "error" | take 10\'`';
 const HOW_TO_ASK = `give it as one argument, such as ${EXAMPLE}`;
 
-/** Resolves with 0. `words` is the number of arguments that were given, of which the text is the first. */
-export async function query(text: string | undefined, args: ArgumentsOf<'query'>, words: number): Promise<number> {
-  if (words > 1) throw usageError(`a query is one argument, and ${words} were given`, `put it in quotes, such as ${EXAMPLE}`);
+/** Resolves with 0. `words` are the arguments that were given, of which the text is the first. */
+export async function query(text: string | undefined, args: ArgumentsOf<'query'>, { args: words }: Pick<Command, 'args'>): Promise<number> {
+  if (words.length > 1) throw usageError(`a query is one argument, and ${words.length} were given`, `put it in quotes, such as ${EXAMPLE}`);
   const asked = checkQuery(await readQuery(text, args));
   const dataset = args.dataset ?? datasetIn(asked);
   return withClient(args, dataset, async (client) => {
