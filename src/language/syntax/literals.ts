@@ -2,7 +2,7 @@
 import { MONTH_NAMES } from '../../core/time/calendar.ts';
 import { isUnixText, MAX_TIME_NS, MIN_TIME_NS, readIsoTime, readUnixTime } from '../../core/time/time-text.ts';
 
-const UNIT_NS: ReadonlyMap<string, number> = new Map(Object.entries({
+export const UNIT_NS: ReadonlyMap<string, number> = new Map(Object.entries({
   tick: 100, ticks: 100, ns: 1, nanosecond: 1, nanoseconds: 1, us: 1e3, 'µs': 1e3, 'μs': 1e3, microsecond: 1e3, microseconds: 1e3,
   ms: 1e6, milli: 1e6, millis: 1e6, millisecond: 1e6, milliseconds: 1e6, s: 1e9, sec: 1e9, secs: 1e9, second: 1e9, seconds: 1e9,
   m: 60e9, min: 60e9, mins: 60e9, minute: 60e9, minutes: 60e9, h: 3600e9, hr: 3600e9, hrs: 3600e9, hour: 3600e9, hours: 3600e9,

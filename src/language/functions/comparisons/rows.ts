@@ -2,7 +2,6 @@
 import type { COMPARISONS } from './spec.ts';
 import type { Build, Builders, Call, Evaluate, Of } from '../../../shaping/rows/call/call.ts';
 import { lift1 } from '../../../shaping/rows/call/lift.ts';
-import { asString } from '../../../shaping/rows/values/convert.ts';
 import { canonical, DateTime, isJson, TimeSpan, type Value } from '../../../shaping/rows/values/value.ts';
 import { writeJson } from '../../../json/numbers.ts';
 import { compareText } from '../../../shaping/rows/values/text.ts';
@@ -101,26 +100,19 @@ export function listItems(call: Call): Evaluate[] {
   });
 } // prettier-ignore
 
-function isIn(call: Call): Of<boolean> {
-  const [value, items] = [call.value(0), listItems(call)];
-  return (scope) => {
-    const found = value(scope);
-    return items.some((item) => equalValues(found, item(scope)));
+const among =
+  (equal: (value: Value, item: Value) => boolean) =>
+  (call: Call): Of<boolean> => {
+    const [value, items] = [call.value(0), listItems(call)];
+    return (scope) => {
+      const found = value(scope);
+      return items.some((item) => equal(found, item(scope)));
+    };
   };
-}
-
-function isInIgnoringCase(call: Call): Of<boolean> {
-  const [value, items] = [call.value(0), listItems(call)];
-  return (scope) => {
-    const found = value(scope);
-    return items.some((item) => {
-      const other = item(scope);
-      return typeof other === 'string'
-        ? typeof found === 'string' && asString(found)!.toLowerCase() === other.toLowerCase()
-        : equalValues(found, other);
-    });
-  };
-}
+const isIn = among(equalValues);
+const isInIgnoringCase = among((value, item) =>
+  typeof item === 'string' ? typeof value === 'string' && value.toLowerCase() === item.toLowerCase() : equalValues(value, item),
+);
 
 /** `decisive`: the value that settles the result whatever the others are. */
 const connect =

@@ -1,6 +1,6 @@
 /** From one type to another, of one row. */
 import type { CONVERSIONS } from './spec.ts';
-import { readDatetime, readSpanText } from '../../syntax/literals.ts';
+import { readDatetime, readSpanText, UNIT_NS } from '../../syntax/literals.ts';
 import type { Build, Builders, Call, Evaluate } from '../../../shaping/rows/call/call.ts';
 import { ofValue } from '../../../shaping/rows/call/lift.ts';
 import { asJson, asString } from '../../../shaping/rows/values/convert.ts';
@@ -54,14 +54,12 @@ export function toDatetime(value: Value): Value {
   return ns === undefined || ns === null ? null : timeOf(ns);
 }
 
-const SPAN_NS: Readonly<Record<string, number>> = { ns: 1, us: 1e3, 'µs': 1e3, ms: 1e6, s: 1e9, m: 60e9, h: 3600e9, d: 86_400e9 }; // prettier-ignore
-
 /** A duration as Go writes it, in days, too. */
 function goSpan(text: string): bigint | null {
   if (!/^[+-]?(?:\d+(?:\.\d+)?(?:ns|us|µs|ms|s|m|h|d))+$/.test(text)) return null;
   let sum = 0;
   for (const [, number, unit] of text.replace(/^[+-]/, '').matchAll(/(\d+(?:\.\d+)?)(ns|us|µs|ms|s|m|h|d)/gy))
-    sum += Number(number) * SPAN_NS[unit!]!;
+    sum += Number(number) * UNIT_NS.get(unit!)!;
   const ns = Number.isInteger(sum) ? wholeOf(sum) : null;
   return ns !== null && text.startsWith('-') ? -ns : ns;
 }

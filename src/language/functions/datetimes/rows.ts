@@ -1,5 +1,5 @@
 /** Functions of time, all in UTC. Weeks begin on Sunday, as in the public language; `week_of_year` counts as ISO 8601 does. */
-import { readSpanFormat, readTimeFormat, SPAN_PARTS, type DATETIMES } from './spec.ts';
+import { builtAlike, readSpanFormat, readTimeFormat, SPAN_PARTS, type DATETIMES } from './spec.ts';
 import { nameOf, readText } from '../../plan/literals.ts';
 import type { Build, Builders, Call, Evaluate, Of } from '../../../shaping/rows/call/call.ts';
 import { lift1, lift2, ofNumber, ofTime } from '../../../shaping/rows/call/lift.ts';
@@ -74,35 +74,27 @@ function twelve(ns: bigint): string {
   return String(((PARTS.get('hour')!(ns) + 11n) % 12n) + 1n);
 }
 
+/** A text, or the fraction of a second, which times and spans have alike; undefined for another part of a format. */
+function plainPart(part: string): ((ns: bigint) => string) | undefined {
+  if (part.startsWith("'")) return () => part.slice(1);
+  const fraction = (ns: bigint): string => padded('nanosecond', 9)(ns).slice(0, part.length);
+  if (part.startsWith('F')) return (ns) => fraction(ns).replace(/0{1,9}$/, '');
+  return part.startsWith('f') ? fraction : undefined;
+}
+
 function formatted(call: Call): Evaluate {
   const parts = readText(call, 1, readTimeFormat, 'a format such as yyyy-MM-dd HH:mm:ss.fff');
-  const nanos = (ns: bigint): string => String(PARTS.get('nanosecond')!(ns)).padStart(9, '0');
-  const writers = parts.map((part): ((ns: bigint) => string) => {
-    if (part.startsWith("'")) return () => part.slice(1);
-    if (part.startsWith('f')) return (ns) => nanos(ns).slice(0, part.length);
-    if (part.startsWith('F'))
-      return (ns) =>
-        nanos(ns)
-          .slice(0, part.length)
-          .replace(/0{1,9}$/, '');
-    return WRITTEN[part]!;
-  });
+  const writers = parts.map((part) => plainPart(part) ?? WRITTEN[part]!);
   return ofTime((ns) => writers.map((write) => write(ns)).join(''))(call);
 }
 
 function formattedSpan(call: Call): Evaluate {
   const parts = readText(call, 1, readSpanFormat, 'a format such as d.HH:mm:ss.fff');
-  const nanos = (size: bigint): string => String(size % 1_000_000_000n).padStart(9, '0');
-  const writers = parts.map((part): ((size: bigint) => string) => {
-    if (part.startsWith("'")) return () => part.slice(1);
-    if (part.startsWith('f')) return (size) => nanos(size).slice(0, part.length);
-    if (part.startsWith('F'))
-      return (size) =>
-        nanos(size)
-          .slice(0, part.length)
-          .replace(/0{1,9}$/, '');
+  const writers = parts.map((part) => {
+    const plain = plainPart(part);
+    if (plain) return plain;
     const [unit, most] = SPAN_PARTS[part[0]!]!.map(BigInt) as [bigint, bigint];
-    return (size) => String((size / unit) % most).padStart(part.length, '0');
+    return (size: bigint) => String((size / unit) % most).padStart(part.length, '0');
   });
   return lift1(call.span(0), (ns) => (ns < 0n ? '-' : '') + writers.map((write) => write(ns < 0n ? -ns : ns)).join(''));
 }
@@ -144,14 +136,7 @@ const shifted =
 export const DATETIMES_ROWS: Builders<typeof DATETIMES> = {
   now: shifted(1n),
   ago: shifted(-1n),
-  startofday: begin('day'),
-  endofday: end('day'),
-  startofweek: begin('week'),
-  endofweek: end('week'),
-  startofmonth: begin('month'),
-  endofmonth: end('month'),
-  startofyear: begin('year'),
-  endofyear: end('year'),
+  ...builtAlike({ begin, end, unixtime }),
   dayofweek: part('dayofweek'),
   dayofmonth: part('day'),
   dayofyear: part('dayofyear'),
@@ -165,8 +150,4 @@ export const DATETIMES_ROWS: Builders<typeof DATETIMES> = {
   format_datetime: formatted,
   format_timespan: formattedSpan,
   make_datetime: made,
-  unixtime_seconds_todatetime: unixtime(1_000_000_000n),
-  unixtime_milliseconds_todatetime: unixtime(1_000_000n),
-  unixtime_microseconds_todatetime: unixtime(1000n),
-  unixtime_nanoseconds_todatetime: unixtime(1n),
 };

@@ -1,4 +1,5 @@
 /** Functions of time, all in UTC. Weeks begin on Sunday, as in the public language; `week_of_year` counts as ISO 8601 does. */
+import type { Period } from '../../../core/time/calendar.ts';
 import type { FunctionTable } from '../../function-spec.ts';
 
 export const DATETIMES = {
@@ -30,6 +31,14 @@ export const DATETIMES = {
   unixtime_microseconds_todatetime: { syntax: 'unixtime_microseconds_todatetime(number)', doc: 'Converts microseconds since 1970 to a datetime.', args: ['number'], returns: 'datetime' },
   unixtime_nanoseconds_todatetime: { syntax: 'unixtime_nanoseconds_todatetime(number)', doc: 'Converts nanoseconds since 1970 to a datetime.', args: ['number'], returns: 'datetime' },
 } satisfies FunctionTable; // prettier-ignore
+
+/** The builders of functions that differ in their period or unit alone. */
+export const builtAlike = <Build>({ begin, end, unixtime }: Record<'begin' | 'end', (period: Period) => Build> & { unixtime: (unitNs: bigint) => Build }) => ({
+  startofday: begin('day'), startofweek: begin('week'), startofmonth: begin('month'), startofyear: begin('year'),
+  endofday: end('day'), endofweek: end('week'), endofmonth: end('month'), endofyear: end('year'),
+  unixtime_seconds_todatetime: unixtime(1_000_000_000n), unixtime_milliseconds_todatetime: unixtime(1_000_000n),
+  unixtime_microseconds_todatetime: unixtime(1000n), unixtime_nanoseconds_todatetime: unixtime(1n),
+}); // prettier-ignore
 
 /** `yyyy-MM-dd HH:mm:ss.fff`: its parts in order, texts among them in quotes. Undefined where a letter has no meaning. */
 export function readTimeFormat(format: string): readonly string[] | undefined {

@@ -5,7 +5,7 @@ import { timeOf } from '../arithmetic/sql.ts';
 import { binTime } from '../rounding/sql.ts';
 import { nameOf, readText } from '../../plan/literals.ts';
 import { MONTHS, UNITS } from '../../../core/time/calendar.ts';
-import { readSpanFormat, readTimeFormat, SPAN_PARTS, type DATETIMES } from './spec.ts';
+import { builtAlike, readSpanFormat, readTimeFormat, SPAN_PARTS, type DATETIMES } from './spec.ts';
 import type { Build, Builders, Call } from '../../../service/query/values/call.ts';
 
 const DAY_NS = UNITS.get('day')!;
@@ -108,16 +108,18 @@ const WRITTEN: Readonly<Record<string, (time: Sql) => Sql>> = {
 const padded = (number: Sql, digits: number): Sql => sql`leftPad(toString(${number}), ${digits}, '0')`;
 const twelve = (time: Sql): Sql => sql`(toHour(${time}) + 11) % 12 + 1`;
 
+/** A text, or the fraction of a second, which times and spans have alike; undefined for another part of a format. */
+function plainPart({ params }: Call, part: string, nanos: Sql): Sql | undefined {
+  if (part.startsWith("'")) return params.string(part.slice(1));
+  const fraction = sql`substring(${padded(nanos, 9)}, 1, ${part.length})`;
+  if (part.startsWith('F')) return sql`trimRight(${fraction}, '0')`;
+  return part.startsWith('f') ? fraction : undefined;
+}
+
 function formatted(call: Call): Value {
   const parts = readText(call, 1, readTimeFormat, 'a format such as yyyy-MM-dd HH:mm:ss.fff');
   const time = call.time(0);
-  const nanos = sql`leftPad(toString(positiveModulo(toUnixTimestamp64Nano(${time}), 1000000000)), 9, '0')`;
-  const texts = parts.map((part) => {
-    if (part.startsWith("'")) return call.params.string(part.slice(1));
-    if (part.startsWith('f')) return sql`substring(${nanos}, 1, ${part.length})`;
-    if (part.startsWith('F')) return sql`trimRight(substring(${nanos}, 1, ${part.length}), '0')`;
-    return WRITTEN[part]!(time);
-  });
+  const texts = parts.map((part) => plainPart(call, part, nanosOf(time)) ?? WRITTEN[part]!(time));
   return one('string', sql`if(isNull(${time}), null, concat('', ${list([...texts, sql`''`])}))`);
 }
 
@@ -152,11 +154,9 @@ function shifted(call: Call, sign: 1n | -1n): Value {
 function formattedSpan(call: Call): Value {
   const parts = readText(call, 1, readSpanFormat, 'a format such as d.HH:mm:ss.fff');
   const span = call.span(0);
-  const nanos = sql`leftPad(toString(abs(${span}) % 1000000000), 9, '0')`;
   const texts = parts.map((part) => {
-    if (part.startsWith("'")) return call.params.string(part.slice(1));
-    if (part.startsWith('f')) return sql`substring(${nanos}, 1, ${part.length})`;
-    if (part.startsWith('F')) return sql`trimRight(substring(${nanos}, 1, ${part.length}), '0')`;
+    const plain = plainPart(call, part, sql`abs(${span}) % 1000000000`);
+    if (plain) return plain;
     const [unit, most] = SPAN_PARTS[part[0]!]!;
     const count = sql`toString(intDiv(abs(${span}), ${unit}) % ${most})`;
     return sql`leftPad(${count}, greatest(length(${count}), ${part.length}), '0')`;
@@ -178,14 +178,7 @@ function made(call: Call): Value {
 export const DATETIMES_SQL: Builders<typeof DATETIMES> = {
   now,
   ago: (call) => shifted(call, -1n),
-  startofday: begin('day'),
-  endofday: end('day'),
-  startofweek: begin('week'),
-  endofweek: end('week'),
-  startofmonth: begin('month'),
-  endofmonth: end('month'),
-  startofyear: begin('year'),
-  endofyear: end('year'),
+  ...builtAlike({ begin, end, unixtime }),
   dayofweek: part((time) => sql`modulo(toDayOfWeek(${time}), 7)`),
   dayofmonth: part((time) => sql`toDayOfMonth(${time})`),
   dayofyear: part((time) => sql`toDayOfYear(${time})`),
@@ -199,8 +192,4 @@ export const DATETIMES_SQL: Builders<typeof DATETIMES> = {
   format_datetime: formatted,
   format_timespan: formattedSpan,
   make_datetime: made,
-  unixtime_seconds_todatetime: unixtime(1_000_000_000n),
-  unixtime_milliseconds_todatetime: unixtime(1_000_000n),
-  unixtime_microseconds_todatetime: unixtime(1000n),
-  unixtime_nanoseconds_todatetime: unixtime(1n),
 }; // prettier-ignore

@@ -1,12 +1,14 @@
 /** Addresses of networks, and URLs, of one row. */
-import { numberOf, readText } from '../../plan/literals.ts';
+import { numberOf } from '../../plan/literals.ts';
 import {
   ADDRESS_GAPS,
+  bitsOf,
   addressText,
   IPV4_IN_IPV6,
   leadingBits,
   maskOf,
   networksOf,
+  type Network4,
   type Network6,
   PRIVATE_NETWORKS,
   readAddress4,
@@ -29,18 +31,14 @@ const GAPS = new RegExp(ADDRESS_GAPS);
 const addressOf = (text: Of<string | null>): Of<number | null> =>
   lift1(text, (found) => (readAddress4(found) ? readNetwork(found)!.first : null));
 
-const within = (call: Call, networks: readonly { readonly first: number; readonly last: number }[]): Evaluate =>
+const within = (call: Call, networks: readonly Network4[]): Evaluate =>
   lift1(addressOf(call.string(0)), (address) => networks.some(({ first, last }) => address >= first && address <= last));
 
-const NETWORK4 = 'a network such as 10.0.0.0/8';
-
-function isInRange(call: Call): Evaluate {
-  return within(call, [readText(call, 1, readNetwork, NETWORK4)]);
-}
+const isInRange: Build = (call) => within(call, networksOf(call, readNetwork, 'a network such as 10.0.0.0/8'));
 
 /** Whether one of the addresses in a text is in one of the networks. */
 const found =
-  (read: (text: string) => { readonly first: number; readonly last: number } | undefined, wanted: string): Build =>
+  (read: (text: string) => Network4 | undefined, wanted: string): Build =>
   (call) => {
     const networks = networksOf(call, read, wanted);
     return lift1(call.string(0), (text) =>
@@ -62,9 +60,6 @@ function written(call: Call): Evaluate {
     return number === null || number < 0 || number >= 2 ** 32 ? '' : addressText((Number(number) & maskOf(bits)) >>> 0);
   };
 }
-
-/** How many leading bits count. */
-const bitsOf = (call: Call, most: number): number => numberOf(call, 2, 'a number of bits', 0, most, most);
 
 /** `fromEnd`: bits of the texts' own kind of address count behind these. */
 const compared =
@@ -138,7 +133,7 @@ export const NETWORK_ROWS: Builders<typeof NETWORK> = {
   parse_ipv4: (call) => lift1(addressOf(call.string(0)), BigInt),
   ipv4_is_private: (call) => within(call, PRIVATE_NETWORKS),
   ipv4_is_in_range: isInRange,
-  ipv4_is_in_any_range: (call) => within(call, networksOf(call, readNetwork, NETWORK4)),
+  ipv4_is_in_any_range: isInRange,
   ipv4_netmask_suffix: ofText((text) => (text.includes('/') && readAddress4(text) ? BigInt(text.split('/')[1]!) : null)),
   parse_ipv4_mask: (call) => {
     const bits = numberOf(call, 1, 'a number of bits', 0, 32);

@@ -1,6 +1,6 @@
 /** Addresses of networks, and URLs. */
 import { plainOf, type FunctionTable } from '../../function-spec.ts';
-import type { Use } from '../../plan/literals.ts';
+import { numberOf, type Use } from '../../plan/literals.ts';
 
 export const NETWORK = {
   parse_ipv4: { syntax: 'parse_ipv4(text)', doc: 'Converts an IPv4 address, or the first one of a network such as 10.1.2.3/8, to a number; null if the text is neither.', args: ['string'], returns: 'int' },
@@ -80,8 +80,11 @@ export const readAddress4 = (text: string): Network6 | undefined => (PREFIXED_IP
 export const URL_PATTERN =
   '^([A-Za-z][A-Za-z0-9+.-]*)://(?:([^/?#@:]*)(?::([^/?#@]*))?@)?(\\[[^\\]]*\\]|[^/?#@:]+)(?::([0-9]*))?(/[^?#]*)?(?:\\?([^#]*))?(?:#(.*))?$';
 
+/** The first and the last address. */
+export type Network4 = Readonly<Record<'first' | 'last', number>>;
+
 /** A network such as `10.0.0.0/8`, or one address; undefined for anything else. */
-export function readNetwork(text: string): { readonly first: number; readonly last: number } | undefined {
+export function readNetwork(text: string): Network4 | undefined {
   const [, a, b, c, d, bits = '32'] = /^(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})(?:\/(\d{1,2}))?$/.exec(text) ?? [];
   const parts = [a, b, c, d].map(Number);
   if (a === undefined || parts.some((part) => part > 255) || Number(bits) > 32) return undefined;
@@ -92,7 +95,7 @@ export function readNetwork(text: string): { readonly first: number; readonly la
 }
 
 /** A network of the addresses that begin with these numbers: `10.1.`, `10.1` or a whole address; undefined for anything else. */
-export function readPrefix(text: string): ReturnType<typeof readNetwork> {
+export function readPrefix(text: string): Network4 | undefined {
   const parts = text.replace(/\.$/, '').split('.');
   return parts.length > 4 ? undefined : readNetwork(`${[...parts, '0', '0', '0'].slice(0, 4).join('.')}/${parts.length * 8}`);
 }
@@ -110,6 +113,9 @@ export function networksOf<T>(use: Use, read: (text: string) => T | undefined, e
     }),
   ).flat();
 }
+
+/** How many leading bits of two addresses count. */
+export const bitsOf = (use: Use, most: number): number => numberOf(use, 2, 'a number of bits', 0, most, most);
 
 /** `10.1.2.3` of its number. */
 export const addressText = (number: number): string => [24, 16, 8, 0].map((bits) => (number >>> bits) & 255).join('.');

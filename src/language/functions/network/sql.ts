@@ -1,10 +1,12 @@
 /** Addresses of networks, and URLs, as SQL. */
-import { numberOf, readText } from '../../plan/literals.ts';
+import { numberOf } from '../../plan/literals.ts';
 import {
   ADDRESS_GAPS,
+  bitsOf,
   IPV4_IN_IPV6,
   maskOf,
   networksOf,
+  type Network4,
   PREFIXED_IPV4_PATTERN,
   PREFIXED_IPV6_PATTERN,
   PRIVATE_NETWORKS,
@@ -34,20 +36,16 @@ const head4 = (text: Sql, bits: Sql, call: Call): Sql =>
 /** The address, or the first one of the network, as a number; null if invalid. */
 const addressOf = (text: Sql, call: Call): Sql => sql`(${head4(text, bits4(text), call)} * toInt64(exp2(32 - ${bits4(text)})))`;
 
-const within = (address: Sql, networks: readonly { readonly first: number; readonly last: number }[]): Value =>
+const within = (address: Sql, networks: readonly Network4[]): Value =>
   one(
     'bool',
     sql`if(isNull(${address}), null, ${any(networks.map(({ first, last }) => sql`(${address} >= ${first} and ${address} <= ${last})`))})`,
   );
 
-const NETWORK4 = 'a network such as 10.0.0.0/8';
-
-function isInRange(call: Call): Value {
-  return within(addressOf(call.string(0), call), [readText(call, 1, readNetwork, NETWORK4)]);
-}
+const isInRange: Build = (call) => within(addressOf(call.string(0), call), networksOf(call, readNetwork, 'a network such as 10.0.0.0/8'));
 
 /** Whether one of the addresses in a text is in one of the networks. */
-const found = (read: (text: string) => { readonly first: number; readonly last: number } | undefined, wanted: string): Build => (call) => {
+const found = (read: (text: string) => Network4 | undefined, wanted: string): Build => (call) => {
   const text = call.string(0);
   const parts = sql`arrayMap(e -> replaceRegexpOne(replaceRegexpOne(e, '^[.]+', ''), '[.]+$', ''), splitByRegexp(${call.params.string(ADDRESS_GAPS)}, ${solid(text)}))`;
   const isIn = within(addressOf(sql`e`, call), networksOf(call, read, wanted)).facets.bool!;
@@ -76,9 +74,6 @@ function formattedUrl(call: Call): Value {
   });
   return one('string', sql`if(startsWith(ifNull(${json}, ''), '{'), ${made}, null)`);
 } // prettier-ignore
-
-/** How many leading bits count. */
-const bitsOf = (call: Call, most: number): number => numberOf(call, 2, 'a number of bits', 0, most, most);
 
 /** The leading bits of both addresses. */
 function heads(call: Call): readonly [Sql, Sql] {
@@ -151,7 +146,7 @@ export const NETWORK_SQL: Builders<typeof NETWORK> = {
   parse_ipv4: (call) => one('int', addressOf(call.string(0), call)),
   ipv4_is_private: (call) => within(addressOf(call.string(0), call), PRIVATE_NETWORKS),
   ipv4_is_in_range: isInRange,
-  ipv4_is_in_any_range: (call) => within(addressOf(call.string(0), call), networksOf(call, readNetwork, NETWORK4)),
+  ipv4_is_in_any_range: isInRange,
   ipv4_netmask_suffix: (call) => {
     const text = call.string(0);
     return one('int', sql`if(${isPrefixed(text)} and ${isAddress(text, PREFIXED_IPV4_PATTERN, call)}, toInt64(${prefix(text)}), null)`);
