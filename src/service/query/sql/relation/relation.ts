@@ -95,29 +95,22 @@ export class Relation {
   }
 
   extend(columns: readonly Column[]): Relation {
-    if (columns.some(({ node }) => usesWindow(node))) return this.#overRows((rows) => rows.#extend(columns));
-    return this.#extend(columns);
-  }
-
-  /** Functions that look at other rows see the remaining rows in their order; later stages see the result. */
-  #overRows(work: (rows: Relation) => Relation): Relation {
-    const rows = this.parts.limit === undefined ? this : this.nest();
-    return work(rows.ordered()).nest();
-  }
-
-  #extend(columns: readonly Column[]): Relation {
-    const made = this.#make(columns);
-    const kept = [...this.parts.columns].filter(([name]) => !made.has(name));
-    return this.#with({ columns: new Map([...kept, ...made]) }).#shortened();
+    return this.#forColumns(columns, (rows) => {
+      const made = rows.#make(columns);
+      const kept = [...rows.parts.columns].filter(([name]) => !made.has(name));
+      return rows.#with({ columns: new Map([...kept, ...made]) }).#shortened();
+    });
   }
 
   project(columns: readonly Column[]): Relation {
-    if (columns.some(({ node }) => usesWindow(node))) return this.#overRows((rows) => rows.#project(columns));
-    return this.#project(columns);
+    return this.#forColumns(columns, (rows) => rows.#with({ columns: rows.#make(columns), open: false }).#shortened());
   }
 
-  #project(columns: readonly Column[]): Relation {
-    return this.#with({ columns: this.#make(columns), open: false }).#shortened();
+  /** Functions that look at other rows see the remaining rows in their order; later stages see the result. */
+  #forColumns(columns: readonly Column[], work: (rows: Relation) => Relation): Relation {
+    if (!columns.some(({ node }) => usesWindow(node))) return work(this);
+    const rows = this.parts.limit === undefined ? this : this.nest();
+    return work(rows.ordered()).nest();
   }
 
   remove(names: readonly NamePattern[]): Relation {
