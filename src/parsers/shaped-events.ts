@@ -150,10 +150,13 @@ function scalarText(value: JsonValue): string | undefined {
 /** The object's own bytes, with the added members after them. */
 function withAdded(text: string, before: EventFields, after: EventFields): string {
   const added = Object.entries(after).filter(([key]) => !Object.hasOwn(before, key));
-  if (added.length === 0) return text;
-  const end = text.lastIndexOf('}');
-  const members = added.map(([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`).join(',');
-  return `${text.slice(0, end)}${Object.keys(before).length === 0 ? '' : ','}${members}}`;
+  const members = added.map(([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`);
+  return append(text, before, members);
+}
+
+function append(text: string, before: EventFields, members: readonly string[]): string {
+  if (members.length === 0) return text;
+  return `${text.slice(0, text.lastIndexOf('}'))}${Object.keys(before).length === 0 ? '' : ','}${members.join(',')}}`;
 }
 
 /** Parses a line that begins with an object. */
@@ -166,7 +169,15 @@ const MAX_TRIES = 4;
 /** The text of the object that the event's message is, or ends in. */
 function messageObject({ message }: EventFields): string | undefined {
   const text = typeof message === 'string' ? message.trim() : '';
-  return objectAtEnd(text);
+  if (!text.endsWith('}')) return undefined;
+  let at = text.indexOf('{');
+  for (let tries = 0; at !== -1 && tries < MAX_TRIES; at = text.indexOf('{', at + 1)) {
+    if (at > 0 && !/[\s:=\]]/.test(text[at - 1]!)) continue;
+    const found = text.slice(at);
+    if (isJson(found)) return found;
+    tries += 1;
+  }
+  return undefined;
 }
 
 /** Another object begins before it and was not read: the event stays one that shows it (sources/framing/cut-object). */
@@ -177,24 +188,11 @@ function isBehindObject({ message }: EventFields, found: string): boolean {
 /** The object's text with the members of the found one appended, but for keys that it has, or that others give it. */
 function withMembers(text: string, event: EventFields, found: string, isTaken: (key: string) => boolean): string {
   const added = rawMembers(found).filter(({ name }) => !Object.hasOwn(event, name) && !isTaken(name));
-  if (added.length === 0) return text;
-  const end = text.lastIndexOf('}');
-  return `${text.slice(0, end)}${Object.keys(event).length === 0 ? '' : ','}${added.map(({ json }) => json).join(',')}}`;
+  const members = added.map(({ json }) => json);
+  return append(text, event, members);
 }
 
 function pickFrom(found: string, event: EventFields, isTaken: (key: string) => boolean): EventFields {
   const entries = Object.entries(parseExactObject(found) ?? {}).filter(([key]) => !Object.hasOwn(event, key) && !isTaken(key));
   return Object.fromEntries(entries);
-}
-
-function objectAtEnd(text: string): string | undefined {
-  if (!text.endsWith('}')) return undefined;
-  let at = text.indexOf('{');
-  for (let tries = 0; at !== -1 && tries < MAX_TRIES; at = text.indexOf('{', at + 1)) {
-    if (at > 0 && !/[\s:=\]]/.test(text[at - 1]!)) continue;
-    const found = text.slice(at);
-    if (isJson(found)) return found;
-    tries += 1;
-  }
-  return undefined;
 }

@@ -7,23 +7,21 @@ import type { FormatParser } from './line-parser.ts';
 import { type EventFields, unparsed } from '../values/fields.ts';
 import type { Grouping, GroupingLimits } from '../text/grouping.ts';
 
-export interface ContainerLine {
-  readonly time: string;
+/** What grouping has to know of a line. */
+export interface LineHead {
   readonly stream: string;
-  readonly content: string;
   /** The message goes on in the stream's next line. */
   readonly isPartial: boolean;
+}
+
+export interface ContainerLine extends LineHead {
+  readonly time: string;
+  readonly content: string;
   readonly more?: EventFields;
 }
 
 /** Undefined for a line that the runtime did not write. */
 export type ReadContainerLine = (line: string) => ContainerLine | undefined;
-
-/** What grouping has to know of a line. */
-export interface LineHead {
-  readonly stream: string;
-  readonly isPartial: boolean;
-}
 
 /** Undefined for a line that the runtime did not write. The text is `bytes[start, end)`. */
 export type ReadLineHead = (bytes: Buffer, start: number, end: number) => LineHead | undefined;
