@@ -46,8 +46,6 @@ export interface Report {
   readonly problems: readonly string[];
 }
 
-type LetterTotal = 'dead_letters' | 'missing_letters' | 'dropped_letters';
-
 type AgentCount = 'accepted' | 'delivered' | 'dead_lettered' | 'dropped' | 'filtered' | 'held' | 'lost_bytes';
 
 /** The counts of the running agent since its start. */
@@ -61,13 +59,14 @@ export interface AuditedAgent {
 export interface Audit extends Report {
   /** Every byte is settled, a dead letter, in hand, in its file, or acknowledged as lost. */
   readonly ok: boolean;
-  /** Bytes by state, those of the lost that are acknowledged, and dead letters, counted once for each sink and dataset. */
-  readonly totals: Readonly<Record<Range['state'] | 'acknowledged' | LetterTotal, number>>;
+  /** Counted once for each sink and dataset. */
+  readonly totals: Readonly<typeof NO_TOTALS>;
   /** Absent where none runs. */
   readonly agent?: AuditedAgent;
 }
 
-export const NO_TOTALS: Audit['totals'] = {
+/** Bytes by state, those of the lost that are acknowledged, and dead letters. */
+export const NO_TOTALS = {
   acknowledged: 0,
   settled: 0,
   in_hand: 0,

@@ -16,9 +16,9 @@ import { hourPath, timeOf as timeOfHour } from '../../sinks/archive/reading/name
 import { type HourPart, readHour } from '../../sinks/archive/reading/read-hour.ts';
 import type { ArgumentsOf } from '../options/command-options.ts';
 import { groupDigits, plural, say, usageError } from '../output/say.ts';
-import { countsOf, describeProgress, describeTotals, follow, newTotals, untilStopped } from './ingest-totals.ts';
+import { countsOf, describeProgress, describeTotals, follow, newTotals } from './ingest-totals.ts';
 import { write } from './output/print.ts';
-import type { Progress } from './output/progress.ts';
+import { type Progress, untilStopped } from './output/progress.ts';
 import { timeOf } from './query-range.ts';
 import { ensureDataset, withClient } from './with-client.ts';
 

@@ -6,7 +6,7 @@ import { CLIENT_NAMED_FAILURES } from '../../client/limits.ts';
 import { formatBytes } from '../../config/fields/units.ts';
 import { printable } from '../../config/quote.ts';
 import { plural } from '../output/say.ts';
-import { type Progress, startProgress } from './output/progress.ts';
+import type { Progress } from './output/progress.ts';
 import { cut } from './output/table.ts';
 
 const COUNTED = ['ingested', 'failed', 'processedBytes', 'blocksCreated', 'requests'] as const;
@@ -46,20 +46,6 @@ export function follow(
       if (totals.failures.length === CLIENT_NAMED_FAILURES) progress.say('tailrace: further failures are counted, not named');
     },
   };
-}
-
-/** Shows progress meanwhile; SIGINT and SIGTERM abort `stop`. */
-export async function untilStopped<T>(work: (progress: Progress, stop: AbortSignal) => Promise<T>): Promise<T> {
-  const progress = startProgress();
-  const stop = new AbortController();
-  const onSignal = () => stop.abort();
-  process.once('SIGINT', onSignal).once('SIGTERM', onSignal);
-  try {
-    return await work(progress, stop.signal);
-  } finally {
-    progress.end();
-    process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
-  }
 }
 
 export function describeProgress(name: string, { startedAt, bytes, readBytes, ingested, failed }: Totals): string {

@@ -5,10 +5,10 @@ import { messageOf } from '../../core/errors.ts';
 import { MAX_LABELS_BYTES } from '../../config/limits.ts';
 import { asciiJson } from '../../client/paths.ts';
 import { type Input, openInputs, openText } from './ingest-input.ts';
-import { countsOf, describeProgress, describeTotals, follow, newTotals, type Totals, untilStopped } from './ingest-totals.ts';
+import { countsOf, describeProgress, describeTotals, follow, newTotals, type Totals } from './ingest-totals.ts';
 import { write } from './output/print.ts';
 import { plural, say, usageError } from '../output/say.ts';
-import type { Progress } from './output/progress.ts';
+import { type Progress, untilStopped } from './output/progress.ts';
 import { ensureDataset, withClient } from './with-client.ts';
 import type { ArgumentsOf } from '../options/command-options.ts';
 

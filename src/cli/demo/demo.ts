@@ -85,7 +85,7 @@ async function runDemo(folder: string, args: ArgumentsOf<'demo'>, stopping: Prom
       once: false,
       log,
     });
-    const output = args.json ? jsonOutput() : process.stdout.isTTY ? terminalOutput() : plainOutput();
+    const output = outputFor(args.json === true);
     if (!args.json) process.stdout.write(introduction(service.address, shownTokens(dataDir, service, tokens), config, agent));
 
     const timer = setInterval(() => output.show(countsOf(agent.observe())), process.stdout.isTTY ? SHOW_EVERY_MS : SHOW_EVERY_PLAIN_MS);
@@ -238,15 +238,13 @@ function textOf({ files, read, stored, failed, lagBytes }: Counts): string {
   return `files ${files}  read ${read}  stored ${stored}  failed ${failed}  lag ${lagBytes} bytes`;
 }
 
-function plainOutput(): Output {
-  return { show: (counts) => process.stdout.write(`${textOf(counts)}\n`), end: (text) => process.stdout.write(`${text}\n`) };
-}
-
-/** One line that is written over. */
-function terminalOutput(): Output {
-  return { show: (counts) => process.stdout.write(`\r\u001B[K${textOf(counts)}`), end: (text) => process.stdout.write(`\n${text}\n`) };
-}
-
-function jsonOutput(): Output {
-  return { show: (counts) => process.stdout.write(`${JSON.stringify(counts)}\n`), end: (text) => process.stderr.write(`${text}\n`) };
+/** JSON for scripts, one line that is written over on a terminal, else a line each time. */
+function outputFor(isJson: boolean): Output {
+  const { stdout, stderr } = process;
+  if (isJson) return { show: (counts) => stdout.write(`${JSON.stringify(counts)}\n`), end: (text) => stderr.write(`${text}\n`) };
+  const [before, after] = stdout.isTTY ? ['\r\u001B[K', ''] : ['', '\n'];
+  return {
+    show: (counts) => stdout.write(`${before}${textOf(counts)}${after}`),
+    end: (text) => stdout.write(`${after === '' ? '\n' : ''}${text}\n`),
+  };
 }

@@ -2,7 +2,7 @@
 import { resolve, dirname, join } from 'node:path';
 import { TailraceError, UsageError, codeOf, messageOf } from '../../core/errors.ts';
 import { engineFolder, engineVersion, howToInstall, packagesFor, versionFolder } from '../../service/engine/installed.ts';
-import { startProgress } from '../client/output/progress.ts';
+import { untilStopped } from '../client/output/progress.ts';
 import type { ArgumentsOf } from '../options/command-options.ts';
 import { createReadStream, existsSync } from 'node:fs';
 import { mkdir, readdir, rename, rm } from 'node:fs/promises';
@@ -24,27 +24,22 @@ export async function engineInstall({ folder, registry, json = false }: Argument
     throw new UsageError('E_REGISTRY', `--registry ${JSON.stringify(from)}: wanted an address`, { fix: `write it as ${NPM}` });
   const root = folder === undefined ? engineFolder(process.env) : resolve(folder);
   const target = versionFolder(root);
-  const stopping = new AbortController();
-  const stop = (): void => stopping.abort(new TailraceError('E_STOPPED', 'stopped; nothing was installed'));
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop);
-  const bar = startProgress();
-  let current = '';
-  const progress = (name: string, bytes: number, total: number | undefined): void => {
-    if (name !== current) bar.say(`fetching ${(current = name)} from ${new URL(from).host}`);
-    bar.show(() => `${name}: ${megabytes(bytes)}${total === undefined ? '' : ` of ${megabytes(total)}`} MB`);
-  };
-  try {
-    const isNew = await installEngine({ packages, target, registry: from, signal: stopping.signal, progress });
-    bar.end();
-    const message = `the embedded engine chdb ${engineVersion} is in ${target}${isNew ? '' : ' already'}`;
-    process.stdout.write(json ? `${JSON.stringify({ version: engineVersion, folder: target, installed: isNew })}\n` : `${message}\n`);
-    if (root !== engineFolder(process.env))
-      process.stderr.write(`so that \`tailrace serve\` finds it: export TAILRACE_ENGINE_FOLDER=${root}\n`);
-    return 0;
-  } finally {
-    bar.end();
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, stop);
-  }
+  const isNew = await untilStopped(
+    (bar, signal) => {
+      let current = '';
+      const progress = (name: string, bytes: number, total: number | undefined): void => {
+        if (name !== current) bar.say(`fetching ${(current = name)} from ${new URL(from).host}`);
+        bar.show(() => `${name}: ${megabytes(bytes)}${total === undefined ? '' : ` of ${megabytes(total)}`} MB`);
+      };
+      return installEngine({ packages, target, registry: from, signal, progress });
+    },
+    new TailraceError('E_STOPPED', 'stopped; nothing was installed'),
+  );
+  const message = `the embedded engine chdb ${engineVersion} is in ${target}${isNew ? '' : ' already'}`;
+  process.stdout.write(json ? `${JSON.stringify({ version: engineVersion, folder: target, installed: isNew })}\n` : `${message}\n`);
+  if (root !== engineFolder(process.env))
+    process.stderr.write(`so that \`tailrace serve\` finds it: export TAILRACE_ENGINE_FOLDER=${root}\n`);
+  return 0;
 }
 
 const megabytes = (bytes: number): string => String(Math.round(bytes / 1e6));

@@ -32,3 +32,17 @@ export function startProgress() {
     end: clear,
   };
 }
+
+/** Shows progress meanwhile; SIGINT and SIGTERM abort `stop`, with the reason. */
+export async function untilStopped<T>(work: (progress: Progress, stop: AbortSignal) => Promise<T>, reason?: Error): Promise<T> {
+  const progress = startProgress();
+  const stop = new AbortController();
+  const onSignal = () => stop.abort(reason);
+  process.once('SIGINT', onSignal).once('SIGTERM', onSignal);
+  try {
+    return await work(progress, stop.signal);
+  } finally {
+    progress.end();
+    process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
+  }
+}
