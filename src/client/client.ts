@@ -5,7 +5,7 @@
  */
 import { CLIENT_TIMEOUT_MS } from './limits.ts';
 import type * as api from './api-types.ts';
-import type { SettingNames } from './failure.ts';
+import { CONFIG_NAMES, type SettingNames } from './failure.ts';
 import { createHttp, type Tls } from './http.ts';
 import { readIngestResult, type IngestReply } from './answer.ts';
 import { asciiJson, edgeBaseOf, ingestPath, type IngestPath, prefixHeaders, timestampQuery, type TimestampOptions } from './paths.ts';
@@ -55,25 +55,22 @@ export interface IngestOptions extends TimestampOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Options of a query in APL beside its text. Times are RFC 3339 or relative, such as `now-1h`; without them all that is stored counts. */
-export interface AplOptions extends Omit<api.AplQuery, 'apl'> {
-  /** A Go duration: the answer waits so long for events to be stored. */
-  readonly streamingDuration?: string;
-  readonly noCache?: boolean;
-  readonly queryId?: string;
+/** Options of every query. */
+interface Asking {
+  readonly noCache?: boolean | undefined;
+  /** A Go duration, or `auto`: the answer waits so long for events to be stored. */
+  readonly streamingDuration?: string | undefined;
+  readonly queryId?: string | undefined;
   /** Ends the query, too. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
-export interface LegacyOptions {
-  readonly noCache?: boolean;
+/** Options of a query in APL beside its text. Times are RFC 3339 or relative, such as `now-1h`; without them all that is stored counts. */
+export interface AplOptions extends Omit<api.AplQuery, 'apl'>, Asking {}
+
+export interface LegacyOptions extends Asking {
   /** `analytics`, `stream` or `apl`. */
   readonly saveAsKind?: string;
-  /** A Go duration or `auto`. */
-  readonly streamingDuration?: string;
-  readonly queryId?: string;
-  /** Ends the query, too. */
-  readonly signal?: AbortSignal;
 }
 
 export type Client = ReturnType<typeof createClient>;
@@ -84,7 +81,7 @@ export function createClient(options: ClientOptions) {
   const base = trimEndOf(new URL(options.url).href, '/');
   const edgeBase = options.edgeDomain === undefined ? base : edgeBaseOf(base, options.edgeDomain);
   const http = createHttp({ timeoutMs, isTls: /^https:/m.test(`${base}\n${edgeBase}`), proxy, tls });
-  const names = options.names ?? { url: 'url', proxy: 'proxy', ca: 'tls.ca', cert: 'tls.cert', key: 'tls.key' };
+  const names = options.names ?? CONFIG_NAMES;
   const timing = options.timing ?? realTiming;
   const hasCert = options.tls?.cert !== undefined;
   const requester = createRequester({ http, base, edgeBase, token, orgId, headerPrefix, names, hasCert, timeoutMs, timing, onRetry });
@@ -101,21 +98,25 @@ export function createClient(options: ClientOptions) {
     headers: { 'content-type': 'application/json', ...headers },
     body: JSON.stringify(value),
   });
-  const named = (queryId: string | undefined) => (queryId === undefined ? {} : prefixHeaders(headerPrefix, { 'query-id': queryId }));
   const datasetPath = (id: string) => `/v1/datasets/${encodeURIComponent(id)}`;
-  const apl = (text: string, format: string, { noCache, streamingDuration, queryId, signal, ...body }: AplOptions): ApiRequest => ({
+  const question = (path: string, body: object, how: LegacyOptions & { readonly format?: string }): ApiRequest => ({
     method: 'POST',
-    path: edgeBase === base ? '/v1/datasets/_apl' : '/v1/query/_apl',
+    path,
     query: new URLSearchParams({
-      format,
-      ...(noCache && { nocache: 'true' }),
-      ...(streamingDuration !== undefined && { 'streaming-duration': streamingDuration }),
+      ...(how.format !== undefined && { format: how.format }),
+      ...(how.noCache && { nocache: 'true' }),
+      ...(how.saveAsKind !== undefined && { saveAsKind: how.saveAsKind }),
+      ...(how.streamingDuration !== undefined && { 'streaming-duration': how.streamingDuration }),
     }),
-    ...json({ apl: text, ...body }, named(queryId)),
+    ...json(body, how.queryId === undefined ? {} : prefixHeaders(headerPrefix, { 'query-id': how.queryId })),
     repeatable: 'read',
     edge: true,
-    signal,
+    signal: how.signal,
   });
+  const apl = (text: string, format: string, { noCache, streamingDuration, queryId, signal, ...body }: AplOptions): ApiRequest => {
+    const path = edgeBase === base ? '/v1/datasets/_apl' : '/v1/query/_apl';
+    return question(path, { apl: text, ...body }, { format, noCache, streamingDuration, queryId, signal });
+  };
 
   return {
     datasets: {
@@ -148,23 +149,8 @@ export function createClient(options: ClientOptions) {
     queryLegacy: (text: string, how: AplOptions = {}) =>
       object<api.LegacyResult>(apl(text, 'legacy', how), 'a query result', 'buckets', 'status'),
     /** A structured query of one dataset. */
-    queryDataset(id: string, query: api.LegacyQuery, { noCache, saveAsKind, streamingDuration, queryId, signal }: LegacyOptions = {}) {
-      const parameters = new URLSearchParams({
-        ...(noCache && { nocache: 'true' }),
-        ...(saveAsKind !== undefined && { saveAsKind }),
-        ...(streamingDuration !== undefined && { 'streaming-duration': streamingDuration }),
-      });
-      const path = `${datasetPath(id)}/query`;
-      const request: ApiRequest = {
-        method: 'POST',
-        path,
-        query: parameters,
-        ...json(query, named(queryId)),
-        repeatable: 'read',
-        edge: true,
-        signal,
-      };
-      return object<api.LegacyResult>(request, 'a query result', 'buckets', 'status');
+    queryDataset(id: string, query: api.LegacyQuery, how: LegacyOptions = {}) {
+      return object<api.LegacyResult>(question(`${datasetPath(id)}/query`, query, how), 'a query result', 'buckets', 'status');
     },
     /** The token's own that wait or run. */
     queries: {

@@ -20,7 +20,7 @@ export interface SettingNames {
   readonly key: string;
 }
 
-const CONFIG_NAMES: SettingNames = { url: 'url', proxy: 'proxy', ca: 'tls.ca', cert: 'tls.cert', key: 'tls.key' };
+export const CONFIG_NAMES: SettingNames = { url: 'url', proxy: 'proxy', ca: 'tls.ca', cert: 'tls.cert', key: 'tls.key' };
 
 /** What to do about a service that cannot be reached, where the failure says no more. */
 export const UNREACHABLE_FIX = 'check url, and that the service runs and this machine may connect to it';
@@ -80,9 +80,8 @@ function tlsProblem(error: unknown, code: string, host: string, hasCert: boolean
     const has = typeof held === 'string' && held !== '' ? ` (it names ${held.slice(0, 200)})` : '';
     return [`${certificate} is for another host${has}`, `use a name that it holds in ${names.url}, or a certificate that holds this one`];
   }
-  if (CLIENT_CERTIFICATE.test(code) && !hasCert)
-    return [`${host} wants a client certificate`, `${certificateFix(hasCert, names)} (${code})`];
-  if (CLIENT_CERTIFICATE.test(code)) return [`${host} does not take the client certificate`, `${certificateFix(hasCert, names)} (${code})`];
+  if (CLIENT_CERTIFICATE.test(code))
+    return [`${host} ${hasCert ? 'does not take the' : 'wants a'} client certificate`, `${certificateFix(hasCert, names)} (${code})`];
   if (code.endsWith('ALERT_HANDSHAKE_FAILURE'))
     return [`${host} refused the TLS handshake`, `if it wants a client certificate, ${certificateFix(hasCert, names)}`];
   if (/WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST/.test(code))
