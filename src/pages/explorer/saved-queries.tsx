@@ -5,7 +5,7 @@ import { formatTime } from '../parts/format.ts';
 import { Menu } from '../parts/menu.tsx';
 import { formatCell } from '../parts/show-text.ts';
 import type { StarredQuery } from '../../client/api-types.ts';
-import { type Api, type KeptQuery, Refused } from './data/api.ts';
+import type { Api, KeptQuery } from './data/api.ts';
 import { readHistory } from './data/history.ts';
 import { isRange, nameRange } from './data/link-state.ts';
 import { datasetOf } from './data/query-text.ts';
@@ -66,7 +66,7 @@ function Starred({ api, now, onChoose }: StarredProps) {
           setStarred(found);
           setProblem('');
         },
-        (error: unknown) => setProblem(error instanceof Refused ? error.message : String(error)),
+        (error: unknown) => setProblem(String(error)),
       );
   };
   useEffect(() => attempt(Promise.resolve()), []);

@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { formatBytes, formatCount, formatDuration, formatMany, formatShort, formatTime, nameMany } from '../parts/format.ts';
 import { formatCell } from '../parts/show-text.ts';
 import type { DatasetInfo } from '../../client/api-types.ts';
-import { type Api, type Field, Refused, type Value } from './data/api.ts';
+import type { Api, Field, Value } from './data/api.ts';
 import { toQueryRange } from './data/link-state.ts';
 import { fieldText, type Filter } from './data/filters.ts';
 import { quoteName } from './data/query-text.ts';
@@ -124,7 +124,7 @@ function FieldItem({ api, dataset, field, range, onFilter }: FieldItemProps) {
         setValues(Array.from({ length: count }, (_, row) => [at[row] ?? null, Number(counts[row])] as const));
         setProblem('');
       },
-      (error: unknown) => abort.signal.aborted || setProblem(error instanceof Refused ? error.message : String(error)),
+      (error: unknown) => abort.signal.aborted || setProblem(String(error)),
     );
     return () => abort.abort();
   }, [isOpen, range]);

@@ -13,6 +13,11 @@ export class Refused extends Error {
     this.status = status;
     this.place = place;
   }
+
+  /** For people: without the word "Error". */
+  override toString(): string {
+    return this.message;
+  }
 }
 
 /** The page itself ended the question. */

@@ -1,7 +1,7 @@
 /** Datasets and what they hold: the sidebar shows them, the editor suggests them. Asked for at sign-in, of the queried dataset with each query, and when a reader asks. */
 import { useEffect, useState } from 'preact/hooks';
 import type { Dataset, DatasetInfo, VirtualField } from '../../../client/api-types.ts';
-import { type Api, type Field, Refused } from './api.ts';
+import type { Api, Field } from './api.ts';
 import type { Outcome } from './use-query.ts';
 
 /** Of so many datasets it is asked at once what they hold. */
@@ -64,7 +64,7 @@ export function useCatalog(api: Api | undefined, dataset: string | undefined, ra
     };
     if (api)
       load(api).catch((error: unknown) => {
-        if (!isOver) setCatalog((known) => ({ ...known, problem: error instanceof Refused ? error.message : String(error) }));
+        if (!isOver) setCatalog((known) => ({ ...known, problem: String(error) }));
       });
     return () => {
       isOver = true;

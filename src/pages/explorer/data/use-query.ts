@@ -80,7 +80,6 @@ async function ask(api: Api, query: string, within: string, number: number, sign
     return { kind: 'found', number, result, drawing, isHistogram: histogram !== undefined, dataset, annotations };
   } catch (error) {
     if (signal.aborted) return { kind: 'none' };
-    const refused = error instanceof Refused ? error : undefined;
-    return { kind: 'failed', query, message: refused?.message ?? String(error), place: refused?.place };
+    return { kind: 'failed', query, message: String(error), place: error instanceof Refused ? error.place : undefined };
   }
 }

@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { eventLineOf } from '../../../core/text/event-line.ts';
 import { formatTime } from '../../parts/format.ts';
 import { formatCell } from '../../parts/show-text.ts';
-import { type Api, isGivenUp, Refused, type Value } from '../data/api.ts';
+import { type Api, isGivenUp, type Value } from '../data/api.ts';
 import { conditionOf } from '../data/filters.ts';
 import { quoteName } from '../data/query-text.ts';
 import { rowsOf } from '../data/results.ts';
@@ -57,11 +57,7 @@ export function Context({ api, place, event }: ContextProps) {
         <button
           key={origin}
           type="button"
-          onClick={() =>
-            void load(origin).catch(
-              (error: unknown) => isGivenUp(error) || setProblem(error instanceof Refused ? error.message : String(error)),
-            )
-          }
+          onClick={() => void load(origin).catch((error: unknown) => isGivenUp(error) || setProblem(String(error)))}
         >
           Before and after, same {origin}
         </button>

@@ -52,16 +52,20 @@ function Left({ count, what }: { readonly count: number; readonly what: string }
   ) : null;
 }
 
+function Caption({ title }: { readonly title: string }) {
+  return (
+    <figcaption>
+      <bdi>{title}</bdi>
+    </figcaption>
+  );
+}
+
 const numbers = new Intl.NumberFormat('en', { maximumFractionDigits: 3 });
 
 function Card({ title, facts }: { readonly title: string; readonly facts: readonly (readonly [name: string, value: Value])[] }) {
   return (
     <figure class="surface card">
-      {title !== '' && (
-        <figcaption>
-          <bdi>{title}</bdi>
-        </figcaption>
-      )}
+      {title !== '' && <Caption title={title} />}
       <dl>
         {facts.map(([name, value]) => (
           <div key={name}>
@@ -88,9 +92,7 @@ function Bars({ title, isUpright, parts }: BarsProps) {
   const most = Math.max(...parts.map(({ value }) => Math.abs(value)), Number.MIN_VALUE);
   return (
     <figure class={`surface bars ${isUpright ? 'bars-upright' : ''}`}>
-      <figcaption>
-        <bdi>{title}</bdi>
-      </figcaption>
+      <Caption title={title} />
       <ol>
         {parts.map(({ label, value }, index) => (
           <li key={index} title={label}>
@@ -116,9 +118,7 @@ function Pie({ title, parts }: { readonly title: string; readonly parts: readonl
   const shares = parts.map(({ value }) => (100 * value) / whole);
   return (
     <figure class="surface pie">
-      <figcaption>
-        <bdi>{title}</bdi>
-      </figcaption>
+      <Caption title={title} />
       <svg viewBox="-50 -50 100 100" aria-hidden="true">
         {shares.map((share, index) => (
           <path

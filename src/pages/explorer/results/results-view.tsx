@@ -34,31 +34,25 @@ export function Results({ outcome, api, query, ...rest }: ResultsProps) {
   // A mistake of another text does not concern this one.
   if (outcome.kind === 'failed' && outcome.query === query) return <Alert text={outcome.message} />;
   if (outcome.kind === 'found') return <FoundView key={outcome.number} {...outcome} {...rest} api={api} />;
-  if (outcome.kind === 'running')
-    return outcome.last ? (
+  if (outcome.kind === 'running' && outcome.last)
+    return (
       <div class="stale" inert>
         <FoundView key={outcome.last.number} {...outcome.last} {...rest} api={api} />
       </div>
-    ) : (
-      <p class="empty" role="status">
-        Running …
-      </p>
-    );
-  if (outcome.kind === 'ended')
-    return (
-      <p class="empty" role="status">
-        The query was ended. Run it again to see what it finds.
-      </p>
     );
   return (
     <p class="empty" role="status">
-      {api
-        ? query.trim() === ''
-          ? 'Choose a dataset, or write a query.'
-          : 'Ctrl+Enter runs the query.'
-        : 'Sign in with a token of this service: tailrace serve prints them at its first start. It stays in this tab until you sign out or close it.'}
+      {whyEmpty(outcome, query, api !== undefined)}
     </p>
   );
+}
+
+/** What stands in the place of results. */
+function whyEmpty({ kind }: Outcome, query: string, isSignedIn: boolean): string {
+  if (kind === 'running') return 'Running …';
+  if (kind === 'ended') return 'The query was ended. Run it again to see what it finds.';
+  if (isSignedIn) return query.trim() === '' ? 'Choose a dataset, or write a query.' : 'Ctrl+Enter runs the query.';
+  return 'Sign in with a token of this service: tailrace serve prints them at its first start. It stays in this tab until you sign out or close it.';
 }
 
 type FoundViewProps = Omit<ResultsProps, 'outcome' | 'query'> & Found;
@@ -150,15 +144,7 @@ function FoundView({ result, drawing, isHistogram, dataset, annotations, api, ne
 }
 
 /** Where the newest event is beyond the range, which holds nothing. */
-function Elsewhere({
-  range,
-  newestMs,
-  onRange,
-}: {
-  readonly range: string;
-  readonly newestMs: number;
-  readonly onRange: ResultsProps['onRange'];
-}) {
+function Elsewhere({ range, newestMs, onRange }: { readonly range: string; readonly newestMs: number } & Pick<ResultsProps, 'onRange'>) {
   const nowMs = Date.now();
   const [from, to] = boundsOf(range, nowMs);
   if (newestMs >= from && newestMs <= to) return null;
