@@ -3,7 +3,7 @@ import type { Pause } from '../batcher/queue.ts';
 
 interface PausedSink {
   readonly sink: { readonly id: string };
-  readonly delivery: { readonly pauses: ReadonlyMap<string, Pause> };
+  readonly queue: { readonly paused: ReadonlyMap<string, Pause> };
 }
 
 export interface GivingUp {
@@ -16,7 +16,7 @@ export interface GivingUp {
  * away, as `head` does, the agent ends like any program in a pipeline; events not written are sent at the next start.
  */
 export function givesUp(pipeline: PausedSink | undefined, dataset: string, once: boolean): GivingUp | undefined {
-  const pause = pipeline?.delivery.pauses.get(dataset);
+  const pause = pipeline?.queue.paused.get(dataset);
   if (once)
     return {
       failure: `sink "${pipeline?.sink.id ?? ''}" cannot deliver to dataset "${dataset}": ${pause?.detail ?? 'refused'}; ${pause?.fix ?? ''}`,

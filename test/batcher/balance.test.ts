@@ -104,7 +104,7 @@ class Pipeline extends SinkRig {
   observe(): Observed {
     return {
       sources: this.sources.map(({ accounting, lane }) => {
-        const batches = this.sinks.flatMap(({ batcher, delivery }) => [...batcher.open(), ...delivery.held()]);
+        const batches = this.sinks.flatMap(({ batcher, delivery }) => [...batcher.open(), ...delivery.queue.sending]);
         const spans = batches.flatMap((batch) => batch.spans).filter((span) => span.accounting === accounting);
         const held = countEvents([...lane.held(), ...spans.map(({ firstEvent, events }) => [firstEvent, firstEvent + events] as const)]);
         return {
@@ -134,9 +134,13 @@ class Pipeline extends SinkRig {
       for (const request of this.open.splice(0)) void request.answer(delivered(request.parcel.events));
       await settleTurns(2);
       await this.clock.advance(200);
-      if (!this.isBusy && this.sinks.every(({ batcher, delivery }) => delivery.held().length + batcher.open().length === 0)) return;
+      if (!this.isBusy && this.sinks.every(({ batcher, delivery }) => delivery.queue.sending.length + batcher.open().length === 0)) return;
     }
-    const left = this.sinks.map(({ budget, delivery, batcher }) => [budget.usedBytes, delivery.held().length, batcher.open().length]);
+    const left = this.sinks.map(({ budget, delivery, batcher }) => [
+      budget.usedBytes,
+      delivery.queue.sending.length,
+      batcher.open().length,
+    ]);
     throw new Error(
       `it never came to an end: ${JSON.stringify({ left, waiting: this.#busy, said: this.log.lines.filter(({ level }) => level === 'error') })}`,
     );

@@ -30,7 +30,7 @@ async function deliver(count: number, poison: ReadonlySet<number>): Promise<Foun
     return { outcome: { kind: 'bisect', detail: 'HTTP 400' }, status: 400 };
   };
   rig.seal('a', count, { events: Array.from({ length: count }, (_, index) => String(index)) });
-  await until('it is settled', () => rig.delivery.held().length === 0);
+  await until('it is settled', () => rig.delivery.queue.sending.length === 0);
   const letters = [...rig.letters.values()].flat();
   expect(rig.accounting.settled).toMatchObject({ delivered: stored.length, dead_lettered: letters.length });
   const byReason = Map.groupBy(letters, ({ reason }) => reason);
@@ -102,6 +102,6 @@ test('a batch of which only the whole is refused is delivered: no event is blame
   rig.respond = ({ parcel }) =>
     parcel.events > 30 ? { outcome: { kind: 'bisect', detail: 'HTTP 400' }, status: 400 } : { outcome: delivered(parcel.events) };
   rig.seal('a', 100);
-  await until('it is settled', () => rig.delivery.held().length === 0);
+  await until('it is settled', () => rig.delivery.queue.sending.length === 0);
   expect(rig.accounting.settled).toMatchObject({ delivered: 100, dead_lettered: 0 });
 });

@@ -33,7 +33,7 @@ test('delivery sends no batch before its commit, whenever it closes', async () =
   }
   await until('all are settled', async () => {
     await rig.clock.advance(4);
-    return rig.delivery.held().length === 0;
+    return rig.delivery.queue.sending.length === 0;
   });
   const committed = new Set<string>();
   let sent = 0;

@@ -24,7 +24,7 @@ test('delivery drains until nothing is held, or the deadline comes', async ({ ri
   deadline.abort();
   await given;
   await rig.delivery.drain(deadline.signal);
-  expect(rig.delivery.held()).toHaveLength(1);
+  expect(rig.delivery.queue.sending).toHaveLength(1);
 });
 
 // Symptom: five seconds after the beginning of a stop, or of the end of `--once`, one 503 among good answers ended it with everything else
@@ -34,7 +34,7 @@ test('delivery that drains does not give up on a service that stores now and the
   let count = 0;
   rig.respond = ({ parcel }) => ({ outcome: ++count % 4 === 0 ? delivered(parcel.events) : retry('server_error') });
   for (let i = 0; i < 30; i++) rig.seal(`b${i}`).isCommitted = true;
-  const drained = rig.delivery.drain(new AbortController().signal).then(() => rig.delivery.held().length);
+  const drained = rig.delivery.drain(new AbortController().signal).then(() => rig.delivery.queue.sending.length);
   for (let i = 0; i < 60; i++) await rig.clock.advance(500);
   expect(rig.accounting.settled.delivered).toBe(30);
   expect(await drained).toBe(0);
@@ -51,7 +51,7 @@ test('delivery that drains gives up on a service that asked for a long wait, and
   await rig.clock.advance(4000);
   expect(end).toBe('');
   await rig.clock.advance(2000);
-  expect([await drained, rig.delivery.held().length]).toEqual(['given up', 1]);
+  expect([await drained, rig.delivery.queue.sending.length]).toEqual(['given up', 1]);
 
   await rig.clock.advance(60_000);
   const slow = await rig.next();
@@ -100,7 +100,7 @@ test('delivery stops at once: requests end, nothing more is sent, nothing unsett
   await until('two requests', () => rig.open.length === 2);
   await rig.open.shift()!.answer(retry('network'), 0);
   await rig.delivery.stop();
-  expect(rig.delivery.held()).toHaveLength(4);
+  expect(rig.delivery.queue.sending).toHaveLength(4);
   expect(rig.accountedFor).toBe(4);
   await rig.clock.advance(60_000);
   expect(rig.requests).toHaveLength(2);

@@ -18,7 +18,7 @@ test.for([
   const rig = new DeliveryRig({ concurrency: 4 });
   rig.seal('a');
   await (await rig.next()).answer(retry(reason), status);
-  expect(rig.delivery.concurrency).toBe(limit);
+  expect(rig.delivery.dispatch.concurrency).toBe(limit);
   for (const name of ['b', 'c', 'd', 'e', 'f']) rig.seal(name);
   await rig.clock.advance(1000);
   await until('the others', () => rig.open.length > 0);
@@ -34,7 +34,7 @@ test('delivery gives paused datasets half of the memory, together, and others al
   for (const dataset of ['one', 'two', 'two']) {
     expect(rig.queue.wantsMore(dataset, true)).toBe(true);
     rig.seal(dataset, 1, { dataset, events });
-    await until('it is paused', () => rig.delivery.pauses.has(dataset) && rig.open.length === 0);
+    await until('it is paused', () => rig.delivery.queue.paused.has(dataset) && rig.open.length === 0);
     await settleTurns();
   }
   expect([rig.queue.wantsMore('one', true), rig.queue.wantsMore('two', true), rig.queue.wantsMore('fine', true)]).toEqual([
@@ -52,11 +52,11 @@ test('delivery pauses the dataset, not the others, probes, and goes on when it w
   const first = await rig.next();
   await first.answer(pause(), 401);
   expect(rig.paused).toEqual(['logs']);
-  expect(rig.delivery.pauses.get('logs')).toEqual({ reason: 'unauthorized', detail: 'HTTP 403 no', fix: 'check the token' });
+  expect(rig.delivery.queue.paused.get('logs')).toEqual({ reason: 'unauthorized', detail: 'HTTP 403 no', fix: 'check the token' });
   const other = await rig.next();
   expect(other.parcel.dataset).toBe('other');
   await other.answer(delivered(1));
-  expect(rig.delivery.pauses.size).toBe(1);
+  expect(rig.delivery.queue.paused.size).toBe(1);
 
   // Probes come once in half to a whole max_backoff, with the same batch.
   for (let probe = 1; probe <= 3; probe++) {
@@ -67,7 +67,7 @@ test('delivery pauses the dataset, not the others, probes, and goes on when it w
     if (probe < 3) await request.answer(pause(), 401);
     else await request.answer(delivered(1));
   }
-  expect(rig.delivery.pauses.size).toBe(0);
+  expect(rig.delivery.queue.paused.size).toBe(0);
   expect(rig.log.find('error', 'paused')).toHaveLength(1);
   expect(rig.log.find('info', 'goes on')).toHaveLength(1);
   await (await rig.next()).answer(delivered(1));
@@ -104,7 +104,7 @@ test('delivery takes up every batch of a dataset that goes on', async () => {
     rig.respond = stores;
     await rig.clock.advance(1000);
     await rig.delivery.drain(AbortSignal.timeout(10_000));
-    expect(rig.delivery.held()).toEqual([]);
+    expect(rig.delivery.queue.sending).toEqual([]);
     expect(rig.accounting.settled.delivered).toBe(9);
   }
 });
@@ -128,17 +128,17 @@ test('delivery pauses after five bad answers in a row, and sends the service onl
   rig.seal('a');
   await until('the first', () => rig.requests.length === 1);
   for (let i = 0; i < 4; i++) {
-    expect(rig.delivery.pauses.size).toBe(0);
+    expect(rig.delivery.queue.paused.size).toBe(0);
     await rig.clock.advance(rig.clock.nextMs);
   }
   expect(rig.requests).toHaveLength(5);
-  expect(rig.delivery.pauses.get('logs')).toMatchObject({ reason: 'bad_answer' });
+  expect(rig.delivery.queue.paused.get('logs')).toMatchObject({ reason: 'bad_answer' });
   await rig.clock.advance(10_000);
   expect(rig.requests.length).toBeLessThanOrEqual(5 + 20);
   expect(rig.requests.length).toBeGreaterThanOrEqual(5 + 10);
   rig.respond = stores;
   await rig.clock.advance(1000);
-  expect(rig.delivery.pauses.size).toBe(0);
+  expect(rig.delivery.queue.paused.size).toBe(0);
   expect(rig.accounting.settled.delivered).toBe(1);
 });
 
@@ -171,5 +171,5 @@ test('delivery counts bad answers for each dataset by itself', async () => {
   rig.seal('b', 1, { dataset: 'odd once' });
   await until('it is asked', () => rig.requests.length > before);
   await settleTurns();
-  expect([...rig.delivery.pauses.keys()]).toEqual(['lies']);
+  expect([...rig.delivery.queue.paused.keys()]).toEqual(['lies']);
 });

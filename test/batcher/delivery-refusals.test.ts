@@ -11,7 +11,7 @@ const test = base.extend('rig', () => new DeliveryRig());
 test('delivery sends nothing of a batch that is refused beforehand, and keeps its event as a dead letter', async ({ rig }) => {
   const batch = rig.seal('a');
   batch.refusal = 'the line is too long';
-  await until('it is settled', () => rig.delivery.held().length === 0);
+  await until('it is settled', () => rig.delivery.queue.sending.length === 0);
   expect(rig.requests).toEqual([]);
   expect([...rig.letters.values()].flat()).toMatchObject([
     { reason: 'too_large', detail: 'the line is too long', status: 0, key: batch.key },
@@ -26,7 +26,7 @@ test('delivery halves a batch that is too large until it fits; one event alone b
       : { outcome: delivered(request.parcel.events) };
   const events = Array.from({ length: 8 }, (_, i) => (i === 5 ? '{"n":"huge"}' : `{"n":${i}}`));
   rig.seal('a', 8, { events });
-  await until('it is settled', () => rig.delivery.held().length === 0);
+  await until('it is settled', () => rig.delivery.queue.sending.length === 0);
   expect(rig.accounting.settled).toEqual({ delivered: 7, dead_lettered: 1, dropped: 0, filtered: 0 });
   const stored = rig.requests
     .filter(({ parcel, events }) => parcel.events <= 2 && !events.join('').includes('huge'))
@@ -48,7 +48,7 @@ test('delivery halves a batch that is too large until it fits; one event alone b
 test('delivery bounds what finding the events at fault may cost, and dead-letters the rest with that reason', async ({ rig }) => {
   rig.respond = () => ({ outcome: { kind: 'bisect', detail: 'HTTP 400' }, status: 400 });
   rig.seal('a', 1000);
-  await until('it is settled', () => rig.delivery.held().length === 0);
+  await until('it is settled', () => rig.delivery.queue.sending.length === 0);
   expect(rig.requests.length).toBeLessThanOrEqual(65);
   expect(rig.accounting.settled.dead_lettered).toBe(1000);
   const reasons = [...rig.letters.values()].flat().map(({ reason }) => reason);
@@ -89,7 +89,7 @@ test('delivery holds a batch whose body is gone where its files are not, drops a
   rig.seal('fine', 4);
   await until('the rest is stored', () => rig.accounting.settled.delivered === 4);
   expect(rig.accounting.settled.dropped).toBe(live.events);
-  expect(rig.delivery.held()).toEqual([file]);
+  expect(rig.delivery.queue.sending).toEqual([file]);
   expect(rig.accountedFor).toBe(9);
   await rig.delivery.drain(new AbortController().signal);
 });
@@ -115,17 +115,17 @@ test('delivery dead-letters a batch after max_elapsed also while its dataset is 
   rig.seal('a', 3);
   await until('the first', () => rig.requests.length === 1);
   for (let i = 0; i < 9; i++) await rig.clock.advance(1000);
-  expect([rig.accounting.settled.dead_lettered, rig.delivery.pauses.size]).toEqual([0, 1]);
+  expect([rig.accounting.settled.dead_lettered, rig.delivery.queue.paused.size]).toEqual([0, 1]);
   for (let i = 0; i < 3; i++) await rig.clock.advance(1000);
   expect(rig.accounting.settled).toMatchObject({ delivered: 0, dead_lettered: 3 });
   expect([...rig.letters.values()].flat()).toMatchObject([0, 1, 2].map(() => ({ reason: 'expired', status: 200 })));
-  expect(rig.delivery.pauses.size).toBe(1);
+  expect(rig.delivery.queue.paused.size).toBe(1);
   // It is probed on, though there was nothing to ask with for a while.
   for (let i = 0; i < 5; i++) await rig.clock.advance(1000);
   rig.respond = stores;
   rig.seal('b');
   for (let i = 0; i < 3; i++) await rig.clock.advance(1000);
-  expect([rig.accounting.settled.delivered, rig.delivery.pauses.size]).toEqual([1, 0]);
+  expect([rig.accounting.settled.delivered, rig.delivery.queue.paused.size]).toEqual([1, 0]);
 });
 
 // Symptom: after an hour of 403 one 503 made dead letters of the batch that had asked, max_elapsed being ten minutes. Cause: the pause
@@ -155,7 +155,7 @@ test('delivery that drops a batch still counts its stored and its refused events
   await (await rig.next()).answer(pause(), 403);
   rig.isBroken = true;
   await rig.clock.advance(1000);
-  await until('it is given up', () => rig.delivery.held().length === 0);
+  await until('it is given up', () => rig.delivery.queue.sending.length === 0);
   expect(rig.accounting.settled).toEqual({ delivered: 3, dead_lettered: 1, dropped: 4, filtered: 0 });
   expect(rig.budget.usedBytes).toBe(0);
 });

@@ -106,7 +106,7 @@ export class DeliveryRig extends SinkRig {
 
   /** Held events, counted by walking, plus settled ones: must equal the accepted. */
   get accountedFor(): number {
-    const held = this.delivery.held().flatMap(({ spans }) => spans.map(({ events }) => events));
+    const held = this.delivery.queue.sending.flatMap(({ spans }) => spans.map(({ events }) => events));
     return [...held, ...Object.values(this.accounting.settled)].reduce((sum, events) => sum + events, 0);
   }
 

@@ -19,7 +19,7 @@ test('delivery commits a batch, sends it, and settles it when it is stored', asy
   await request.answer(delivered(3));
   expect(rig.trace).toEqual(['commit a', 'send a', 'settle a']);
   expect(rig.accounting.settled).toMatchObject({ delivered: 3 });
-  expect([rig.delivery.held(), rig.budget.usedBytes]).toEqual([[], 0]);
+  expect([rig.delivery.queue.sending, rig.budget.usedBytes]).toEqual([[], 0]);
   expect(rig.delivery.stats).toMatchObject({ sentBytes: request.parcel.body.length });
   expect([...rig.delivery.stats.facts]).toEqual([
     ['toy_bytes_total', 30],
@@ -45,7 +45,7 @@ test('delivery asks for no more workers than there may be, however many batches 
   await (await rig.next()).answer(delivered(1));
   for (let i = 1; i < batches; i++) await (await rig.next()).answer(delivered(1));
   expect(rig.accounting.settled.delivered).toBe(batches);
-  expect([rig.delivery.held(), rig.budget.usedBytes]).toEqual([[], 0]);
+  expect([rig.delivery.queue.sending, rig.budget.usedBytes]).toEqual([[], 0]);
 });
 
 test.for(['gzip', 'zstd'] as const)(
@@ -188,7 +188,7 @@ test('delivery settles a batch without events without sending it', async ({ rig 
   rig.seal('empty', 0, { events: [] });
   await until('it is settled', () => rig.trace.includes('settle empty'));
   expect(rig.requests).toEqual([]);
-  expect(rig.delivery.held()).toEqual([]);
+  expect(rig.delivery.queue.sending).toEqual([]);
 });
 
 test('delivery of a batch of which everything is filtered sends nothing, and settles it once its spans are committed', async ({ rig }) => {
@@ -198,7 +198,7 @@ test('delivery of a batch of which everything is filtered sends nothing, and set
   batch.fates = new Fates();
   batch.fates.add(3, 0, 'filtered');
   rig.accounting.accept(3, 1);
-  await until('it is settled', () => rig.delivery.held().length === 0);
+  await until('it is settled', () => rig.delivery.queue.sending.length === 0);
   expect(rig.trace).toEqual(['commit a', 'settle a']);
   expect(rig.requests).toEqual([]);
   expect(rig.accounting.settled).toEqual({ delivered: 0, dead_lettered: 0, dropped: 0, filtered: 3 });

@@ -28,7 +28,7 @@ test.for(['block', 'drop_newest', 'drop_oldest'] as const)(
     expect(rig.log.find('error', 'takes no more')).toHaveLength(1);
     expect(rig.spool.bytes).toBeLessThan(4 * each);
     const settled = rig.accounting.get('net')!.settled;
-    const kept = rig.delivery.held().map((batch) => batch.spans[0]!.firstEvent);
+    const kept = rig.delivery.queue.sending.map((batch) => batch.spans[0]!.firstEvent);
     const expected = {
       block: { dropped: 0, kept: [0, 1, 2], waiting: 3 },
       drop_newest: { dropped: 3, kept: [0, 1, 2], waiting: 0 },
@@ -149,7 +149,7 @@ test('disk buffer with drop_oldest on a full disk drops no more than it needs', 
   await rig.written();
   rig.checkBalance();
   expect(rig.accounting.get('net')!.settled.dropped).toBe(1);
-  expect(rig.delivery.held().map((batch) => batch.spans[0]!.firstEvent)).toEqual([0, 2, 3, 4, 5, 6]);
+  expect(rig.delivery.queue.sending.map((batch) => batch.spans[0]!.firstEvent)).toEqual([0, 2, 3, 4, 5, 6]);
 });
 
 test('disk buffer with drop_oldest drops no more than it needs for several that come at once', async () => {
@@ -173,7 +173,7 @@ test('disk buffer that stops writes over its limit what still waits', async () =
   await until('it is full', () => rig.queue.in('recovered', 'writing').length === 4 && rig.queue.isFull);
   await rig.stop();
   rig.checkBalance();
-  expect(rig.delivery.held().every(({ isDurable }) => isDurable)).toBe(true);
+  expect(rig.delivery.queue.sending.every(({ isDurable }) => isDurable)).toBe(true);
   const next = new DiskRig(folder);
   expect(await next.buffer.recover()).toBe(6);
   next.respond = stores;
@@ -189,7 +189,7 @@ test('disk buffer that stops writes the batches taken from memory while it was f
   rig.take('b', 1);
   const [a, b] = [await rig.next(), await rig.next()];
   rig.take('c', 1);
-  await until('it waits in memory', () => rig.delivery.held().length === 3);
+  await until('it waits in memory', () => rig.delivery.queue.sending.length === 3);
   expect(filesIn(folder)).toEqual([]);
   await a.answer({ kind: 'halve', detail: 'too large' }, 413);
   const half = await rig.next();
@@ -199,11 +199,11 @@ test('disk buffer that stops writes the batches taken from memory while it was f
   const left = (await rig.next()).parcel.key;
   await rig.stop();
   rig.checkBalance();
-  expect(rig.delivery.held().map(({ isDurable }) => isDurable)).toEqual([true, true, true]);
+  expect(rig.delivery.queue.sending.map(({ isDurable }) => isDurable)).toEqual([true, true, true]);
   const next = new DiskRig(folder);
   await next.buffer.recover();
   next.respond = stores;
-  await until('all arrive', () => next.delivery.held().length === 0);
+  await until('all arrive', () => next.delivery.queue.sending.length === 0);
   const byName = Object.groupBy(next.requests, ({ body }) => nameIn(body));
   expect(byName['a']!.map(({ parcel, body }) => [parcel.key, countEvents(body)])).toEqual([[left, 2]]);
   expect([byName['b'], byName['c']].map((requests) => requests?.length)).toEqual([1, 1]);

@@ -33,14 +33,14 @@ test.for(['none', 'gzip', 'zstd'] as const)(
     await rig.written();
     const first = await rig.next();
     // The batch in flight, and the next one.
-    expect(rig.delivery.held().filter(({ payload }) => payload.body.length > 0)).toHaveLength(2);
+    expect(rig.delivery.queue.sending.filter(({ payload }) => payload.body.length > 0)).toHaveLength(2);
     await first.answer(pause(), 401);
     await until(
       'all are out of memory but the next',
-      () => rig.delivery.held().filter(({ payload }) => payload.body.length > 0).length <= 1,
+      () => rig.delivery.queue.sending.filter(({ payload }) => payload.body.length > 0).length <= 1,
     );
     const { usedBytes } = rig.budget;
-    expect(usedBytes).toBe(rig.delivery.held().reduce((sum, { payload }) => sum + payload.memory, 0));
+    expect(usedBytes).toBe(rig.delivery.queue.sending.reduce((sum, { payload }) => sum + payload.memory, 0));
     rig.checkBalance();
     rig.respond = stores;
     await rig.clock.advance(1000);
@@ -73,8 +73,8 @@ test.for(['before', 'after'] as const)(
       first = await rig.next();
     }
     await first.answer(pause(), 401);
-    await until('they wait', () => rig.delivery.pauses.size === 1 && rig.delivery.held().length === 3);
-    const [, , many] = rig.delivery.held();
+    await until('they wait', () => rig.delivery.queue.paused.size === 1 && rig.delivery.queue.sending.length === 3);
+    const [, , many] = rig.delivery.queue.sending;
     expect([many!.payload.body.length, ...many!.spans.map(({ source, events: count }) => [source, count])]).toEqual([
       0,
       ['a', 30],
@@ -86,7 +86,7 @@ test.for(['before', 'after'] as const)(
     const partial: Outcome = { kind: 'partial', stored: events - 1, failed: 1, failures, detail: '1 of 90 events was rejected' };
     rig.respond = ({ parcel }) => ({ outcome: parcel.events === 1 ? delivered(1) : partial });
     await rig.clock.advance(1000);
-    await until('all is settled', () => rig.delivery.held().length === 0);
+    await until('all is settled', () => rig.delivery.queue.sending.length === 0);
     rig.checkBalance();
     expect(letters).toMatchObject([{ source: 'a', stream: 'many 45', spanOffset: 4500, eventInSpan: 0 }]);
     expect(['a', 'b'].map((source) => rig.accounting.get(source)!.settled)).toMatchObject([
@@ -100,7 +100,7 @@ test('disk buffer takes at most half of the memory for what waits to be written,
   const rig = new DiskRig(makeTree({}), { maxBytes: 1, budget: 4096 });
   for (const name of ['sent', 'next']) rig.take(name);
   rig.take('waits', 1, { padding: 1050 });
-  await until('the first waits for its answer, the second for the worker', () => rig.delivery.held().length === 2);
+  await until('the first waits for its answer, the second for the worker', () => rig.delivery.queue.sending.length === 2);
   expect(rig.queue.wantsMore('logs', false)).toBe(true);
   rig.take('waits, too', 1, { padding: 1050 });
   expect(rig.queue.wantsMore('logs', false)).toBe(false);
@@ -127,8 +127,8 @@ test('disk buffer keeps nothing in memory that is on disk while there is no slot
   await rig.written();
   await until('two are on their way', () => rig.open.length === 2);
   // Those were loaded from their files.
-  expect(rig.delivery.held().map(({ payload }) => payload.body.length > 0)).toEqual([true, true, false, false, false, false]);
-  expect(rig.budget.usedBytes).toBe(rig.delivery.held().reduce((sum, { payload }) => sum + payload.memory, 0));
+  expect(rig.delivery.queue.sending.map(({ payload }) => payload.body.length > 0)).toEqual([true, true, false, false, false, false]);
+  expect(rig.budget.usedBytes).toBe(rig.delivery.queue.sending.reduce((sum, { payload }) => sum + payload.memory, 0));
   rig.respond = stores;
   for (const request of rig.open.splice(0)) await request.answer(delivered(1));
   await until('all arrive', () => rig.accounting.get('net')!.settled.delivered === 6);
@@ -146,7 +146,7 @@ test('disk buffer brings a batch back in the encoding of its file', async ({ fol
   const rig = new DiskRig(folder, { compression: 'gzip' });
   await rig.buffer.recover();
   await (await rig.next()).answer(pause(), 401);
-  expect(rig.delivery.held()[0]!.payload.body).toHaveLength(0);
+  expect(rig.delivery.queue.sending[0]!.payload.body).toHaveLength(0);
   await rig.clock.advance(1000);
   const again = await rig.next();
   expect([nameIn(again.body), countEvents(again.body)]).toEqual(['a', 2]);
@@ -157,7 +157,7 @@ test('disk buffer counts what it recovers as accepted again, also of a source th
   before.take('a', 2, { source: 'net' });
   before.take('b', 3, { source: 'former' });
   await before.written();
-  const keys = before.delivery.held().map(({ key }) => key);
+  const keys = before.delivery.queue.sending.map(({ key }) => key);
   const rig = new DiskRig(folder);
   expect(await rig.buffer.recover()).toBe(2);
   expect([...rig.accounting.values()].map(({ source, accepted }) => [source, accepted])).toEqual([
@@ -166,7 +166,7 @@ test('disk buffer counts what it recovers as accepted again, also of a source th
   ]);
   rig.checkBalance();
   rig.respond = stores;
-  await until('all arrive', () => rig.delivery.held().length === 0);
+  await until('all arrive', () => rig.delivery.queue.sending.length === 0);
   expect(rig.requests.map(({ parcel }) => parcel.key)).toEqual(keys);
   expect([...rig.accounting.values()].map(({ settled }) => settled.delivered)).toEqual([2, 3]);
   await rig.stop();
@@ -188,7 +188,7 @@ test.for([
   harm(join(folder, filesIn(folder)[1]!));
   rig.respond = stores;
   await first.answer(delivered(2));
-  await until('nothing is held', () => rig.delivery.held().length === 0);
+  await until('nothing is held', () => rig.delivery.queue.sending.length === 0);
   rig.checkBalance();
   expect(rig.accounting.get('net')!.settled).toMatchObject({ delivered: 4, dropped: 2 });
   expect(rig.requests.map(({ body }) => nameIn(body))).toEqual(['a', 'c']);

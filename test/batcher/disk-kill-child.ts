@@ -17,7 +17,7 @@ for (const [name, events] of Object.entries(TAKEN)) {
   await rig.written();
   write({ durable: name });
 }
-await until('all is settled', () => rig.delivery.held().length === 0);
+await until('all is settled', () => rig.delivery.queue.sending.length === 0);
 await rig.stop();
 write({ calls });
 process.exit(0);

@@ -49,7 +49,7 @@ async function complaints(folder: string, before: Journal): Promise<string[]> {
   const stored = [...before.stored];
   const rig = new KillRig(folder, (key, body) => void stored.push({ key, body }), 'next');
   await rig.buffer.recover();
-  await until('all is settled', () => rig.delivery.held().length === 0);
+  await until('all is settled', () => rig.delivery.queue.sending.length === 0);
   await rig.stop();
 
   wrong.push(...rig.log.lines.filter(({ level }) => level === 'error').map(({ message }) => `it says: ${message}`));

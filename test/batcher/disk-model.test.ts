@@ -123,7 +123,7 @@ class Lives {
       for (const event of linesOf(body)) expect(this.accepted.has(event), `nobody invented ${event}`).toBe(true);
     }
     this.#seen = rig.requests.length;
-    for (const batch of rig.delivery.held()) if (batch.spoolName !== undefined) this.#noteDurable(rig.bodies.get(batch.key));
+    for (const batch of rig.delivery.queue.sending) if (batch.spoolName !== undefined) this.#noteDurable(rig.bodies.get(batch.key));
   }
 
   #noteDurable(body: string | undefined): void {
@@ -153,7 +153,7 @@ class Lives {
     while (rig.open.length > 0) await this.#answer(0, 'delivered');
     await until('nothing is held', async () => {
       await rig.clock.advance(1000);
-      return rig.delivery.held().length === 0 && rig.queue.in('recovered', 'writing').length === 0;
+      return rig.delivery.queue.sending.length === 0 && rig.queue.in('recovered', 'writing').length === 0;
     });
     this.check();
     await rig.stop();

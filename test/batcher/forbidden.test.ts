@@ -47,7 +47,7 @@ class FirewallRig extends DeliveryRig {
 
   /** Lets the time pass in steps, until nothing is held or `ms` are over. */
   async pass(ms: number): Promise<void> {
-    for (let left = ms; left > 0 && this.delivery.held().length > 0; left -= 500) await this.clock.advance(500);
+    for (let left = ms; left > 0 && this.delivery.queue.sending.length > 0; left -= 500) await this.clock.advance(500);
   }
 }
 
@@ -58,11 +58,11 @@ const linesOf = (name: string, count: number, poison: ReadonlySet<number>): stri
 test('delivery keeps an event that a firewall refuses as a dead letter after a minute, and stores all others', async () => {
   const rig = new FirewallRig();
   rig.seal('a', 21, { events: linesOf('a', 21, new Set([13])) });
-  await until('the pause', () => rig.delivery.pauses.size === 1);
+  await until('the pause', () => rig.delivery.queue.paused.size === 1);
   await rig.pass(10_000);
-  expect(rig.delivery.pauses.size).toBe(0);
+  expect(rig.delivery.queue.paused.size).toBe(0);
   expect(rig.stored).toHaveLength(20);
-  expect([rig.deadLetters, rig.delivery.held().length]).toEqual([[], 1]);
+  expect([rig.deadLetters, rig.delivery.queue.sending.length]).toEqual([[], 1]);
   await rig.pass(MINUTE);
   expect(rig.deadLetters).toEqual([line('a13', true)]);
   expect([...rig.letters.values()].flat()[0]).toMatchObject({
@@ -114,7 +114,7 @@ test('delivery asks with another batch where each event of the oldest is refused
   for (const events of [1, 3]) {
     const rig = new FirewallRig();
     rig.seal('a', events, { events: linesOf('a', events, new Set([0, 1, 2])) });
-    await until('the pause', () => rig.delivery.pauses.size === 1);
+    await until('the pause', () => rig.delivery.queue.paused.size === 1);
     rig.seal('b', 2, { events: linesOf('b', 2, new Set()) });
     await rig.pass(4000);
     expect(rig.stored).toEqual(linesOf('b', 2, new Set()));
@@ -130,11 +130,11 @@ test('delivery asks about the token alone where the refused event is all that th
   rig.isTokenRefused = true;
   rig.seal('b', 1, { events: [line('b', true)] });
   await rig.pass(3 * MINUTE);
-  expect([rig.deadLetters, rig.delivery.pauses.size]).toEqual([[], 1]);
-  expect(rig.delivery.pauses.get('logs')!.fix).toContain('tailrace check --online');
+  expect([rig.deadLetters, rig.delivery.queue.paused.size]).toEqual([[], 1]);
+  expect(rig.delivery.queue.paused.get('logs')!.fix).toContain('tailrace check --online');
   rig.isTokenRefused = false;
   await rig.pass(2 * MINUTE);
-  expect([rig.deadLetters, rig.delivery.pauses.size]).toEqual([[line('b', true)], 0]);
+  expect([rig.deadLetters, rig.delivery.queue.paused.size]).toEqual([[line('b', true)], 0]);
 });
 
 test('delivery keeps no event as a dead letter while nothing is stored, however often it is refused', async () => {
@@ -142,9 +142,9 @@ test('delivery keeps no event as a dead letter while nothing is stored, however 
   rig.isTokenRefused = true;
   for (const name of ['a', 'b', 'c']) rig.seal(name, 40, { events: linesOf(name, 40, new Set()) });
   await rig.pass(30 * MINUTE);
-  expect([rig.deadLetters, rig.delivery.pauses.size, rig.accountedFor]).toEqual([[], 1, 120]);
+  expect([rig.deadLetters, rig.delivery.queue.paused.size, rig.accountedFor]).toEqual([[], 1, 120]);
   // A refused token may not cut batches to dust.
-  for (const batch of rig.delivery.held())
+  for (const batch of rig.delivery.queue.sending)
     expect(rig.delivery.partsOf(batch)?.length ?? 1).toBeLessThanOrEqual(16 + 2 * Math.log2(40 / 16));
   rig.isTokenRefused = false;
   await rig.pass(5000);
@@ -160,7 +160,7 @@ test('delivery whose token loses its right while it looks for a refused event pa
   rig.isTokenRefused = true;
   await rig.pass(10 * MINUTE);
   expect(rig.deadLetters).toEqual([]);
-  expect([rig.delivery.pauses.size, rig.accountedFor]).toEqual([1, 64]);
+  expect([rig.delivery.queue.paused.size, rig.accountedFor]).toEqual([1, 64]);
   rig.isTokenRefused = false;
   await rig.pass(5 * MINUTE);
   expect(rig.deadLetters).toEqual([line('a50', true)]);
@@ -187,12 +187,12 @@ test('delivery keeps an event in doubt while the service cannot be asked about t
 test('delivery holds no worker while an event waits to be sent again, and commits every cut before it sends a part', async () => {
   const rig = new FirewallRig({ concurrency: 1 });
   rig.seal('a', 4, { events: linesOf('a', 4, new Set([2])) });
-  await until('the pause', () => rig.delivery.pauses.size === 1);
+  await until('the pause', () => rig.delivery.queue.paused.size === 1);
   await rig.pass(10_000);
   for (let n = 0; n < 5; n += 1) rig.seal(`b${n}`, 3, { events: linesOf(`b${n}`, 3, new Set()) });
   await settleTurns(50);
   expect(rig.stored).toHaveLength(3 + 15);
-  expect(rig.delivery.held()).toHaveLength(1);
+  expect(rig.delivery.queue.sending).toHaveLength(1);
   const sends = rig.trace.filter((each) => /^(send|parts)/.test(each)).slice(0, 4);
   expect(sends).toEqual(['send a', 'parts of a: 0+2 2+2', expect.stringMatching(/^send/), 'parts of a: 2+2']);
 });
@@ -201,7 +201,7 @@ test('delivery takes the 64 extra requests for an answer 403 a minute at a time,
   const rig = new FirewallRig();
   const poison = new Set(Array.from({ length: 40 }, (_, n) => 25 * n));
   rig.seal('a', 1000, { events: linesOf('a', 1000, poison) });
-  await until('the pause', () => rig.delivery.pauses.size === 1);
+  await until('the pause', () => rig.delivery.queue.paused.size === 1);
   await rig.pass(20_000);
   expect(rig.requests.length).toBeLessThanOrEqual(1 + 64 + 20);
   await rig.pass(60 * MINUTE);

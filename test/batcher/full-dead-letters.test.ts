@@ -30,15 +30,15 @@ test('delivery sends all other batches while more than it has workers wait for t
   for (let n = 0; n < 5; n += 1) seal(`good${n}`, '"good"');
   await until('the good ones are settled', () => rig.accounting.settled.delivered === 5);
   expect(rig.requests).toHaveLength(10);
-  expect(rig.delivery.blocked).toEqual({ isFull: true, batches: 5, events: 5, reason: FULL.message, fix: FULL.fix });
-  expect([rig.accountedFor, rig.delivery.held().length]).toEqual([15, 5]);
+  expect(rig.delivery.parked.blocked).toEqual({ isFull: true, batches: 5, events: 5, reason: FULL.message, fix: FULL.fix });
+  expect([rig.accountedFor, rig.delivery.queue.sending.length]).toEqual([15, 5]);
   expect(rig.log.find('error', 'dead letters are full')).toHaveLength(1);
   // Asked again now and then, without a request.
   await rig.clock.advance(5000);
-  expect([rig.requests.length, rig.delivery.blocked?.batches]).toEqual([10, 5]);
+  expect([rig.requests.length, rig.delivery.parked.blocked?.batches]).toEqual([10, 5]);
   rig.buryFails = false;
-  rig.delivery.retryLetters();
-  await until('all are settled', () => rig.delivery.held().length === 0);
+  rig.delivery.parked.retryLetters();
+  await until('all are settled', () => rig.delivery.queue.sending.length === 0);
   expect(rig.requests).toHaveLength(10);
   expect([...rig.letters.values()].flat().map(({ event }) => Buffer.from(event).toString())).toEqual([
     '"bad0"',
@@ -48,7 +48,7 @@ test('delivery sends all other batches while more than it has workers wait for t
     '"bad4"',
   ]);
   expect(rig.accounting.settled).toMatchObject({ delivered: 10, dead_lettered: 5 });
-  expect([rig.delivery.blocked, rig.budget.usedBytes]).toEqual([undefined, 0]);
+  expect([rig.delivery.parked.blocked, rig.budget.usedBytes]).toEqual([undefined, 0]);
   expect(rig.log.find('info', 'dead letters are kept again')).toHaveLength(1);
 });
 
@@ -57,7 +57,7 @@ test('delivery goes on by itself where a disk that took no dead letters takes th
   seal('bad', '"bad"', '"good"');
   seal('good', '"good"');
   await until('the good one is settled', () => rig.accounting.settled.delivered === 1);
-  expect(rig.delivery.blocked).toMatchObject({ isFull: false, fix: expect.stringContaining('free space') });
+  expect(rig.delivery.parked.blocked).toMatchObject({ isFull: false, fix: expect.stringContaining('free space') });
   rig.buryFails = false;
   await rig.clock.advance(1000);
   expect(rig.accounting.settled).toMatchObject({ delivered: 2, dead_lettered: 1 });
@@ -69,10 +69,10 @@ test('delivery goes on looking for the events at fault where it was when the dea
       ? { outcome: { kind: 'bisect', detail: 'HTTP 400' }, status: 400 }
       : { outcome: delivered(parcel.events) };
   seal('mixed', '"bad0"', '"good"', '"good"', '"bad1"');
-  await until('it waits', () => rig.delivery.blocked !== undefined);
+  await until('it waits', () => rig.delivery.parked.blocked !== undefined);
   rig.buryFails = false;
-  rig.delivery.retryLetters();
-  await until('it is settled', () => rig.delivery.held().length === 0);
+  rig.delivery.parked.retryLetters();
+  await until('it is settled', () => rig.delivery.queue.sending.length === 0);
   expect(rig.accounting.settled).toMatchObject({ delivered: 2, dead_lettered: 2 });
   expect(new Set(rig.requests.map(({ parcel }) => parcel.key)).size).toBe(rig.requests.length);
 });
@@ -80,21 +80,21 @@ test('delivery goes on looking for the events at fault where it was when the dea
 test('delivery wants no more for a dataset whose waiting batches take half of the memory, and more for others', async () => {
   const body = `"bad${'x'.repeat(4 * 1024 * 1024)}"`;
   for (let n = 0; n < 7; n += 1) seal(`bad${n}`, body);
-  await until('all wait', () => rig.delivery.blocked?.batches === 7);
+  await until('all wait', () => rig.delivery.parked.blocked?.batches === 7);
   expect(rig.queue.wantsMore('logs', true)).toBe(true);
   seal('bad7', body);
-  await until('it waits, too', () => rig.delivery.blocked?.batches === 8);
+  await until('it waits, too', () => rig.delivery.parked.blocked?.batches === 8);
   expect([rig.queue.wantsMore('logs', true), rig.queue.wantsMore('other', true)]).toEqual([false, true]);
 });
 
 test('delivery that drains leaves batches that wait for the dead letters to the next process, and drops the oldest where it must', async () => {
   seal('bad', '"bad"');
-  await until('it waits', () => rig.delivery.blocked !== undefined);
+  await until('it waits', () => rig.delivery.parked.blocked !== undefined);
   await rig.delivery.drain(AbortSignal.timeout(10_000));
-  expect(rig.delivery.held()).toHaveLength(1);
-  const [batch] = rig.delivery.held();
+  expect(rig.delivery.queue.sending).toHaveLength(1);
+  const [batch] = rig.delivery.queue.sending;
   Object.assign(batch!, { origin: 'live', spoolName: 'b' });
   expect(rig.delivery.dropOldest()).toBe(true);
   await settleTurns();
-  expect([rig.delivery.held(), rig.accounting.settled.dropped, rig.delivery.blocked]).toEqual([[], 1, undefined]);
+  expect([rig.delivery.queue.sending, rig.accounting.settled.dropped, rig.delivery.parked.blocked]).toEqual([[], 1, undefined]);
 });

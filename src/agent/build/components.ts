@@ -38,7 +38,7 @@ export class Components {
 
   /** The dead letters have room again. */
   retryLetters(): void {
-    for (const { delivery } of this.sinks.values()) delivery.retryLetters();
+    for (const { delivery } of this.sinks.values()) delivery.parked.retryLetters();
   }
 
   /** Makes the accounting for a source that is not configured any more. */

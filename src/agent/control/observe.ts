@@ -103,7 +103,7 @@ export function describeDelay(
   const waiting = describeWait(lane, sinks);
   const paused = [...sinks.values()].flatMap(({ config: sink, delivery }) => {
     const dataset = config.dataset ?? sink.dataset;
-    const pause = sink.inputs.includes(config.id) ? delivery.pauses.get(dataset) : undefined;
+    const pause = sink.inputs.includes(config.id) ? delivery.queue.paused.get(dataset) : undefined;
     return pause ? [{ sink: sink.id, dataset, ...pause }] : [];
   });
   return { ...(waiting ? { waiting } : {}), ...(paused.length > 0 ? { paused } : {}) };
@@ -116,10 +116,10 @@ function describeWait(lane: SourceLane, sinks: ReadonlyMap<string, SinkPipeline>
   if (!pipeline) return undefined;
   const { sink, dataset, rereadable, forMs } = waiting;
   const needsDisk = !rereadable && pipeline.queue.isFull;
-  const isBlocked = pipeline.delivery.blocked?.isFull === true && rereadable;
+  const isBlocked = pipeline.delivery.parked.blocked?.isFull === true && rereadable;
   const behind = isBlocked ? 'dead_letters_full' : pipeline.budget.hasSlot() ? 'service_behind' : 'memory_full';
   const reason = needsDisk ? 'disk_buffer_full' : behind;
-  const failure = pipeline.delivery.lastFailure?.text;
+  const failure = pipeline.delivery.dispatch.lastFailure?.text;
   return { sink, dataset, reason, seconds: Math.round(forMs) / 1000, ...(failure === undefined ? {} : { failure }) };
 }
 
@@ -132,16 +132,16 @@ export function observeSink(pipeline: SinkPipeline, requestSeconds: Histograms):
     ...delivery.stats,
     diskBytes: spool.bytes,
     brokenFiles: spool.brokenFiles,
-    concurrency: delivery.concurrency,
+    concurrency: delivery.dispatch.concurrency,
     memoryBytes: budget.usedBytes,
     queuedBytes: inMemory.reduce((sum, { payload }) => sum + payload.bytes, 0),
     maxMemoryBytes: config.buffer.maxMemoryBytes,
     maxDiskBytes: config.buffer.disk.maxBytes,
-    lastFailure: delivery.lastFailure?.text,
-    lastFailureFix: delivery.lastFailure?.fix,
+    lastFailure: delivery.dispatch.lastFailure?.text,
+    lastFailureFix: delivery.dispatch.lastFailure?.fix,
     requestSeconds: { sum, count },
     missing: sink.missing?.(),
-    pauses: delivery.pauses,
-    blocked: delivery.blocked,
+    pauses: delivery.queue.paused,
+    blocked: delivery.parked.blocked,
   };
 }

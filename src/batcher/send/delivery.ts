@@ -6,10 +6,10 @@ import type { DeliveryOptions } from './delivery-options.ts';
 import { type Dropped, type Persist, persist, Preparation, storeOf } from '../store.ts';
 import { whenAborted } from '../../core/time/clock.ts';
 import { HOPELESS_AFTER_MS, PARKED_BYTES } from '../limits.ts';
-import type { BatchQueue, Pause } from '../queue.ts';
-import { Dispatch, type LastFailure } from './dispatch.ts';
+import type { BatchQueue } from '../queue.ts';
+import { Dispatch } from './dispatch.ts';
 import { probeAfterForbidden } from './forbidden.ts';
-import { type Blocked, Parked } from './parked.ts';
+import { Parked } from './parked.ts';
 import { Pauses } from './pauses.ts';
 import { Refusals } from './refusals.ts';
 import { Workers } from './workers.ts';
@@ -20,23 +20,23 @@ const DRAIN_CHECK_MS = 250;
 export class Delivery {
   readonly #options: DeliveryOptions;
   readonly #workers: Workers;
-  readonly #queue: BatchQueue;
+  readonly queue: BatchQueue;
   readonly #shipments = new WeakMap<Batch, Shipment>();
   readonly #abort = new AbortController();
   readonly #pauses: Pauses;
-  readonly #parked: Parked;
+  readonly parked: Parked;
   readonly preparation: Preparation;
-  readonly #dispatch: Dispatch;
+  readonly dispatch: Dispatch;
   readonly #refusals: Refusals;
   #whenEmpty = Promise.withResolvers<void>();
   readonly stats: DeliveryStats;
 
   constructor(options: DeliveryOptions) {
     this.#options = options;
-    this.#queue = options.queue;
+    this.queue = options.queue;
     // While its dataset is paused, probes alone are sent.
-    this.#queue.workers.send = ({ dataset }) => {
-      if (!this.#queue.paused.has(dataset) && !this.#abort.signal.aborted) this.#workers.start();
+    this.queue.workers.send = ({ dataset }) => {
+      if (!this.queue.paused.has(dataset) && !this.#abort.signal.aborted) this.#workers.start();
     };
     this.stats = newDeliveryStats(options.facts);
     this.#workers = new Workers(options, () => this.#next());
@@ -53,10 +53,10 @@ export class Delivery {
       enqueue: (probe) => this.#workers.run(probe),
       probe: (dataset, count) => this.#probe(dataset, count),
     });
-    this.#parked = new Parked({ ...options, sink: options.sink.id, signal });
+    this.parked = new Parked({ ...options, sink: options.sink.id, signal });
     this.preparation = new Preparation({ ...options, persist: keepTrying });
     this.#refusals = new Refusals({ ...options, persist: keepTrying, stats });
-    this.#dispatch = new Dispatch({
+    this.dispatch = new Dispatch({
       ...options,
       persist: keepTrying,
       signal,
@@ -71,13 +71,13 @@ export class Delivery {
   /** Takes a closed batch. One that was restored brings its key, and its parts where it was split. */
   enqueue(batch: Batch, parts?: readonly Part[]): void {
     if (parts) this.#shipments.set(batch, new Shipment(batch, parts));
-    this.#queue.note(batch, 'queue');
+    this.queue.note(batch, 'queue');
   }
 
   /** From now on, with the settings of the queue. Requests in flight end; fewer are begun where the maximum is lower. */
   reconfigure(compression: DeliveryOptions['compression']): void {
-    this.#dispatch.encoding.setting = compression;
-    this.#dispatch.limitTo(this.#queue.settings.concurrency);
+    this.dispatch.encoding.setting = compression;
+    this.dispatch.limitTo(this.queue.settings.concurrency);
     this.#workers.startAll();
   }
 
@@ -91,16 +91,11 @@ export class Delivery {
 
   /** Drops the oldest batch that only the disk buffer has and that is not being sent; false without one. */
   dropOldest(): boolean {
-    const batch = this.#queue
+    const batch = this.queue
       .in('parked', 'waiting')
       .find(({ spoolName, origin }) => spoolName !== undefined && (origin === 'live' || origin === 'orphan'));
     if (batch) this.drop(batch);
     return batch !== undefined;
-  }
-
-  /** Batches that are closed and not settled, for the accounting; oldest first, as marks need them committed. */
-  held(): Batch[] {
-    return this.#queue.sending;
   }
 
   /** The parts still to be sent of a batch that was split; undefined for one that is whole. */
@@ -109,38 +104,13 @@ export class Delivery {
     return shipment && !shipment.isWhole ? shipment.parts : undefined;
   }
 
-  /** Paused datasets and why; empty while all is well. */
-  get pauses(): ReadonlyMap<string, Pause> {
-    return this.#queue.paused;
-  }
-
-  /** The batches that wait for the dead letters; undefined where none does. */
-  get blocked(): Blocked | undefined {
-    return this.#parked.blocked;
-  }
-
-  /** The dead letters have room again. */
-  retryLetters(): void {
-    this.#parked.retryLetters();
-  }
-
-  /** Undefined since a request was stored. */
-  get lastFailure(): LastFailure | undefined {
-    return this.#dispatch.lastFailure;
-  }
-
-  /** Limit of concurrent requests. */
-  get concurrency(): number {
-    return this.#dispatch.concurrency;
-  }
-
   /**
    * Resolves when nothing is held, or when `signal` aborts; sooner where nothing is gained by waiting: every dataset is paused, or
    * the service refuses and has stored nothing for `patienceMs`, and everything held is safe on disk or can be read again. `Infinity` waits in any case.
    */
   async drain(signal: AbortSignal, patienceMs = HOPELESS_AFTER_MS): Promise<void> {
     const { clock, queue } = this.#options;
-    const dispatch = this.#dispatch;
+    const dispatch = this.dispatch;
     const since = clock.monotonic();
     const isPaused = (): boolean => queue.count('in_flight') === 0 && queue.in('waiting').every(({ dataset }) => queue.paused.has(dataset));
     const isRefused = (): boolean =>
@@ -163,36 +133,36 @@ export class Delivery {
 
   /** The work of one worker: the oldest batch whose dataset is not paused; false without one. */
   async #next(): Promise<boolean> {
-    const batch = this.#queue.all.find(({ state, dataset }) => state === 'waiting' && !this.#queue.paused.has(dataset));
+    const batch = this.queue.all.find(({ state, dataset }) => state === 'waiting' && !this.queue.paused.has(dataset));
     if (!batch || this.#abort.signal.aborted) return false;
     await this.#takeOut(batch);
     return true;
   }
 
   async #probe(dataset: string, count: number): Promise<void> {
-    const waiting = this.#queue.in('waiting').filter((batch) => batch.dataset === dataset);
+    const waiting = this.queue.in('waiting').filter((batch) => batch.dataset === dataset);
     const isForbidden = waiting[0] && this.#shipments.get(waiting[0])?.forbiddenAtMs !== undefined;
     const batch = isForbidden ? probeAfterForbidden(waiting, count) : waiting[0];
     if (batch) await this.#takeOut(batch);
   }
 
   #resume(dataset: string): void {
-    if (!this.#queue.paused.has(dataset)) return;
+    if (!this.queue.paused.has(dataset)) return;
     this.#pauses.end(dataset);
     this.#workers.startAll();
   }
 
   async #takeOut(batch: Batch): Promise<void> {
-    this.#queue.note(batch, 'take');
+    this.queue.note(batch, 'take');
     this.#options.budget.wake();
     if (!(await this.#deliver(batch))) {
       const shipment = this.#shipments.get(batch);
       shipment?.release();
       storeOf(this.#options.stores, batch).evict(batch);
-      if (!shipment?.wait) return this.#queue.note(batch, 'give_back');
+      if (!shipment?.wait) return this.queue.note(batch, 'give_back');
       batch.payload.leaveSlot(this.#options.budget, PARKED_BYTES);
-      this.#parked.add(batch, shipment.wait);
-    } else if (this.#queue.sending.length === 0) {
+      this.parked.add(batch, shipment.wait);
+    } else if (this.queue.sending.length === 0) {
       this.#whenEmpty.resolve();
       this.#whenEmpty = Promise.withResolvers();
     }
@@ -211,9 +181,9 @@ export class Delivery {
     if (batch.withheld.events.length > 0 && !(await this.#refusals.keepWithheld(shipment))) return false;
     if (shipment.unkept && !(await this.#refusals.keepUnkept(shipment, shipment.unkept))) return false;
     while (shipment.parts.length > 0 && batch.events > 0) {
-      await this.#dispatch.waitForTurn();
+      await this.dispatch.waitForTurn();
       if (this.#abort.signal.aborted || shipment.restsAll(this.#options.clock.monotonic())) return false;
-      if (!(await this.#dispatch.send(shipment, shipment.parts[0]!))) return false;
+      if (!(await this.dispatch.send(shipment, shipment.parts[0]!))) return false;
     }
     settleShipment(shipment);
     this.#leave(batch);
@@ -226,7 +196,7 @@ export class Delivery {
 
   /** The body is lost: rebuild the batch at the next start, or drop it. */
   #giveUp(batch: Batch): void {
-    if (batch.canBeRebuilt) this.#queue.note(batch, 'lose');
+    if (batch.canBeRebuilt) this.queue.note(batch, 'lose');
     else this.drop(batch, 'disk_buffer');
   }
 
@@ -234,13 +204,13 @@ export class Delivery {
   async compress(batch: Batch): Promise<void> {
     const { payload, events } = batch;
     const isEncoded = payload.form !== undefined && this.#options.forms?.encoderOf(payload.form) !== undefined;
-    if (!isEncoded && events > 0 && !this.#shipments.has(batch)) await payload.compress(this.#dispatch.encoding.preferred);
+    if (!isEncoded && events > 0 && !this.#shipments.has(batch)) await payload.compress(this.dispatch.encoding.preferred);
   }
 
   /** Releases a settled batch. */
   #leave(batch: Batch, dropped?: Dropped): void {
-    this.#queue.note(batch, dropped ? 'drop' : 'settle');
-    this.#parked.noteSettled(batch);
+    this.queue.note(batch, dropped ? 'drop' : 'settle');
+    this.parked.noteSettled(batch);
     storeOf(this.#options.stores, batch).settle(batch, dropped);
     batch.release(this.#options.budget);
     batch.whenSettled?.();
