@@ -22,6 +22,11 @@ export function filterArguments({ units, identifiers, priority, namespaces, dire
   ];
 }
 
+/** What a former configuration chose, in the folder of this one. */
+export function placedAt({ directory }: JournalFilter, chosen: readonly string[]): string[] {
+  return [...(directory === undefined ? [] : [`--directory=${directory}`]), ...chosen.filter((each) => !each.startsWith('--directory='))];
+}
+
 export function outputArguments({ allFields }: JournaldConfig): string[] {
   return ['--output=export', '--quiet', '--no-pager', ...(allFields ? [] : [`--output-fields=${FIELDS.join(',')}`])];
 }

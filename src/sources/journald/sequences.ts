@@ -1,6 +1,6 @@
 /**
- * The streams of a journal: one for each sequence of entries, in which each has a number (`s=` and `i=` of its cursor). A position is the number
- * behind an entry. Cursors are noted before their entries are offered, so that a later start finds one from which nothing is missed.
+ * The streams of a journal: one for each sequence of entries, in which each has a number (`s=` and `i=` of its cursor), and for each choice of
+ * them: held entries are read again as they were chosen. A position is the number behind an entry. Cursors are noted before their entries are offered, so that a later start finds one from which nothing is missed.
  */
 import { JOURNAL_PATH, type StreamStore } from '../../core/stream.ts';
 import { type Cursor, parseCursor } from './entry.ts';
@@ -24,8 +24,8 @@ interface Noted {
 
 interface KnownSequence extends Sequence {
   notes: readonly Noted[];
-  /** As when it was noted. */
-  readonly isSameFilter: boolean;
+  /** The arguments by which its entries were chosen, as JSON. */
+  readonly filter: string;
 }
 
 export class Sequences {
@@ -33,7 +33,10 @@ export class Sequences {
   readonly #source: string;
   /** Of what the configuration leaves out. */
   readonly #filter: string;
+  /** By stream. */
   readonly #known = new Map<string, KnownSequence>();
+  /** By name: those that entries are read into. */
+  readonly #current = new Map<string, KnownSequence>();
   #turn = 0;
 
   constructor(streams: StreamStore, source: string, filter: string) {
@@ -52,16 +55,16 @@ export class Sequences {
       });
       if (!path.startsWith(JOURNAL_PATH) || notes.length === 0) continue;
       const name = path.slice(JOURNAL_PATH.length);
-      this.#known.set(name, { stream, name, behind: resumeAt, notes, isSameFilter: identity?.headHash === this.#filter });
+      this.#known.set(stream, { stream, name, behind: resumeAt, notes, filter: identity!.headHash });
       this.#turn = Math.max(this.#turn, notes.at(-1)!.turn);
     }
   }
 
   /** From which entry on to read: the last note, or the first one of entries that were read and not committed. Undefined at the first start. */
   resume(): { readonly cursor: Cursor; readonly isSameFilter: boolean } | undefined {
-    const candidates = [...this.#known.values()].map(({ notes, behind, isSameFilter }) => {
+    const candidates = [...this.#known.values()].map(({ notes, behind, filter }) => {
       const isOpen = notes.at(-1)!.at > behind;
-      return { ...(isOpen ? noteBefore(notes, behind) : notes.at(-1)!), isOpen, isSameFilter };
+      return { ...(isOpen ? noteBefore(notes, behind) : notes.at(-1)!), isOpen, isSameFilter: filter === this.#filter };
     });
     candidates.sort((a, b) => a.turn - b.turn);
     return candidates.find(({ isOpen }) => isOpen) ?? candidates.at(-1);
@@ -70,24 +73,39 @@ export class Sequences {
   /** The sequence of the entry that comes next. `isRead`: the entry was read in another one. */
   of(next: Cursor, isRead: boolean): Sequence {
     const name = next.sequence;
-    const known = this.#known.get(name);
-    if (known) return known;
-    const from = isRead ? next.number + 1 : next.number;
-    const notes = [this.#noted(from, next)];
-    const { id: stream } = this.#streams.mint(this.#source, `${JOURNAL_PATH}${name}`, this.#identity(notes), from);
-    const made = { stream, name, behind: from, notes, isSameFilter: true };
-    this.#known.set(name, made);
+    const current = this.#current.get(name);
+    if (current) return current;
+    const all = [...this.#known.values()].filter((each) => each.name === name);
+    const latest = all.toSorted((a, b) => a.notes.at(-1)!.turn - b.notes.at(-1)!.turn).at(-1);
+    const known = latest?.filter === this.#filter ? latest : undefined;
+    const others = all.filter((each) => each !== known);
+    for (const each of others) {
+      // What they had read and not committed comes in this one.
+      each.notes = each.notes.filter(({ at }) => at <= each.behind);
+      this.#streams.identify(each.stream, identityOf(each.notes, each.filter));
+    }
+    const from = Math.max(isRead ? next.number + 1 : next.number, ...others.map(({ behind }) => behind));
+    const made = known ?? this.#mint(name, next, from);
+    this.#current.set(name, made);
     if (this.#known.size > MAX_JOURNAL_SEQUENCES) this.#forgetOne(made);
     return made;
   }
 
+  #mint(name: string, next: Cursor, from: number): KnownSequence {
+    const notes = [this.#noted(from, next)];
+    const { id: stream } = this.#streams.mint(this.#source, `${JOURNAL_PATH}${name}`, identityOf(notes, this.#filter), from);
+    const made = { stream, name, behind: from, notes, filter: this.#filter };
+    this.#known.set(stream, made);
+    return made;
+  }
+
   byStream(stream: string): KnownSequence | undefined {
-    return [...this.#known.values()].find((each) => each.stream === stream);
+    return this.#known.get(stream);
   }
 
   /** Notes that entries up to this one are offered now. */
-  note({ name, stream }: Sequence, cursor: Cursor): void {
-    const known = this.#known.get(name)!;
+  note({ stream }: Sequence, cursor: Cursor): void {
+    const known = this.#known.get(stream)!;
     known.notes = [...known.notes, this.#noted(cursor.number + 1, cursor)];
     if (known.notes.length > MAX_JOURNAL_CURSORS) {
       // Without those that no start goes back to, and then with ever fewer: any one before a position will do.
@@ -95,7 +113,7 @@ export class Sequences {
       const first = known.notes.indexOf(noteBefore(known.notes, Math.min(settledTo ?? resumeAt, resumeAt)));
       known.notes = known.notes.slice(first).filter((_, n, { length }) => n % 2 === 0 || n === length - 1);
     }
-    this.#streams.identify(stream, this.#identity(known.notes));
+    this.#streams.identify(stream, identityOf(known.notes, known.filter));
   }
 
   /** The cursor to read a sequence from this position on: its own number says where it begins; the rest, where others do. */
@@ -108,18 +126,19 @@ export class Sequences {
     return { turn: this.#turn, at, cursor };
   }
 
-  #identity(notes: readonly Noted[]) {
-    const headers = notes.map(({ turn, at, cursor }) => ({ at, text: `${turn} ${cursor.text}` }));
-    return { device: '', inode: '', headLength: 0, headHash: this.#filter, headers };
-  }
-
   /** The one that was made first, of those that are delivered. */
   #forgetOne(but: Sequence): void {
     const found = [...this.#known.values()].find((each) => each !== but && this.#streams.isSettled(each.stream));
     if (!found) return;
     this.#streams.forget(found.stream);
-    this.#known.delete(found.name);
+    this.#known.delete(found.stream);
+    if (this.#current.get(found.name) === found) this.#current.delete(found.name);
   }
+}
+
+function identityOf(notes: readonly Noted[], filter: string) {
+  const headers = notes.map(({ turn, at, cursor }) => ({ at, text: `${turn} ${cursor.text}` }));
+  return { device: '', inode: '', headLength: 0, headHash: filter, headers };
 }
 
 /** The last one before a position, else the first of all. */

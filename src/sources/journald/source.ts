@@ -22,6 +22,7 @@ import {
   type JournalRun,
   MISSING,
   outputArguments,
+  placedAt,
   runJournalctl,
 } from './journalctl.ts';
 import {
@@ -84,7 +85,7 @@ export function createJournaldSource(
   /** An entry without a message that is read again: journalctl leaves out a value that it meets while journald links it to its entry. */
   let doubted = '';
 
-  const argumentsFrom = (cursor: string): string[] => [...outputArguments(config), `--cursor=${cursor}`, ...filter];
+  const argumentsFrom = (cursor: string, chosen = filter): string[] => [...outputArguments(config), `--cursor=${cursor}`, ...chosen];
 
   /** `isHeld`: its entry is one that every child prints first. */
   function begin(): { readonly args: string[]; readonly held: Cursor | undefined } {
@@ -187,7 +188,7 @@ export function createJournaldSource(
     let at = span.from;
     if (!known) return at;
     const { stream, name } = known;
-    const input = runChild(argumentsFrom(sequences.cursorAt(known, at)));
+    const input = runChild(argumentsFrom(sequences.cursorAt(known, at), placedAt(config, JSON.parse(known.filter) as string[])));
     try {
       const end = await feed.read(input, {
         turn({ sequence, number }) {
