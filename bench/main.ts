@@ -7,9 +7,11 @@ import { mkdtempSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { formatSize } from '../src/config/fields/units.ts';
 import { TailraceError, UsageError, messageOf } from '../src/core/errors.ts';
 import { version } from '../src/core/version.ts';
 import { buildAgent } from './agent.ts';
+import { drawAll, measureGrowth, renderGrowth } from './growth/suite.ts';
 import { USAGE, parseOptions } from './options.ts';
 import type { Options } from './options.ts';
 import { measureJournal, renderJournal, wantsJournal } from './journal/suite.ts';
@@ -44,6 +46,13 @@ async function main(): Promise<void> {
 
   say('building the agent');
   const program = options.agent ?? buildAgent();
+  if (options.growth) {
+    const grown = await measureGrowth(options, program, folder);
+    const report = `${renderMachine(describeMachine(), version, 1)} Shared inputs are of ${formatSize(Math.ceil(options.bytes / 4))}.\n\n${renderGrowth(grown)}`;
+    console.log(options.json ? JSON.stringify(grown, undefined, 2) : report);
+    if (options.write) writeReport(pageOf('benchmarks'), 'growth', report);
+    return drawAll(grown, options.write ? join(pageOf('benchmarks'), '../pictures') : folder);
+  }
   const ownParts = ['service/ingest', 'service/query', 'service/beside', 'syslog/tcp', 'syslog/udp', 'page', 'journal'];
   const isWithoutAgent =
     options.only.length > 0 &&

@@ -21,6 +21,8 @@ export interface Options {
   /** Parts of a scenario's name; none means all. */
   readonly only: readonly string[];
   readonly agent: string | undefined;
+  /** Measures growth in place of all else. */
+  readonly growth: boolean;
 }
 
 export const USAGE = `npm run bench -- [options]
@@ -28,6 +30,7 @@ export const USAGE = `npm run bench -- [options]
   --size SIZE      input of each kind (default 1GiB; the service gets a quarter of it, syslog-ng an eighth)
   --runs N         passes of each scenario, of which the median counts (default 3)
   --only NAME      only scenarios whose name contains NAME, such as text/gzip, json, idle, files, latency, rotation, kernel, service, query, beside, page, syslog, syslog-ng, peers, journal, transform; may be repeated; scaling runs only when it is named
+  --growth         CPU and memory while files, sources, sinks, line length, rate or backlog grow, in place of all else; --only takes their names; with --write pictures for docs/
   --agent FILE     another build's main.cjs in place of dist/main.cjs
   --write          put the tables into docs/benchmarks.md
   --json           print the results as JSON in place of the tables
@@ -60,6 +63,7 @@ export function parseOptions(args: readonly string[]): Options | 'help' {
     keep: values.keep === true,
     only: values.only ?? [],
     agent: values.agent,
+    growth: values.growth === true,
   };
 }
 
@@ -77,6 +81,7 @@ function readArguments(args: readonly string[]) {
         write: { type: 'boolean' },
         json: { type: 'boolean' },
         keep: { type: 'boolean' },
+        growth: { type: 'boolean' },
       },
     });
   } catch (error) {

@@ -8,6 +8,7 @@ import type { Figures } from './run.ts';
 /** The marks of the page around each part. */
 const MARKS = {
   agent: ['<!-- results: written by `npm run bench -- --write` -->', '<!-- end of results -->'],
+  growth: ['<!-- growth: written by `npm run bench -- --growth --write` -->', '<!-- end of growth -->'],
   service: ['<!-- service: written by `npm run bench -- --only service --write` -->', '<!-- end of service -->'],
   queries: ['<!-- queries: written by `npm run bench -- --only query --write` -->', '<!-- end of queries -->'],
   stores: ['<!-- stores: written by `npm run bench -- --only query --write` -->', '<!-- end of stores -->'],

@@ -102,7 +102,7 @@ function findClockUsers(root: string, sources: readonly string[]): string[] {
 
 /** The file of a type of source or sink. */
 const TYPE_FILE = /^src\/(?:sources|sinks)\/\w+\/(?!source-type|sink-type)(\w+)-type\.ts$/;
-/** What has a value that is the name of a type, too: files on disk, secrets, where a batch is from. */
+/** Values named like a type: files on disk, secrets, where a batch is from. */
 const NO_TYPE = String.raw`(?<![!=]|\b(?:stat|secret|token)\??\.kind *|\borigin *|\boriginOf\(\w+\) *)`;
 /** The name of a type compared, listed or looked up; and any sink's or source's `type` matched, or looked up in a table. */
 const asksFor = (types: string): RegExp => {

@@ -26,7 +26,7 @@ export const FILES_TYPE = Object.entries<SourceType>(SOURCE_TYPES).find(([, { fi
 export const trialSource = (keys: string): string =>
   `{${Object.values<SourceType>(SOURCE_TYPES).flatMap(({ trial }) => trial ?? [])[0]}, ${keys}}`;
 
-/** The keys of presets: without the choice of what is read. */
+/** The keys of presets: without those that choose its input. */
 export const { include: _include, exclude: _exclude, ...PRESET_FIELDS } = SOURCE_TYPES.file.fields;
 
 /** All that is asked of a source's type. */
