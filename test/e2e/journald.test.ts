@@ -161,6 +161,22 @@ describe.skipIf(lacksJournal !== undefined)(name, () => {
     expect((await command(site, 'check')).code).toBe(0);
   });
 
+  test('goes on, each entry once, while its child is killed again and again', async ({ site }) => {
+    const { write, options } = journalOf(site);
+    const agent = startShipping(site, options);
+    await agent.says('tailrace runs');
+    for (let round = 0; round < 6; round += 1) {
+      write(round * 200, 100);
+      await until('it has a child', () => childrenOf(agent.process.pid!).length === 1);
+      for (const child of childrenOf(agent.process.pid!)) process.kill(child, 'SIGKILL');
+      write(round * 200 + 100, 100);
+    }
+    await until('everything is stored', () => new Set(site.service.stored).size === 1200);
+    expect(await agent.end()).toBe(0);
+    expect(messagesOf(site).toSorted()).toEqual(expected(1200));
+    expect(agent.stderr().split('cannot follow the journal').length).toBe(2);
+  });
+
   test('reads what there is once, with --once', async ({ site }) => {
     const { write, options } = journalOf(site);
     write(0, 120);

@@ -33,7 +33,7 @@ export function outputArguments({ allFields }: JournaldConfig): string[] {
 
 /** Where the first start begins. By time: units and containers may see the id of another boot, and journals of other machines have none of this one. */
 export function beginArguments({ since }: JournaldConfig, bootMs: number): string[] {
-  return since === 'all' ? [] : [`--since=@${Math.floor((since === 'boot' ? bootMs : since) / 1000)}`];
+  return since === 'all' ? [] : [`--since=@${((since === 'boot' ? bootMs : since) / 1000).toFixed(3)}`];
 }
 
 /** Without `--merge` journalctl follows this boot alone: entries before a restart of the machine would be lost. With it, it reads other machines, too. */

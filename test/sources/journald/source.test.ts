@@ -142,6 +142,12 @@ describe.skipIf(lacksJournal !== undefined)(lacksJournal === undefined ? 'real j
     expect((await read(entries, { priority: 'err' }, {}, 2)).events).toMatchObject([{ message: 'b' }, { message: 'c' }]);
   });
 
+  test('first start at a time begins there to the millisecond', async () => {
+    const at = (ms: number): EntryFields => ({ MESSAGE: `after ${ms} ms`, __REALTIME_TIMESTAMP: String(FIRST_US + BigInt(1000 * ms)) });
+    const { events } = await read([at(0), at(249), at(250), at(251)], { since: Number(FIRST_US / 1000n) + 250 }, {}, 2);
+    expect(events).toMatchObject([{ message: 'after 250 ms' }, { message: 'after 251 ms' }]);
+  });
+
   test('rotation and a journal that is made anew while it is followed lose nothing and repeat nothing', async () => {
     const { journal, ...started } = await read([{ MESSAGE: '0' }, { MESSAGE: '1' }]);
     for (let round = 1; round < 4; round += 1) {
@@ -330,11 +336,11 @@ describe('child', () => {
       await source.stop();
       return args[0]!.filter((arg) => /^--(boot|since|namespace|directory)|^_NAMESPACE/.test(arg));
     };
-    const boot = expect.stringMatching(/^--since=@\d{10}$/);
+    const boot = expect.stringMatching(/^--since=@\d{10}\.\d{3}$/);
     expect(await first({ directory: undefined, since: 'boot' })).toEqual([boot]);
     expect(await first({ directory: undefined, since: 'all', namespaces: ['app'] })).toEqual(['--namespace=app']);
     expect(await first({ directory: undefined, since: 5000, namespaces: ['a', 'b'] })).toEqual([
-      '--since=@5',
+      '--since=@5.000',
       '--namespace=*',
       '_NAMESPACE=a',
       '_NAMESPACE=b',
