@@ -193,7 +193,6 @@ describe.skipIf(lacksJournal !== undefined)(lacksJournal === undefined ? 'real j
   });
 });
 
-// Symptom: none yet; a reload that changed the source took memory for good. Cause: its loop reserved it past the context. Fix: through it.
 test('source gives back all memory but what all loops share, as often as it is changed', () => {
   const kernel = createKernel(8 * 1024 * 1024);
   for (let change = 0; change < 200; change += 1) {
