@@ -1,7 +1,7 @@
-/** The suites of this folder that depend on how a file system numbers files, gives numbers again and keeps times, once more on tmpfs. */
-import { onTmpfs } from '../../support/on-tmpfs.ts';
+/** The suites of this folder that depend on how a file system numbers files, gives numbers again and keeps times, once more on the other one. */
+import { onOtherFileSystem } from '../../support/on-other-file-system.ts';
 
-onTmpfs({
+onOtherFileSystem({
   compressed: () => import('./compressed.test.ts'),
   'copies at any speed': () => import('./copies-at-any-speed.test.ts'),
   copytruncate: () => import('./copytruncate.test.ts'),
