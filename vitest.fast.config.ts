@@ -6,13 +6,13 @@ import config from './vitest.config.ts';
 const QUICK_OF_ROOM: Readonly<Record<string, string>> = {
   agent: 'control explain-page include-config live-tail lost-batch owners replay settlement-saver sink-pipeline status-line stream-view',
   bench: 'inputs null-sink',
-  cli: 'audit-ranges buffer case-names full-disk init-kinds init-secrets init-times offline-tokens preview-syslog query-range table tap test',
+  cli: 'audit-ranges buffer case-names failed-requests full-disk init-kinds init-secrets init-times offline-tokens preview-syslog query-pages query-range table tap test',
   e2e: 'hostile-files init lost-reader name-change safe-links service-bad-input shaping-bad-input snapshot stdin sync two-sinks',
   hostile: 'names-of-objects',
   packages: 'completions deploy helm pod-monitor',
   pages: 'explorer-completion explorer-editor',
   service:
-    'arrivals engine-memory fair-budget has-terms insert-groups keys memory-queries observe personal-ingest public-client query-cells query-docs query-extent query-size query-turns query-waits quota rate-limit read-request readers running-queries saved-store shard small-bounds timestamps token-comparison trim-bound',
+    'arrivals engine-memory fair-budget family-queries has-terms insert-groups keys memory-queries observe personal-ingest public-client query-cells query-docs query-extent query-shapes query-size query-turns query-waits quota rate-limit read-request readers running-queries saved-store shard small-bounds timestamps token-comparison trim-bound',
 };
 const rooms = Object.keys(QUICK_OF_ROOM);
 
@@ -30,7 +30,7 @@ const SLOW = [
   'test/shaping/{redact,rows}/{engine-differential,hostile,linear,plain-pattern}.test.ts',
   'test/sinks/ingest/http/chaos.test.ts',
   'test/sources/file/model/**',
-  'test/sources/file/{copies-at-any-speed,joining-random,nth-call,schedule,tmpfs,truncation-races,undecided}.test.ts',
+  'test/sources/file/{copies-at-any-speed,joining-random,nth-call,other-file-system,schedule,truncation-races,undecided}.test.ts',
   'test/sources/syslog/unfinished.test.ts',
   'test/state/{nth-call,nth-syscall}.test.ts',
 ];
