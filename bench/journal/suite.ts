@@ -8,7 +8,7 @@ import { loadavg } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { launcher } from '../agent.ts';
-import { readCpuSeconds, type Running, startMeasured } from '../measure.ts';
+import { memoryText, readCpuSeconds, type Running, startMeasured } from '../measure.ts';
 import type { Options } from '../options.ts';
 import { median } from '../run.ts';
 import { startSink } from '../sink.ts';
@@ -31,6 +31,7 @@ export interface JournalRow {
   readonly childSecondsPerMillion: number | undefined;
   readonly entriesPerSecond: number;
   readonly peakRssBytes: number;
+  readonly peakPrivateBytes: number;
 }
 
 export interface JournalFigures {
@@ -77,6 +78,7 @@ export async function measureJournal(options: Options, agent: string, folder: st
       childSecondsPerMillion: all[0]!.childSecondsPerMillion && of(all, 'childSecondsPerMillion'),
       entriesPerSecond: of(all, 'entriesPerSecond'),
       peakRssBytes: of(all, 'peakRssBytes'),
+      peakPrivateBytes: of(all, 'peakPrivateBytes'),
     })),
     p50Ms: latencies[Math.floor(latencies.length / 2)]!,
     p99Ms: latencies[Math.floor(latencies.length * 0.99)]!,
@@ -167,13 +169,14 @@ async function pass(program: string, prepare: Prepare, linesAnEntry: number, cou
     }
     const [own, child] = [readCpuSeconds(running.pid), childSeconds(running)];
     running.terminate();
-    const { peakRssBytes } = await running.done;
+    const { peakRssBytes, peakPrivateBytes } = await running.done;
     return {
       program,
       cpuSecondsPerMillion: (own / count) * 1e6,
       childSecondsPerMillion: child && (child / count) * 1e6,
       entriesPerSecond: count / ((counts.lastAnswerMs - startedMs) / 1000),
       peakRssBytes,
+      peakPrivateBytes,
     };
   } finally {
     await sink.stop();
@@ -237,9 +240,9 @@ export function renderJournal({ rows, p50Ms, p99Ms, load }: JournalFigures): str
     row.cpuSecondsPerMillion.toFixed(2),
     row.childSecondsPerMillion?.toFixed(2) ?? '',
     `${Math.round(row.entriesPerSecond / 1000)} k`,
-    `${(row.peakRssBytes / 1e6).toFixed(0)} MB`,
+    memoryText(row),
   ]);
-  const head = ['program', 'CPU-s a million entries', "its journalctl's", 'entries/s', 'peak RSS'];
+  const head = ['program', 'CPU-s a million entries', "its journalctl's", 'entries/s', 'peak RSS and private'];
   const [own] = rows;
   const verdict = (isMet: boolean): string => (isMet ? 'met' : '**missed**');
   return [
