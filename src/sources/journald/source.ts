@@ -98,8 +98,8 @@ export function createJournaldSource(
 
   /** What the child printed first in place of the entry that was read last. */
   function noteGone(held: Cursor, first: Cursor): void {
-    // Restoring counts the entries of held batches.
-    if (stats.lostBytes === 0) past.lostRanges += 1;
+    // At the start, restoring has counted those of held batches.
+    if (last || stats.lostBytes === 0) past.lostRanges += 1;
     const [from, to] = [held, first].map(({ atMs }) => new Date(atMs).toISOString());
     log.error(
       { source: id, code: CODE, from, to, lostRanges: past.lostRanges },

@@ -314,19 +314,24 @@ describe('child', () => {
     expect(context.logged).toHaveLength(1);
   });
 
-  test('entry that was read last is gone: counted once, with both times, and reading goes on from the oldest', async () => {
-    const { run } = children(
-      () => fakeRun(entryOf(1), 'exit code 1'),
-      () => fakeRun(Buffer.concat([entryOf(900), entryOf(901)]), 'exit code 1'),
-      () => fakeRun(entryOf(901), 'silent'),
-    );
-    const started = await start('/nowhere', {}, { run });
-    await started.lane.until(({ count }) => count === 3, 30_000);
-    expect(started.source.stats.past!.lostRanges).toBe(1);
-    expect(started.logged).toContain(
-      'error: the journal no longer has the entry that was read last; entries between these times may have been deleted before they were read',
-    );
-  });
+  // Symptom: a gap was not counted in a process that had lost held entries at its start. Cause: they were taken for those of the gap.
+  test.each([0, 5])(
+    'entry that was read last is gone: counted once, with both times, and reading goes on from the oldest (%i bytes lost before)',
+    async (lostBytes) => {
+      const { run } = children(
+        () => fakeRun(entryOf(1), 'exit code 1'),
+        () => fakeRun(Buffer.concat([entryOf(900), entryOf(901)]), 'exit code 1'),
+        () => fakeRun(entryOf(901), 'silent'),
+      );
+      const started = await start('/nowhere', {}, { run });
+      Object.assign(started.source.stats, { lostBytes });
+      await started.lane.until(({ count }) => count === 3, 30_000);
+      expect(started.source.stats.past!.lostRanges).toBe(1);
+      expect(started.logged).toContain(
+        'error: the journal no longer has the entry that was read last; entries between these times may have been deleted before they were read',
+      );
+    },
+  );
 
   test('first start begins with this boot, with the oldest entry, or at a time', async () => {
     const first = async (changes: Partial<JournaldConfig>): Promise<string[]> => {
