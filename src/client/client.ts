@@ -1,5 +1,5 @@
 /**
- * A typed client of the whole service API, for any service that speaks it: datasets, ingest, queries in both forms, users,
+ * A typed client for any service that speaks the API: datasets, ingest, queries in both forms, users,
  * organizations, tokens. Promises: requests that may be repeated are repeated over a passing failure, others never are; every
  * failure is a `ClientError`, or the reason of the caller's own signal.
  */
