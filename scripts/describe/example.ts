@@ -2,9 +2,9 @@
 import type { Table } from '../../src/config/fields/field.ts';
 import { agentTable, sourceTables } from '../../src/config/tables/schema.ts';
 import { SINK_TYPES } from '../../src/sinks/registry.ts';
+import type { SourceType } from '../../src/sources/common/source-type.ts';
+import { SOURCE_TYPES } from '../../src/sources/registry.ts';
 
-/** The component ids of the example, by type; else the type. */
-export const IDS: Record<string, string> = { file: 'app', journald: 'journal', stdin: 'pipe', syslog: 'net' };
 const COMMENT_COLUMN = 44;
 
 const HEAD = `# Every key of Tailrace's configuration with its default. Keys behind a # are optional and have none.
@@ -14,7 +14,9 @@ const HEAD = `# Every key of Tailrace's configuration with its default. Keys beh
 export function renderExample(): string {
   const { sources: _sources, sinks: _sinks, ...agent } = agentTable;
   const lines = [HEAD, ...renderTable(agent, ''), '', 'sources:'];
-  for (const [type, table] of Object.entries(sourceTables)) lines.push(`  ${IDS[type] ?? type}:`, ...renderTable(table, '    '));
+  const tables: Record<string, Table> = sourceTables;
+  for (const [type, { exampleId }] of Object.entries<SourceType>(SOURCE_TYPES))
+    lines.push(`  ${exampleId}:`, ...renderTable(tables[type]!, '    '));
   lines.push('', 'sinks:');
   for (const { exampleId, fields } of Object.values(SINK_TYPES)) lines.push(`  ${exampleId}:`, ...renderTable(fields, '    '));
   return `${lines.join('\n')}\n`;

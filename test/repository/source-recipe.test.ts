@@ -22,6 +22,7 @@ const derive = (values: Values<typeof fields>) => values;
 export type ToyConfig = CommonSourceConfig & ReturnType<typeof derive> & { readonly type: 'toy' };
 
 export const toyType: SourceType<typeof fields, ToyConfig> = {
+  exampleId: 'toy',
   doc: 'says texts',
   fields,
   derive,

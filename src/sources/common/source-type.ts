@@ -18,6 +18,8 @@ import type { CommonSourceConfig } from './source-fields.ts';
 
 /** `T`: its keys; `C`: a source of it in a checked configuration. */
 export interface SourceType<T extends Table = Table, C extends CommonSourceConfig = CommonSourceConfig> {
+  /** The id that config.example.yaml gives it. */
+  readonly exampleId: string;
   /** What it does, as documentation of `type`. */
   readonly doc: string;
   /** Its keys, beside `type` and those of every source. */

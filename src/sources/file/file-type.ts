@@ -93,6 +93,7 @@ function absoluteGlob(glob: string, folder: string): string {
 }
 
 export const fileType: SourceType<typeof fields, FileConfig> = {
+  exampleId: 'app',
   doc: 'follows files',
   fields,
   derive,

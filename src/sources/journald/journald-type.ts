@@ -81,6 +81,7 @@ function derive({ fields: which, directory, ...values }: Values<typeof fields>, 
 }
 
 export const journaldType: SourceType<typeof fields, JournaldConfig> = {
+  exampleId: 'journal',
   doc: "reads systemd's journal through `journalctl`",
   fields,
   derive,

@@ -13,6 +13,7 @@ const derive = (values: Values<typeof fields>) => deriveLines(values);
 type StdinConfig = CommonSourceConfig & ReturnType<typeof derive> & { readonly type: 'stdin' };
 
 export const stdinType: SourceType<typeof fields, StdinConfig> = {
+  exampleId: 'pipe',
   doc: 'reads standard input to its end; at most one',
   fields,
   derive,

@@ -86,6 +86,7 @@ function derive({ tls, timezone: zone, ...values }: Values<typeof fields>, conte
 }
 
 export const syslogType: SourceType<typeof fields, SyslogConfig> = {
+  exampleId: 'net',
   doc: 'listens for syslog messages, RFC 5424 and RFC 3164',
   fields,
   derive,

@@ -27,8 +27,9 @@ export function observePaths(
   /** Inodes that known files have by now: a second name of one leads to no other of them. */
   const taken = new Set<string>();
   const isMoved = (file: TrackedFile, each: FoundFile): boolean => {
-    const inode = inodeKey(each.stat);
-    return !known.in(each.stat) && !taken.has(inode) && hasContent(file, each, fileSystem) && taken.add(inode).size > 0;
+    if (known.in(each.stat) || taken.has(inodeKey(each.stat)) || !hasContent(file, each, fileSystem)) return false;
+    taken.add(inodeKey(each.stat));
+    return true;
   };
   for (const each of found) {
     const file = known.at(each.path);
