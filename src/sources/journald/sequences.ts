@@ -85,15 +85,16 @@ export class Sequences {
       this.#streams.identify(each.stream, identityOf(each.notes, each.filter));
     }
     const from = Math.max(isRead ? next.number + 1 : next.number, ...others.map(({ behind }) => behind));
-    const made = known ?? this.#mint(name, next, from);
+    const made = known ?? this.#mint(name, next, from, others);
     this.#current.set(name, made);
     if (this.#known.size > MAX_JOURNAL_SEQUENCES) this.#forgetOne(made);
     return made;
   }
 
-  #mint(name: string, next: Cursor, from: number): KnownSequence {
+  #mint(name: string, next: Cursor, from: number, others: readonly Sequence[]): KnownSequence {
     const notes = [this.#noted(from, next)];
-    const { id: stream } = this.#streams.mint(this.#source, `${JOURNAL_PATH}${name}`, identityOf(notes, this.#filter), from);
+    const former = others.map(({ stream }) => stream);
+    const { id: stream } = this.#streams.mint(this.#source, `${JOURNAL_PATH}${name}`, identityOf(notes, this.#filter), from, former);
     const made = { stream, name, behind: from, notes, filter: this.#filter };
     this.#known.set(stream, made);
     return made;

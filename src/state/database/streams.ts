@@ -112,11 +112,15 @@ export class Streams {
     }
   }
 
-  mint(source: string, path: string, identity?: FileIdentity, startAt = 0): StreamRecord {
+  /** Each sink begins at `startAt`, or where it resumes in one of the `former` streams, which have the same positions, if that is later. */
+  mint(source: string, path: string, identity?: FileIdentity, startAt = 0, former: readonly string[] = []): StreamRecord {
     const id = randomBytes(16).toString('hex');
     const unknown = { seenSize: undefined, compressedEnd: undefined };
     const stream: Stream = { id, source, path, identity, startAt, createdMs: Date.now(), ...unknown, marks: new Map() };
-    for (const sink of this.#sinksOf(source)) stream.marks.set(sink, new Mark(startAt, NO_TAIL, 0));
+    for (const sink of this.#sinksOf(source)) {
+      const at = Math.max(startAt, ...former.map((other) => this.markOf(other, sink)?.committedTo ?? startAt));
+      stream.marks.set(sink, new Mark(at, NO_TAIL, 0));
+    }
     this.#streams.set(stream.id, stream);
     this.#new.add(stream);
     return toRecord(stream, [...stream.marks.keys()]);
