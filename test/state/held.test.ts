@@ -68,6 +68,27 @@ test('state that another process holds refuses each write with that reason, and 
   again.close();
 });
 
+// Symptom: a journal's lost entries counted once for each try of a disk that refused their replaced batch. Cause: each try added them to those
+// that wait for the next save, and bytes without a place add up. Fix: they are written with the batch alone.
+test('losses of a batch that a held state refuses to replace count once, and not before it is replaced', async ({ held }) => {
+  const state = held.open();
+  const { id } = state.streams.mint('app', 'journal:a');
+  const lost = { ...span(id, 0, 10), bytes: 700 };
+  const first = commit(state, lost);
+  state.streams.see(id, 10);
+  const bytesOf = () => readAuditRows(held.folder).losses.map(({ bytes }) => bytes);
+  const replace = (): void => state.replace(first.id, [{ ...first, spans: [{ ...lost, events: 0 }] }], [lost]);
+  const release = held.hold();
+  for (let tries = 0; tries < 3; tries += 1) expect(replace).toThrow(expect.objectContaining({ code: 'E_STATE_HELD' }));
+  release();
+  await until(() => state.save());
+  expect(bytesOf()).toEqual([]);
+  replace();
+  const { saves } = state;
+  expect(state.close()).toBe(true);
+  expect([bytesOf(), state.saves]).toEqual([[700], saves]);
+});
+
 test('state that another process holds is opened, explained and audited, and closed without what could not be saved', ({ held }) => {
   const first = held.open();
   const stream = first.streams.mint('app', '/log/a').id;

@@ -66,9 +66,9 @@ export class Losses {
     return this.#pending.length > 0;
   }
 
-  /** Writes pending losses, within the caller's transaction; `noteWritten` once that is committed. */
-  write(): void {
-    for (const loss of this.#pending) this.#insert(loss);
+  /** Writes losses, within the caller's transaction; `noteWritten` once the pending ones are committed. */
+  write(losses: readonly StoredLoss[] = this.#pending): void {
+    for (const loss of losses) this.#insert(loss);
     this.#keepBound();
   }
 

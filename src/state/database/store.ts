@@ -147,13 +147,11 @@ export class State {
    * configured, another one that waits for them. `lost`: the bytes that are gone. Throws when the disk refuses.
    */
   replace(id: number, batches: readonly StoredBatch[], lost: readonly LostSpan[] = []): void {
-    for (const span of lost) this.losses.add(this.#lossOf(span, batches[0]!.owner, 'not_there_again'));
     this.#transactions.run(() => {
-      this.losses.write();
+      if (lost.length > 0) this.losses.write(lost.map((span) => this.#lossOf(span, batches[0]!.owner, 'not_there_again')));
       this.ledger.delete(id);
       for (const batch of batches) this.ledger.insert(batch);
     });
-    this.losses.noteWritten();
   }
 
   /** Bytes that no sink of the source will get: what a sink has of them already is not lost to it. */
