@@ -84,6 +84,8 @@ export function createJournaldSource(
   let last: Cursor | undefined;
   /** An entry without a message that is read again: journalctl leaves out a value that it meets while journald links it to its entry. */
   let doubted = '';
+  /** The entry behind which a gap was noted. */
+  let gone = '';
 
   const argumentsFrom = (cursor: string, chosen = filter): string[] => [...outputArguments(config), `--cursor=${cursor}`, ...chosen];
 
@@ -140,7 +142,10 @@ export function createJournaldSource(
       const end = await feed.read(input, {
         turn(next) {
           const isRead = held !== undefined && (next.text === held.text || next.content === held.content);
-          if (held && !sequence && !isRead) noteGone(held, next);
+          if (held && !sequence && !isRead && gone !== held.text) {
+            gone = held.text;
+            noteGone(held, next);
+          }
           sequence = sequences.of(next, !sequence && isRead);
           return { stream: sequence.stream, sequence: sequence.name, from: sequence.behind, before: Infinity };
         },

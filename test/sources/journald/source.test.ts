@@ -333,6 +333,21 @@ describe('child', () => {
     },
   );
 
+  // Symptom: one gap counted and logged twice. Cause: it was noted again by the child that read the entry behind it again. Fix: the gap behind an
+  // entry is noted once.
+  test('gap counts once when the entry behind it is read again; the next one counts, too', async () => {
+    const { run } = children(
+      () => fakeRun(entryOf(1), 'exit code 1'),
+      () => fakeRun(entryOf(900, {}), 'silent'),
+      () => fakeRun(Buffer.concat([entryOf(900), entryOf(901)]), 'exit code 1'),
+      () => fakeRun(entryOf(950), 'silent'),
+    );
+    const started = await start('/nowhere', {}, { run });
+    await started.lane.until(({ count }) => count === 4, 30_000);
+    expect(started.source.stats.past!.lostRanges).toBe(2);
+    expect(started.logged.filter((line) => line.includes('no longer has'))).toHaveLength(2);
+  });
+
   test('first start begins with this boot, with the oldest entry, or at a time', async () => {
     const first = async (changes: Partial<JournaldConfig>): Promise<string[]> => {
       const { run, args } = children(() => fakeRun(Buffer.alloc(0), 'silent'));
