@@ -39,7 +39,7 @@ const result = await build({
 });
 await buildPages(root, dist);
 for (const asset of assets) copyFileSync(join(root, asset), join(dist, basename(asset)));
-// Behind the assets, which it starts with.
+// After the assets: `buildProgram` runs the program, which loads them.
 const program = await buildProgram(root, dist);
 removeOthers(result.metafile);
 if (!isOnlyIfStale) writeTypes();
@@ -48,7 +48,7 @@ utimesSync(join(dist, 'main.cjs'), startedAt, startedAt);
 printSizes(result.metafile);
 checkItStarts();
 
-/** The question that bin/tailrace asks, too. */
+/** As bin/tailrace asks, and of the build's own scripts. */
 function isFresh(): boolean {
   const sources = [
     'src',

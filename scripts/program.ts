@@ -18,7 +18,7 @@ import { readVersion } from './bundle.ts';
 /** What every agent of files loads, with all that these import. */
 const STARTED = /\/src\/(?:main|cli\/program|cli\/agent\/run|sources\/file\/source|sources\/framing\/line-shaping)\.ts$/;
 
-/** V8 compares no more of a source with its cache than the length, so both are named by what they hold. */
+/** V8 checks only the length of the source, so both file names carry the hash of the source. */
 const loader = (name: string): string => `'use strict';
 const { Script, constants } = require('node:vm');
 const { readFileSync } = require('node:fs');
@@ -32,9 +32,9 @@ new Script(readFileSync(filename, 'latin1'), options).runInThisContext()(exports
 `;
 
 export interface Program {
-  /** Each a script whose value is the function that Node makes of a CommonJS module; the others ask for `start` as `./main.cjs`. */
+  /** A script whose value is a CommonJS module function. Lazy files require it as `./main.cjs`. */
   readonly start: string;
-  /** What is loaded when it is needed, by file. */
+  /** The CommonJS text of each file that is loaded when needed, by name. */
   readonly lazy: ReadonlyMap<string, string>;
   /** The files that it is made of, from `root`. */
   readonly sources: readonly string[];
@@ -95,6 +95,8 @@ process.once('SIGTERM', () => require('node:fs').writeFileSync(process.env.CACHE
 `;
 
 const READY = '"tailrace runs"';
+/** From its start to its end. */
+const AGENT_MS = 60_000;
 
 /** Runs an agent of the program until it is ready, and resolves with the code that V8 made for it. */
 async function cachedCode(out: string): Promise<Buffer> {
@@ -108,8 +110,10 @@ async function cachedCode(out: string): Promise<Buffer> {
 sinks: {s: {type: ingest, url: "http://127.0.0.1:9", token: none, dataset: logs}}\ntelemetry: {listen: "127.0.0.1:0"}\n`,
     );
     const args = ['--require', join(work, 'write-cache.cjs'), join(out, 'main.cjs'), 'run', '--config', join(work, 'tailrace.yaml')];
-    const env = { ...process.env, CACHE: join(work, 'cache') };
-    const agent = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'], env });
+    // V8 refuses a cache that was made under other flags than the reader's.
+    const env = { ...process.env, NODE_OPTIONS: '', CACHE: join(work, 'cache') };
+    const limit = { timeout: AGENT_MS, killSignal: 'SIGKILL' } as const;
+    const agent = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'], env, ...limit });
     let log = '';
     agent.stderr.setEncoding('utf8').on('data', (text: string) => {
       const wasReady = log.includes(READY);
@@ -117,8 +121,8 @@ sinks: {s: {type: ingest, url: "http://127.0.0.1:9", token: none, dataset: logs}
       // A second one would end it at once.
       if (!wasReady && log.includes(READY)) agent.kill('SIGTERM');
     });
-    const [status] = (await once(agent, 'close')) as [number | null];
-    if (status !== 0) throw new Error(`the built agent ended with ${status}:\n${log}`);
+    const [status, signal] = (await once(agent, 'close')) as [number | null, string | null];
+    if (status !== 0) throw new Error(`the built agent ended with ${status ?? signal}; it is killed after ${AGENT_MS / 1000} s:\n${log}`);
     return readFileSync(join(work, 'cache'));
   } finally {
     rmSync(work, { recursive: true, force: true });

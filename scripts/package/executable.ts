@@ -30,7 +30,7 @@ export interface ExecutableOptions {
   readonly node: string;
 }
 
-/** What dist/main.cjs is beside files. */
+/** Loads the program's files from assets, as dist/main.cjs loads them from disk. */
 const LOADER = `'use strict';
 const { getRawAsset } = require('node:sea');
 const { Script } = require('node:vm');

@@ -61,7 +61,9 @@ function installPackage(): string {
 }
 
 function build(dist: string, ...more: string[]): void {
-  const built = spawnSync(process.execPath, [join(root, 'scripts/build.ts'), '--out', dist, ...more], { encoding: 'utf8' });
+  // V8 keeps flags with the code that it compiled, and refuses it under others.
+  const env = { ...process.env, NODE_OPTIONS: '--stack-trace-limit=50' };
+  const built = spawnSync(process.execPath, [join(root, 'scripts/build.ts'), '--out', dist, ...more], { encoding: 'utf8', env });
   if (built.status !== 0) throw new Error(`the build failed:\n${built.stdout}${built.stderr}`);
 }
 
@@ -105,9 +107,10 @@ test('package is the command with its bundle, brings no Node, and starts where i
   const target = makeTree({ 'tailrace.yaml': readFileSync(join(root, 'config.example.yaml'), 'utf8') });
   expect(spawnSync('tar', ['-xzmf', join(checkout, filename), '-C', target]).status).toBe(0);
   const env = { ...process.env, PATH: dirname(process.execPath) + delimiter + process.env['PATH'], TAILRACE_TOKEN: 'x' };
-  // Another length of the program, or another version of Node than the build's, would leave the code compiled at the build unused.
+  // Another length of the program, another version of Node than the build's, or other flags would leave the code compiled at the build unused.
   writeFileSync(join(target, 'ask.cjs'), SAY_REJECTED);
-  const started = spawnSync(process.execPath, ['--require', join(target, 'ask.cjs'), join(target, 'package/dist/main.cjs'), '--version']);
+  const asking = ['--require', join(target, 'ask.cjs'), join(target, 'package/dist/main.cjs'), '--version'];
+  const started = spawnSync(process.execPath, asking, { env: { ...env, NODE_OPTIONS: '' } });
   expect(String(started.stderr)).toBe('false');
   const checked = spawnSync(join(target, 'package/bin/tailrace'), ['check', '--config', join(target, 'tailrace.yaml')], {
     encoding: 'utf8',
