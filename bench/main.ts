@@ -51,7 +51,8 @@ async function main(): Promise<void> {
     const report = `${renderMachine(describeMachine(), version, 1)} Shared inputs are of ${formatSize(Math.ceil(options.bytes / 4))}.\n\n${renderGrowth(grown)}`;
     console.log(options.json ? JSON.stringify(grown, undefined, 2) : report);
     if (options.write) writeReport(pageOf('benchmarks'), 'growth', report);
-    return drawAll(grown, options.write ? join(pageOf('benchmarks'), '../pictures') : folder);
+    if (options.write || options.keep) drawAll(grown, options.write ? join(pageOf('benchmarks'), '../pictures') : folder);
+    return;
   }
   const ownParts = ['service/ingest', 'service/query', 'service/beside', 'syslog/tcp', 'syslog/udp', 'page', 'journal'];
   const isWithoutAgent =

@@ -89,9 +89,10 @@ export async function measureAll(options: Options, program: string, folder: stri
   ];
   const peers = findPeers().flatMap((peer) => peer.tunings.map((tuning) => ({ peer, tuning, name: `peers/${peer.name}/${tuning}` })));
   const failures = new Map<string, string>();
-  const peerScenarios = peers.filter(({ name }) => wants(name)).map(({ peer, tuning, name }) => {
+  const peerScenarios = peers.filter(({ name }) => wants(name)).map((scenario) => {
+    const { peer, tuning, name } = scenario;
     const input = inputOf('text', options.syslogNgBytes);
-    return { name, pass: () => runPeer(peer, tuning, join(folder, 'run'), input), failed: (reason: string) => void failures.set(name, reason) };
+    return { ...scenario, pass: () => runPeer(peer, tuning, join(folder, 'run'), input), failed: (reason: string) => void failures.set(name, reason) };
   }); // prettier-ignore
   const scenarios = [...startScenarios, ...agentScenarios, ...bareScenarios, ...otherScenarios, ...peerScenarios];
   const passes = await takeTurns(scenarios, options.runs);
@@ -152,15 +153,10 @@ export async function measureAll(options: Options, program: string, folder: stri
     rotation,
     manyFiles,
     kernel,
-    peers: peerScenarios.map(({ name }): PeerRow => {
-      const [, peer = '', tuning = ''] = name.split('/');
-      const figures = passes.get(name)!;
-      const { version: ofPeer } = peers.find((each) => each.name === name)!.peer;
-      return {
-        ...{ name: peer, version: ofPeer, tuning },
-        figures: figures.length === 0 ? undefined : medianFigures(figures),
-        failure: failures.get(name),
-      };
+    peers: peerScenarios.map(({ name, peer, tuning }): PeerRow => {
+      const failure = failures.get(name);
+      const figures = failure === undefined ? medianFigures(passes.get(name)!) : undefined;
+      return { name: peer.name, version: peer.version, tuning, figures, failure };
     }),
     syslogNg: found === undefined ? undefined : { version: found.version, rows },
   };

@@ -113,7 +113,7 @@ async function perGiB(bytes: number, cost: Promise<Cost>): Promise<Cost> {
   return { ...measured, cpuSeconds: measured.cpuSeconds / (bytes / GIB) };
 }
 
-/** Values of an axis that a quick run leaves out cost minutes, or a GiB of disk. */
+/** The largest value of each axis in a quick run. */
 const QUICK = { files: 1000, sources: 20, sinks: 4, 'line-length': 10_000, rate: 10_000, backlog: 16 } as const;
 
 export async function measureGrowth({ only, quick, bytes: given }: Options, program: string, folder: string): Promise<Growth[]> {

@@ -51,9 +51,8 @@ export async function measureJournal(options: Options, agent: string, folder: st
   const load = loadavg()[0]!;
   const count = options.quick ? 100_000 : 1_000_000;
   const journals = join(folder, 'journals');
-  const machine = readFileSync(MACHINE, 'utf8').trim();
   say(`making a journal of ${count} entries`);
-  writeJournal(join(journals, machine), count);
+  writeJournal(join(journals, readMachine()), count);
   const rows = new Map<string, JournalRow[]>();
   const programs = [
     { name: 'tailrace', lines: 1, prepare: agentCommand(agent, journals) },
