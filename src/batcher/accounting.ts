@@ -61,7 +61,7 @@ export class Accounting {
 
   /** One sink settles the events numbered `[from, to)`. */
   settle(from: number, to: number, as: SettledAs): void {
-    // With one sink nothing is shared; a filter makes a call of nearly every event.
+    // With one sink nothing is shared; a filter settles almost every event alone.
     if (this.#shared.size === 0) return void (this.settled[as] += to - from);
     const outcome = OUTCOMES.indexOf(as);
     inPages(from, to, (index, first, end) => {

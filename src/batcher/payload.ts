@@ -43,8 +43,8 @@ export class Payload {
   }
 
   /**
-   * Compresses the body, if it is not yet, within its own memory; one that does not shrink stays as it is. Who asks for it meanwhile (a
-   * worker, and the disk buffer) waits for the same work: it overwrites what it reads.
+   * Compresses the body, if it is not yet, within its own memory; one that does not shrink stays as it is. Concurrent callers (a worker, the
+   * disk buffer) share one run, because it overwrites its input.
    */
   async compress(encoding: Encoding): Promise<void> {
     if (encoding !== 'identity' && this.encoding === 'identity' && !this.isDense)

@@ -2,7 +2,7 @@
 
 /** Characters of a pipeline. */
 export const MAX_TRANSFORM_CHARACTERS = 64 * 1024;
-/** With `memory: small`: what all sinks share, the least that one has, and its requests at a time. */
+/** `memory: small`: shared by all sinks, minimum per sink, requests at a time per sink. */
 export const SMALL_MEMORY_KIB = 8 * 1024;
 export const LEAST_SINK_MEMORY_KIB = 1024;
 export const SMALL_CONCURRENCY = 2;

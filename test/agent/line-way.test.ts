@@ -31,7 +31,7 @@ function listed(way: string): string[] {
   });
 }
 
-test('line passes the files that ARCHITECTURE.md lists on its way to the socket, its acknowledgement those on its way back, and none more than before', async () => {
+test('a line and its acknowledgement run only the files that ARCHITECTURE.md lists', async () => {
   // What was compiled before is not counted exactly.
   const ways = JSON.parse(await runNode([join(import.meta.dirname, 'line-way-child.ts')], { NODE_DISABLE_COMPILE_CACHE: '1' })) as Ways;
   for (const way of ['out', 'back'] as const) {

@@ -14,7 +14,7 @@ export interface LaneOptions {
   readonly routes: readonly Route[];
   /** The source reads files: positions in its streams are kept. */
   readonly isTracked: boolean;
-  /** Streams that cannot be read again, where others can; undefined where none can. It changes: a file may be deleted while its block waits. */
+  /** Streams whose file was deleted; undefined for a source that can reread none. Live: a file may be deleted while its block waits. */
   readonly deleted?: ReadonlySet<string> | undefined;
   /** Up to where each sink has committed the stream, in this process or an earlier one. */
   readonly streams: { markOf(stream: string, owner: string): { readonly committedTo: number } | undefined };

@@ -44,7 +44,7 @@ export const agentFields = {
   }),
   memory: field(choice(['default', 'small']), {
     default: 'default',
-    doc: 'small: for an agent beside one program; sinks share 8 MiB, at least 1 MiB each, and send two requests at a time, where buffer.max_memory and concurrency are not written',
+    doc: 'small: for an agent beside one program; all sinks share 8 MiB (at least 1 MiB each) and each sends two requests at a time, unless buffer.max_memory or concurrency is set',
   }),
   origin: field(originKind, {
     computed: 'host and file of text lines, nothing of JSON lines',

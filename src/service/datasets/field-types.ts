@@ -27,7 +27,7 @@ export function mapOf(name: string): string | undefined {
   return end < 0 ? undefined : name.slice(0, end);
 }
 
-/** The name under which an event's field is stored, of which `name` is the flattened one. Of map fields in one another the outermost has it. */
+/** The name under which an event's field is stored, of which `name` is the flattened one. Of nested map fields the outermost wins. */
 export function storedName(maps: readonly string[], name: string): string {
   if (maps.length === 0 || mapOf(name) !== undefined) return name;
   let map: string | undefined;

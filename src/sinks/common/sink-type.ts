@@ -59,9 +59,9 @@ export interface SinkType<Fields extends CommonFields = typeof commonSinkFields,
 export interface ServiceAddress {
   readonly url: string;
   readonly dataset: string;
-  /** Else the token is a variable's. */
+  /** Absent: the token is `${TAILRACE_TOKEN}`. */
   readonly tokenFile?: string | undefined;
-  /** The dataset is there, and is not made again when it goes. */
+  /** The dataset exists: `create_dataset` is left out. */
   readonly exists?: true;
 }
 
