@@ -205,7 +205,7 @@ export interface Span {
   readonly from: number;
   readonly to: number;
   readonly events: number;
-  /** Of its events as they were offered, where positions do not count them. */
+  /** Bytes of its events, for sources whose positions are not bytes. */
   readonly bytes?: number | undefined;
   /** Content sum (kernel/content-sum.ts) of the stream's bytes in the range. */
   readonly sum: number;

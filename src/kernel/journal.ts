@@ -58,7 +58,7 @@ export interface JournalLoop {
   readonly positions: number[];
 }
 
-/** Makes the loop of one source, which reserves its memory. */
+/** Makes the loop of one source in memory from `reserve`, which that source owns. */
 export type JournalFactory = (options: JournalOptions, reserve: (bytes: number) => Region) => JournalLoop;
 
 const STOPS = ['input', 'slow', 'output', 'sequence', 'garbage', 'end'] as const;

@@ -294,7 +294,7 @@ test.each([
   expect(again.streams.isSettled(id)).toBe(true);
 });
 
-test('restore counts entries that are gone with the shape of the others as a byte each at least', async () => {
+test('restore counts a lost entry as one byte at least when the shape changed', async () => {
   const { state, reopen } = makeState();
   const { id } = state.streams.mint('app', 'journal:a', undefined, 9);
   const rig = makeRig();

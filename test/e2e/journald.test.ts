@@ -79,7 +79,7 @@ describe.skipIf(lacksJournal !== undefined)(name, () => {
     expect(service.misusedKeys).toEqual([]);
   });
 
-  test('counts the bytes of held entries, else the gap, once, that were deleted, and goes on from the oldest', async ({ site }) => {
+  test('counts vacuumed entries once: held ones in bytes, unread ones as a gap', async ({ site }) => {
     const { journal, write, options } = journalOf(site);
     write(0, 100);
     const { service } = site;

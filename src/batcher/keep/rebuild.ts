@@ -80,7 +80,10 @@ async function rebuildOne(slot: Region, target: RebuildTarget, span: StoredSpan,
   return { ...rebuilt, made, lost };
 }
 
-/** What is gone of a span that was read up to `end`. Any entries of a journal may be gone; in another shape the others tell no bytes of theirs. */
+/**
+ * The lost part of a span that was read up to `end`. A journal may lose any entry; each counts as one byte at least, because a changed
+ * shape hides its size.
+ */
 function lostOf(span: StoredSpan, end: number, { accepted, spans }: Batch): LostSpan | undefined {
   if (span.bytes === undefined) return end === span.to ? undefined : { ...span, from: end };
   const missing = span.events - accepted;

@@ -33,7 +33,7 @@ export interface FeedTarget extends Omit<JournalWish, 'readAtMs'> {
 export interface FeedRun {
   /** The target of the next entry, in place of the one before; undefined: no more is wanted. */
   turn(next: Cursor): FeedTarget | undefined;
-  /** Whether the reading ends before an entry without a message. */
+  /** True: stop before this entry, which has no message, to read it again. */
   doubts?(cursor: Cursor): boolean;
   /** All entries up to the last one are in the block, or were before, or are left out. */
   take(block: Block | undefined, last: Cursor): Promise<void>;

@@ -24,5 +24,5 @@ export function proposeJournal(paths: readonly string[], files: readonly { reado
 
 export const remarkJournal = (include: readonly string[]): readonly string[] =>
   include.some((glob) => SYSTEM_LOGS.has(glob))
-    ? ['Has the entries of the journal, which is left out: with `type: journald` beside it each would come twice.']
+    ? ["Also holds the journal's entries: do not add `type: journald`, or each would come twice."]
     : [];

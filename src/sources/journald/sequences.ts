@@ -1,6 +1,6 @@
 /**
- * The streams of a journal: one for each sequence of entries, in which each has a number (`s=` and `i=` of its cursor), and for each choice of
- * them: held entries are read again as they were chosen. A position is the number behind an entry. Cursors are noted before their entries are offered, so that a later start finds one from which nothing is missed.
+ * The streams of a journal: one for each sequence (`s=` of a cursor) and filter, because held entries are reread with the filter that chose
+ * them. A position is an entry's number (`i=`) plus one. Each cursor is noted before its entry is offered, so that a later start misses nothing.
  */
 import { JOURNAL_PATH, type StreamStore } from '../../core/stream.ts';
 import { type Cursor, parseCursor } from './entry.ts';
@@ -80,7 +80,7 @@ export class Sequences {
     const known = latest?.filter === this.#filter ? latest : undefined;
     const others = all.filter((each) => each !== known);
     for (const each of others) {
-      // What they had read and not committed comes in this one.
+      // Their uncommitted entries are read again into this one.
       each.notes = each.notes.filter(({ at }) => at <= each.behind);
       this.#streams.identify(each.stream, identityOf(each.notes, each.filter));
     }

@@ -82,14 +82,14 @@ export function createJournaldSource(
   let running: Promise<void> | undefined;
   /** The last entry that was taken. */
   let last: Cursor | undefined;
-  /** An entry without a message that is read again: journalctl leaves out a value that it meets while journald links it to its entry. */
+  /** Cursor of the entry that is reread because it had no message: journalctl omits a field that journald has not linked yet. */
   let doubted = '';
   /** The entry behind which a gap was noted. */
   let gone = '';
 
   const argumentsFrom = (cursor: string, chosen = filter): string[] => [...outputArguments(config), `--cursor=${cursor}`, ...chosen];
 
-  /** `isHeld`: its entry is one that every child prints first. */
+  /** `held`: the entry that every child prints first. */
   function begin(): { readonly args: string[]; readonly held: Cursor | undefined } {
     const resumed = last ? { cursor: last, isSameFilter: true } : sequences.resume();
     const follow = context.once ? [] : followArguments(config);
@@ -187,7 +187,7 @@ export function createJournaldSource(
     }
   }
 
-  /** Offers the span's entries, of each of its reads with that time, before it runs. Resolves to where they end. */
+  /** Offers the span's entries again with their original read times, before `run` only: both use one feed. Resolves with the position reached. */
   async function reread(span: Span, to: Lane): Promise<number> {
     const known = sequences.byStream(span.stream);
     let at = span.from;
