@@ -60,8 +60,8 @@ sinks: {keep: {type: archive, path: "${path}", dataset: logs, batch: {max_age: 1
   settles(key: string, events: number, readAtMs = Date.now()): void {
     const database = new DatabaseSync(join(this.folder, 'data/state.db'));
     database.prepare("insert into batches values (99, ?, 'keep', 'logs', ?, 1, 0)").run(key, events);
-    const span = "insert into spans values (99, 0, 'app', 'gone', 0, 16, ?, 0, 0, 0, '', ?, null)";
-    database.prepare(span).run(events, `0 ${readAtMs}`);
+    const columns = 'batch, seq, source, stream, from_byte, to_byte, events, content_sum, tail_length, tail_crc, digest, reads';
+    database.prepare(`insert into spans (${columns}) values (99, 0, 'app', 'gone', 0, 16, ?, 0, 0, 0, '', ?)`).run(events, `0 ${readAtMs}`);
     database.close();
   }
 
