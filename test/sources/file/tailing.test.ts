@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { TailRig, test } from './tail-rig.ts';
+import { systemError, TailRig, test } from './tail-rig.ts';
 import { scenario } from './scenario.ts';
 
 test('file source reads present and appended lines, each once', async () => {
@@ -106,4 +106,29 @@ test('file source explains what became of a file when it last changed', async ()
   expect(lastChanges('a.log', 'a.log.1', 'a.log.2')).toEqual(['truncated', 'copied', 'renamed']);
   await rig.play`commit; mv a.log.2 a.log.3; start; drain; reads-nothing`;
   expect(lastChanges('a.log', 'a.log.1', 'a.log.3')).toEqual(['continued', 'continued', 'renamed']);
+});
+
+test('file source explains a copy as read only once it is decided, whichever look at it fails', async () => {
+  const atFailure: unknown[] = [];
+  let hasFailed = true;
+  for (let nth = 1; hasFailed; nth += 1) {
+    const rig = new TailRig({ glob: 'a.log*' });
+    const copy = rig.path('a.log.1');
+    let fd: unknown;
+    rig.afterCalls.add((call, of, opened) => {
+      if (call === 'open' && of === copy) fd = opened;
+    });
+    await rig.play`write a.log one; start; drain; cp a.log a.log.1; append a.log two; scan; rm a.log`;
+    let looks = 0;
+    rig.beforeCalls.add((call, of) => {
+      if (call === 'peek' && of === fd && (looks += 1) === nth) throw systemError('EIO');
+    });
+    await rig.play`scan`;
+    hasFailed = looks >= nth;
+    if (hasFailed) atFailure.push(rig.source.explain(copy));
+    await rig.play`pass 60; reads one two`;
+    expect(rig.source.explain(copy)).toMatchObject({ lastChange: 'read copy', lagBytes: 0 });
+  }
+  expect(atFailure.length).toBeGreaterThan(1);
+  for (const each of atFailure) expect(each).toMatchObject({ state: 'undecided', lastChange: 'undecided' });
 });

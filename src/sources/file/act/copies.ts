@@ -218,14 +218,13 @@ export class Copies {
         const facts = matcher.observe(file, stat, entry, age);
         const change = decideCopy(facts);
         if (change === 'new' && facts.original === 'there' && !this.#candidates.isThere(original)) return;
+        // A check that fails here leaves the file, and what is said of it, as before.
+        if (change === 'read copy') this.#options.outcomes.noteRead(file, stat);
         file.disk.lastChange = change;
         if (change === 'short copy') entry.isShort = true;
         if (change === 'undecided' || change === 'short copy') return;
         if (change === 'original truncated') return void generations.renew(original, true);
-        if (change === 'read copy') {
-          this.#options.outcomes.noteRead(file, stat);
-          return this.#candidates.forget(file);
-        }
+        if (change === 'read copy') return this.#candidates.forget(file);
         if (change === 'copied') return this.#move(original, file, stat);
         entry.originals.shift();
         Object.assign(entry, { check: undefined, isShort: false });
