@@ -50,9 +50,9 @@ const CHANGES: Readonly<Record<string, string>> = {
   away: 'its file system is away',
   undecided: 'undecided: the next scan decides',
   copied: 'copied by a rotation: its original is read on in the copy',
-  'short copy': 'a copy that was made before the last of its original was read',
+  'short copy': 'a copy that was made before its original was read to the end',
   'read copy': 'a copy of what was read',
-  'original truncated': 'a copy of a file that is truncated by now',
+  'original truncated': 'a copy of a file that was truncated since',
   new: 'none: it is new to the agent',
 };
 

@@ -217,7 +217,7 @@ test('each known stream goes on, waits, or is given up, for a reason that is the
   );
 });
 
-test('what lies beside a first path is followed once, and not where a stream has it', () => {
+test('a rotated file beside a path is followed once, unless a stream has it', () => {
   fc.assert(
     fc.property(worlds, (world) => {
       const scene = new Scene(world);

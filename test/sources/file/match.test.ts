@@ -209,12 +209,12 @@ const scans: readonly ScanRow[] = [
     isRead: 'the new file from 0',
   },
   {
-    seen: 'the same, of two files, whose paths are names of one file by now',
+    seen: 'the same, where two known paths are now names of one file',
     known: [knownAt('/a.log', 1), knownAt('/b.log', 2)],
     found: [at('/a.log', 3), at('/b.log', 3)],
     scan: { stableInodes: false },
     changes: ['continued /a.log', 'gone'],
-    isRead: 'the first is read on; what is open of the other, to its end',
+    isRead: 'the first goes on; the other is read to its end if it is open',
   },
   {
     seen: 'its file system was away and is back, with its inode and content at its path',

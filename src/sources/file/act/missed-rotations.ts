@@ -1,7 +1,4 @@
-/**
- * Paths that their file left. Looks for files that had such a path next and were rotated away unseen. Counts and logs rotations whose
- * files were deleted unseen, too.
- */
+/** Rotations between two scans: looks for files that had a path meanwhile and were rotated away, and counts those that were also deleted. */
 import type { TrackedFile } from '../known/tracked-file.ts';
 import { BIRTH_SLACK_MS, FORGET_AFTER_MS } from '../limits.ts';
 import type { MaintenanceOptions } from '../known/maintenance.ts';

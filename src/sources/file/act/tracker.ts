@@ -42,7 +42,7 @@ export class Tracker {
     const { knownFiles, copies, generations, stableInodes } = this.#options;
     const number = (generations.scan += 1);
     copies.beginScan();
-    const scan = { ...this.#looking(), number, folder, stableInodes };
+    const scan = { ...this.#observeOptions(), number, folder, stableInodes };
     const { known, rest } = observePaths(found.values(), knownFiles, scan);
     this.#actOn(decide({ known, unknown: [] }));
     const left = new Set(rest);
@@ -87,7 +87,7 @@ export class Tracker {
     for (const decision of decisions) this.handler.handle(decision);
   }
 
-  #looking(): ObserveOptions & Pick<ScanOptions, 'isIgnored'> {
+  #observeOptions(): ObserveOptions & Pick<ScanOptions, 'isIgnored'> {
     const { fileSystem, clock, generations, ignoreOlderMs } = this.#options;
     const isIgnored = ({ mtimeMs }: FileStat): boolean => clock.now() - mtimeMs > ignoreOlderMs;
     const isRotated = ({ path, stat }: FoundFile, of: FirstPlace): boolean => !isIgnored(stat) && generations.isRotatedFrom(path, of);
@@ -144,8 +144,8 @@ export class Tracker {
 
   /** Follows those of these files that rotation made. */
   take(beside: readonly Pick<BesideFile, 'found' | 'of'>[]): void {
-    const looking = this.#looking();
-    this.#actOn(decideBeside(beside.map(({ found, of }) => observeBeside(found, of, this.#options.knownFiles, looking))));
+    const options = this.#observeOptions();
+    this.#actOn(decideBeside(beside.map(({ found, of }) => observeBeside(found, of, this.#options.knownFiles, options))));
   }
 
   /**

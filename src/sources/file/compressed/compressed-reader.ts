@@ -164,7 +164,7 @@ export class CompressedReader {
         if (read === 'later') return;
         files.mint(compressed, read.at, read);
       }
-      const result = await this.#continueEvent(compressed, isOver, range);
+      const result = await this.#readRest(compressed, isOver, range);
       if (result?.isWhole) this.#accept(compressed, result);
       else if (result?.isShorter) await this.#readReplaced(compressed);
     } catch (error) {
@@ -189,7 +189,7 @@ export class CompressedReader {
   }
 
   /** Reads what was not read yet; `isOver`: also an unfinished last line. */
-  #continueEvent(compressed: CompressedFile, isOver: boolean, range: { consumedTo: number }): Promise<ReadResult | undefined> {
+  #readRest(compressed: CompressedFile, isOver: boolean, range: { consumedTo: number }): Promise<ReadResult | undefined> {
     const { lane, laneTurns, lines, stats, notices, files, lineEnds } = this.#options;
     const offer = async (block: WindowBlock): Promise<void> => {
       const length = block.single?.length ?? streamBytesOf(block).length;

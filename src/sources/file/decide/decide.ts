@@ -25,7 +25,7 @@ export interface Observation {
   readonly held?: FileStat | undefined;
   /** Why its descriptor, or its content, could not be looked at. */
   readonly trouble?: unknown;
-  /** Where no glob matches what has its inode: rotation may have made that of the file. */
+  /** The file now under its inode matches no glob and has a rotated name of this one. */
   readonly isRotated?: boolean;
 }
 
@@ -41,11 +41,11 @@ export interface Observations {
   readonly unknown: readonly UnknownFile[];
 }
 
-/** A file beside the first path of another one, which rotation may have made of what had that path unseen. */
+/** A file beside a path, possibly rotated from one that had the path between two scans. */
 export interface BesideFile {
   readonly found: FoundFile;
   readonly of: FirstPlace;
-  /** No glob matches it, it has such a name, and it is not left out by `ignore_older`. */
+  /** No glob matches it, it has a rotated name of that path, and `ignore_older` does not leave it out. */
   readonly isRotated: boolean;
   /** The known file that has, or had, its inode. */
   readonly holder: Observation | undefined;
@@ -54,7 +54,7 @@ export interface BesideFile {
 export interface KnownDecision {
   readonly kind: KnownChange;
   readonly observation: Omit<Observation, 'facts'>;
-  /** What has its inode now is followed, too. */
+  /** The rotated file now under its inode, to follow. */
   readonly next?: NewFile;
 }
 
@@ -100,16 +100,17 @@ function decideKnown(observation: Observation): KnownDecision {
   return { kind, observation, ...(isNext && { next: { kind: 'new', found: found!, of: file.stream } }) };
 }
 
-/** Without further names of the same files. */
+/** The first of each inode. */
 function firstNames<T extends { readonly found: FoundFile }>(files: readonly T[]): T[] {
-  const inodes = new Set<string>();
-  return files.filter(({ found }) => {
-    const inode = `${found.stat.device}:${found.stat.inode}`;
-    return !inodes.has(inode) && inodes.add(inode);
-  });
+  const first = new Map<string, T>();
+  for (const each of files) {
+    const inode = `${each.found.stat.device}:${each.found.stat.inode}`;
+    if (!first.has(inode)) first.set(inode, each);
+  }
+  return [...first.values()];
 }
 
-/** What is beside a first path is followed, unless a known file has it: not before one whose inode it got is detached. */
+/** Follows each rotated file that no known file holds; where its inode was reused, the former file is detached first. */
 export function decideBeside(beside: readonly BesideFile[]): Decision[] {
   const taken = new Set(firstNames(beside.filter(({ isRotated }) => isRotated)));
   return beside.flatMap((each) => {

@@ -19,14 +19,14 @@ export interface FileFacts {
 export interface CopyFacts {
   /**
    * The file that it may be a copy of is still under its path, has other content there by now, or its content is in no file any more; `elsewhere`:
-   * it is read on in a longer copy; `busy`: a read of it is under way, or its own copies are looked for first.
+   * it is read on in a longer copy; `busy`: a read of it is under way.
    */
   readonly original: 'there' | 'truncated' | 'gone' | 'elsewhere' | 'busy';
   /** Compared with what was read of the original, as far as one scan may. */
   readonly content: 'same' | 'different' | 'unknown';
   /** It did not change for 10 s. */
   readonly isSettled: boolean;
-  /** All that was read of its original; less, though it begins so; or all of it, but less than its original, which is open, has. */
+  /** `all`: everything that was read of the original. `less`: only the beginning of that. `no more`: the deleted original still has bytes that the copy lacks. */
   readonly holds: 'all' | 'less' | 'no more';
 }
 
@@ -61,14 +61,14 @@ export const fileRows: readonly CaseRow<FileFacts, KnownChange>[] = [
 
 // prettier-ignore
 export const copyRows: readonly CaseRow<CopyFacts, CopyChange>[] = [
-  { seen: 'a new file whose name extends that of another, which was truncated, replaced or deleted; it holds what was read of that', when: { original: 'gone', content: 'same', holds: 'all' }, change: 'copied', isRead: 'the other one is read on in it' },
-  { seen: 'the same, it holds less than what was read, as it was copied before', when: { original: 'gone', content: 'same', holds: 'less' }, change: 'short copy', isRead: 'the other one is read on in a longer copy, or else in the longest of these' },
-  { seen: 'the same, the other one is deleted, and has more in it', when: { original: 'gone', content: 'same', holds: 'no more' }, change: 'read copy', isRead: 'nothing: the other one is read to its end' },
-  { seen: 'the same, it is short, and the other one is read on in a longer copy', when: { original: 'elsewhere' }, change: 'read copy', isRead: 'nothing: all of it was read' },
-  { seen: 'the same, a read of the other one is under way, or copies of that are looked for first', when: { original: 'busy' }, change: 'undecided', isRead: 'nothing yet' },
-  { seen: 'the same, not all of it is compared yet', when: { original: 'gone', content: 'unknown' }, change: 'undecided', isRead: 'nothing yet; the next scan compares more' },
-  { seen: 'the same, its content differs', when: { original: ['there', 'gone'], content: 'different' }, change: 'new', isRead: 'from 0' },
+  { seen: 'a new file whose name extends that of another, which was truncated, replaced or deleted; it holds what was read of that', when: { original: 'gone', content: 'same', holds: 'all' }, change: 'copied', isRead: 'the original goes on in it' },
+  { seen: 'a copy that is shorter than what was read', when: { original: 'gone', content: 'same', holds: 'less' }, change: 'short copy', isRead: 'the original goes on in a longer copy, else in the longest of these' },
+  { seen: 'a copy that is shorter than its deleted, still open original', when: { original: 'gone', content: 'same', holds: 'no more' }, change: 'read copy', isRead: 'nothing: the original is read to its end' },
+  { seen: 'a short copy whose original goes on in a longer one', when: { original: 'elsewhere' }, change: 'read copy', isRead: 'nothing' },
+  { seen: 'a possible copy, while its original is being read', when: { original: 'busy' }, change: 'undecided', isRead: 'nothing yet' },
+  { seen: 'a possible copy that is not all compared yet', when: { original: 'gone', content: 'unknown' }, change: 'undecided', isRead: 'nothing yet; the next scan compares more' },
+  { seen: 'a possible copy whose content differs', when: { original: ['there', 'gone'], content: 'different' }, change: 'new', isRead: 'from 0' },
   { seen: 'a new file that is like another, which is still there', when: { ...ALIKE, isSettled: false }, change: 'undecided', isRead: 'nothing until that is truncated, or for 10 s after its last change' },
-  { seen: 'the same, that has other content by now', when: { original: 'truncated' }, change: 'original truncated', isRead: 'the other one is truncated, and its copies are decided at once' },
-  { seen: 'the same, it did not change for 10 s', when: { ...ALIKE, isSettled: true }, change: 'new', isRead: 'from 0: two files that are alike are two files' },
+  { seen: 'a new file like another, which was truncated since', when: { original: 'truncated' }, change: 'original truncated', isRead: 'the original begins a new stream; its copies are decided at once' },
+  { seen: 'a new file that is like another and did not change for 10 s', when: { ...ALIKE, isSettled: true }, change: 'new', isRead: 'from 0: two files that are alike are two files' },
 ];

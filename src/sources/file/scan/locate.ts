@@ -36,7 +36,7 @@ function inodesIn(fileSystem: FileSystem, folder: string, folders: FolderInodes)
       // A compressed file that got a deleted file's inode is not that file.
       if (!entry.isFile() || isCompressedName(entry.name)) continue;
       const path = pathIn(folder, entry.name);
-      // One that fails hides no other.
+      // A failed stat must not hide the other entries.
       const stat = statIfAny(fileSystem, path);
       if (stat) inodes.set(inodeKey(stat), path);
     }
