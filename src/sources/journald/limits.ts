@@ -7,6 +7,8 @@ export const JOURNAL_BACKOFF_MS = 250;
 export const JOURNAL_MAX_BACKOFF_MS = 30_000;
 /** An entry without a message is read again once, this often at most: each costs a child. */
 export const JOURNAL_DOUBT_MS = 1000;
+/** journald writes an entry of this machine within this time of the entry's own; those of others may come at any time. */
+export const JOURNAL_WRITING_MS = 10_000;
 /** Trouble is logged this often at most. */
 export const JOURNAL_NOTICE_MS = 60_000;
 /** With `--once` a journal that cannot be read is tried so often. */

@@ -33,6 +33,7 @@ import {
   JOURNAL_NOTICE_MS,
   JOURNAL_ONCE_TRIES,
   JOURNAL_SILENCE_MS,
+  JOURNAL_WRITING_MS,
 } from './limits.ts';
 import { isNamed, ownUnit } from './own-unit.ts';
 import { type Sequence, Sequences } from './sequences.ts';
@@ -119,6 +120,8 @@ export function createJournaldSource(
     /** When the read that waits has waited too long. */
     let silentAtMs = Infinity;
     let sequence: Sequence | undefined;
+    /** Older entries were whole when the child started. */
+    const writtenFromMs = config.directory === undefined ? clock.now() - JOURNAL_WRITING_MS : 0;
     const input = {
       close: () => current.close(),
       async read(into: Buffer): Promise<number> {
@@ -149,8 +152,8 @@ export function createJournaldSource(
           sequence = sequences.of(next, !sequence && isRead);
           return { stream: sequence.stream, sequence: sequence.name, from: sequence.behind, before: Infinity };
         },
-        doubts({ text }) {
-          if (context.once || text === doubted || rereads.admit(clock.monotonic()) === undefined) return false;
+        doubts({ text, atMs }) {
+          if (context.once || atMs < writtenFromMs || text === doubted || rereads.admit(clock.monotonic()) === undefined) return false;
           doubted = text;
           return true;
         },

@@ -6,7 +6,7 @@ import type { Region } from '../../../src/core/block.ts';
 import type { JournaldConfig } from '../../../src/sources/journald/journald-type.ts';
 import { createKernel } from '../../../src/kernel/kernel.ts';
 import type { JournalRun, runJournalctl } from '../../../src/sources/journald/journalctl.ts';
-import { JOURNAL_MAX_BACKOFF_MS, JOURNAL_SILENCE_MS } from '../../../src/sources/journald/limits.ts';
+import { JOURNAL_MAX_BACKOFF_MS, JOURNAL_SILENCE_MS, JOURNAL_WRITING_MS } from '../../../src/sources/journald/limits.ts';
 import { createJournaldSource, type JournaldOptions } from '../../../src/sources/journald/source.ts';
 import { type EntryFields, exportEntry, FIRST_US, Journal, lacksJournal } from '../../support/journal.ts';
 import { journaldSourceConfig } from '../../support/source-config.ts';
@@ -271,6 +271,20 @@ describe('child', () => {
     expect(eventsOf(started).map(({ message }) => message)).toEqual(['entry 1', 'entry 2', undefined, 'entry 4']);
     expect(args.map(cursorIn)).toEqual([undefined, 'i=1']);
     expect(started.logged).toEqual([]);
+  });
+
+  // Symptom: reading the history cost a child a second where old entries have no message. Cause: each was read again. Fix: only one that may have
+  // been written while it was read.
+  test('old entry of this machine without a message is taken as it is, a new one is read again', async () => {
+    const [old, recent] = [Date.now() - JOURNAL_WRITING_MS - 1000, Date.now() + 60_000].map((ms) => Number(BigInt(ms) * 1000n - FIRST_US));
+    const { run, args } = children(
+      () => fakeRun(Buffer.concat([entryOf(old!, {}), entryOf(recent!, {})]), 'silent'),
+      () => fakeRun(Buffer.concat([entryOf(old!), entryOf(recent!)]), 'silent'),
+    );
+    const started = await start('/nowhere', { directory: undefined }, { run });
+    await started.lane.until(({ count }) => count === 2, 30_000);
+    expect(eventsOf(started).map(({ message }) => message)).toEqual([undefined, `entry ${recent}`]);
+    expect(args).toHaveLength(2);
   });
 
   test('one that hangs is ended and replaced; one that is silent behind its first entry, too, without a word', async () => {
