@@ -2,7 +2,7 @@ import { readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
 import { startAgent } from '../../src/agent/start-agent.ts';
-import { DeletedFiles, type DeletedFilesSink } from '../../src/batcher/keep/deleted-files.ts';
+import { type DeletedFilesSink, streamStoreFor } from '../../src/batcher/keep/deleted-files.ts';
 import { loadConfig } from '../../src/config/load/load.ts';
 import { DeadLetters } from '../../src/state/dead-letters.ts';
 import { openState } from '../../src/state/database/store.ts';
@@ -19,7 +19,7 @@ test('stream is settled for its source once nothing of it is open, nor committed
   const open: { stream: string }[] = [];
   const held = [{ isTracked: true, isCommitted: false, spans: open }];
   const sink = { batcher: { open: () => held }, queue: { all: [] } } as unknown as DeletedFilesSink;
-  const view = new DeletedFiles(new Map([['store', sink]])).viewOf(state);
+  const view = streamStoreFor(state, new Map([['store', sink]]), new Set());
   const { id } = view.mint('app', '/a');
   const other = view.mint('app', '/b').id;
   expect(view.isSettled(id)).toBe(true);

@@ -4,6 +4,7 @@ import { SourceLane } from '../../batcher/fill/lane.ts';
 import type { Route } from '../../batcher/fill/router.ts';
 import type { Batcher } from '../../batcher/fill/batcher.ts';
 import { type DatasetRegistry, Router } from '../../batcher/fill/router.ts';
+import { streamStoreFor } from '../../batcher/keep/deleted-files.ts';
 import type { SinkConfig, SourceConfig } from '../../config/model.ts';
 import type { Region } from '../../core/block.ts';
 import type { Clock } from '../../core/time/clock.ts';
@@ -100,7 +101,7 @@ export async function createSourcePipeline({
   };
   const context = {
     lane,
-    streams: deletedFiles.viewOf(state),
+    streams: streamStoreFor(state, components.sinks, deletedFiles.streams),
     rescue: deletedFiles.rescueBy(rescue, state),
     clock,
     log,

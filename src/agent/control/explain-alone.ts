@@ -4,7 +4,7 @@
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { DeletedFiles } from '../../batcher/keep/deleted-files.ts';
+import { streamStoreFor } from '../../batcher/keep/deleted-files.ts';
 import type { Config } from '../../config/model.ts';
 import { systemClock } from '../../core/time/clock.ts';
 import type { Log } from '../../core/log.ts';
@@ -22,7 +22,7 @@ export async function explainAlone(config: Config, path: string, log: Log): Prom
   // A folder that no agent used yet is not made for this.
   const state = existsSync(join(dataDir, 'state.db')) ? openState({ folder: dataDir, sinksOf, log }) : undefined;
   try {
-    const streams = state ? new DeletedFiles(new Map()).viewOf(state) : NO_STREAMS;
+    const streams = state ? streamStoreFor(state, new Map(), new Set()) : NO_STREAMS;
     const context = { streams, privateFiles: new ListedPrivateFiles(() => config, systemClock), log };
     const explained: (FileExplanation & { readonly source: string })[] = [];
     for (const source of config.sources) {

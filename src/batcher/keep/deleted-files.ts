@@ -1,6 +1,5 @@
 /**
- * The streams as their sources see them, of which the batches hold spans, and those whose file was deleted: their batches are spooled at
- * once, under their own keys; the rest of their bytes is spooled as it is read.
+ * Streams whose file was deleted: their batches are spooled at once under their own keys, and the rest of their bytes as it is read.
  */
 import type { Lane } from '../../core/block.ts';
 import type { Rescue } from '../../core/source.ts';
@@ -40,38 +39,6 @@ export class DeletedFiles {
     }
   }
 
-  /**
-   * The state as sources see it. The database knows a stream's spans once they are committed; those in an open batch, or in one that waits
-   * for its commit, are unsettled, too: `max_age` may be an hour, and the disk may be full. If such a stream were forgotten, its file would
-   * be read from the start when it comes back.
-   */
-  viewOf(state: Pick<State, 'streams' | 'hasStarted' | 'persist' | 'lose'>): StreamStore {
-    const { streams } = state;
-    const isSettled = (stream: string): boolean => {
-      const isOpen = ({ isTracked, isCommitted, spans }: Batch): boolean =>
-        isTracked && !isCommitted && spans.some((span) => span.stream === stream);
-      if (!streams.isSettled(stream)) return false;
-      return ![...this.#sinks.values()].some(({ batcher, queue }) => batcher.open().some(isOpen) || queue.all.some(isOpen));
-    };
-    return {
-      isSettled,
-      mint: (...given) => streams.mint(...given),
-      list: (source) => streams.list(source),
-      hasStarted: (source) => state.hasStarted(source),
-      persist: () => state.persist(),
-      begin: (...given) => streams.begin(...given),
-      identify: (...given) => streams.identify(...given),
-      see: (...given) => streams.see(...given),
-      lose: (loss) => state.lose(loss),
-      noteCompressedEnd: (...given) => streams.noteCompressedEnd(...given),
-      forget: (stream) => {
-        if (!isSettled(stream)) return;
-        streams.forget(stream);
-        this.streams.delete(stream);
-      },
-    };
-  }
-
   /** `lane`: takes the bytes of such streams. */
   rescueBy(lane: Lane, state: Pick<State, 'save'>): Rescue {
     const isFull = (): boolean => [...this.#sinks.values()].some(({ queue }) => queue.isFull);
@@ -94,4 +61,40 @@ export class DeletedFiles {
   flush(): void {
     for (const { batcher } of this.#sinks.values()) batcher.closeWhere(({ origin }) => origin === 'orphan');
   }
+}
+
+/**
+ * The streams as their sources see them. The database knows a stream's spans once they are committed; those in an open batch of `sinks`, or
+ * in one that waits for its commit, are unsettled, too: `max_age` may be an hour, and the disk may be full. If such a stream were forgotten,
+ * its file would be read from the start when it comes back. `forget` also takes it out of `deleted`.
+ */
+export function streamStoreFor(
+  state: Pick<State, 'streams' | 'hasStarted' | 'persist' | 'lose'>,
+  sinks: ReadonlyMap<string, Pick<DeletedFilesSink, 'batcher' | 'queue'>>,
+  deleted: Set<string>,
+): StreamStore {
+  const { streams } = state;
+  const isSettled = (stream: string): boolean => {
+    const isOpen = ({ isTracked, isCommitted, spans }: Batch): boolean =>
+      isTracked && !isCommitted && spans.some((span) => span.stream === stream);
+    if (!streams.isSettled(stream)) return false;
+    return ![...sinks.values()].some(({ batcher, queue }) => batcher.open().some(isOpen) || queue.all.some(isOpen));
+  };
+  return {
+    isSettled,
+    mint: (...given) => streams.mint(...given),
+    list: (source) => streams.list(source),
+    hasStarted: (source) => state.hasStarted(source),
+    persist: () => state.persist(),
+    begin: (...given) => streams.begin(...given),
+    identify: (...given) => streams.identify(...given),
+    see: (...given) => streams.see(...given),
+    lose: (loss) => state.lose(loss),
+    noteCompressedEnd: (...given) => streams.noteCompressedEnd(...given),
+    forget: (stream) => {
+      if (!isSettled(stream)) return;
+      streams.forget(stream);
+      deleted.delete(stream);
+    },
+  };
 }

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import type { ArgumentsOf, CommandName } from '../options/command-options.ts';
 
 type Add = (name: CommandName, does: string, under?: Command) => Command;
-/** Has a command do what the function gives with its arguments and options. */
+/** Runs the loaded function with the command's arguments and options; its result is the exit code. */
 type Does = (command: Command, load: () => Promise<(...given: never[]) => Promise<number>>) => void;
 
 export function addClientCommands(program: Command, command: Add, exitWith: (code: Promise<number>) => Promise<void>): void {

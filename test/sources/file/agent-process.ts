@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { type Batch, keyOf } from '../../../src/batcher/batch.ts';
 import type { Delivery } from '../../../src/batcher/send/delivery.ts';
 import { SourceLane } from '../../../src/batcher/fill/lane.ts';
-import { DeletedFiles } from '../../../src/batcher/keep/deleted-files.ts';
+import { streamStoreFor } from '../../../src/batcher/keep/deleted-files.ts';
 import { restoreBatches } from '../../../src/batcher/keep/restore.ts';
 import { Shipment } from '../../../src/batcher/send/shipment.ts';
 import type { Part } from '../../../src/core/sink.ts';
@@ -78,7 +78,7 @@ export async function startProcess({ folder, clock, fileSystem, config: rules, s
   });
   const config = fileSourceConfig(join(folder, 'logs/*.log'), rules);
   const reserve = reserver();
-  const context = { lane, streams: new DeletedFiles(new Map()).viewOf(state), clock, log, hostname: 'h', reserve, once: false };
+  const context = { lane, streams: streamStoreFor(state, new Map(), new Set()), clock, log, hostname: 'h', reserve, once: false };
   const source = createFileSource(config, context, { fileSystem, shaping: await loadShaping(config) });
   const held: Batch[] = [];
   const send = (batch: Batch, parts: readonly Part[] = []): void => {
