@@ -20,6 +20,8 @@ const WARM_ROUNDS = 3;
 const ROUNDS = 20;
 /** The settlement is saved within 40 ms. */
 const SETTLED_MS = 60;
+/** How often it is waited for: a busy machine takes longer. */
+const MOST_TRIES = 500;
 
 const root = pathToFileURL(join(import.meta.dirname, '../../src/')).href;
 const session = new Session();
@@ -70,9 +72,15 @@ for (let round = 0; round < WARM_ROUNDS + ROUNDS; round++) {
   came = Promise.withResolvers();
   response.setHeader('content-type', 'application/json');
   response.end(JSON.stringify({ ingested: LINES, failed: 0, failures: [], processedBytes: 1, blocksCreated: 0, walLength: 1 }));
-  await sleep(SETTLED_MS);
-  const back = ran();
-  if (agent.observe().sources[0]?.held !== 0) throw new Error('a batch is not settled in its time');
+  const back = new Set<string>();
+  for (let tries = 1, held: number | undefined; held !== 0; tries++) {
+    if (tries > MOST_TRIES) throw new Error(`a batch is not settled after ${MOST_TRIES * SETTLED_MS} ms`);
+    await sleep(SETTLED_MS);
+    for (const file of ran()) back.add(file);
+    held = agent.observe().sources[0]?.held;
+    // What looking ran is not the acknowledgement's way.
+    ran();
+  }
   if (round < WARM_ROUNDS) continue;
   ways.out.push(out);
   ways.back.push(back);
