@@ -2,8 +2,7 @@
 import type { Table } from '../../src/config/fields/field.ts';
 import { agentTable, sourceTables } from '../../src/config/tables/schema.ts';
 import { SINK_TYPES } from '../../src/sinks/registry.ts';
-import type { SourceType } from '../../src/sources/common/source-type.ts';
-import { SOURCE_TYPES } from '../../src/sources/registry.ts';
+import { SOURCE_TYPES, type SourceTypeName } from '../../src/sources/registry.ts';
 
 const COMMENT_COLUMN = 44;
 
@@ -14,9 +13,8 @@ const HEAD = `# Every key of Tailrace's configuration with its default. Keys beh
 export function renderExample(): string {
   const { sources: _sources, sinks: _sinks, ...agent } = agentTable;
   const lines = [HEAD, ...renderTable(agent, ''), '', 'sources:'];
-  const tables: Record<string, Table> = sourceTables;
-  for (const [type, { exampleId }] of Object.entries<SourceType>(SOURCE_TYPES))
-    lines.push(`  ${exampleId}:`, ...renderTable(tables[type]!, '    '));
+  for (const [type, table] of Object.entries(sourceTables))
+    lines.push(`  ${SOURCE_TYPES[type as SourceTypeName].exampleId}:`, ...renderTable(table, '    '));
   lines.push('', 'sinks:');
   for (const { exampleId, fields } of Object.values(SINK_TYPES)) lines.push(`  ${exampleId}:`, ...renderTable(fields, '    '));
   return `${lines.join('\n')}\n`;

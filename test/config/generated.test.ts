@@ -11,8 +11,7 @@ import { replaceTables } from '../../scripts/describe/table.ts';
 import type { Table } from '../../src/config/fields/field.ts';
 import { agentTable, sinkTables, sourceTables } from '../../src/config/tables/schema.ts';
 import { SINK_TYPES } from '../../src/sinks/registry.ts';
-import type { SourceType } from '../../src/sources/common/source-type.ts';
-import { SOURCE_TYPES } from '../../src/sources/registry.ts';
+import { SOURCE_TYPES, type SourceTypeName } from '../../src/sources/registry.ts';
 import { configOf } from './reading.ts';
 
 const ENV = { TAILRACE_TOKEN: 'token-1', TAILRACE_ORG_ID: 'org-1' };
@@ -21,12 +20,11 @@ const ROOT = join(import.meta.dirname, '..', '..');
 const bare = (id: string, table: Table): string =>
   `  ${id}: {${Object.entries(table).flatMap(([key, { required, example }]) => (required ? `${key}: ${example}` : [])).join(', ')}}`; // prettier-ignore
 
-const tables: Record<string, Table> = sourceTables;
 /** Only keys without a default. */
 const BARE = `
 sources:
-${Object.entries<SourceType>(SOURCE_TYPES)
-  .map(([type, { exampleId }]) => bare(exampleId, tables[type]!))
+${Object.entries(sourceTables)
+  .map(([type, table]) => bare(SOURCE_TYPES[type as SourceTypeName].exampleId, table))
   .join('\n')}
 sinks:
 ${Object.values(SINK_TYPES)
