@@ -75,7 +75,10 @@ describe.skipIf(!hasChromium)(`explorer’s charts${chromiumHint}`, () => {
     const title = await draw(page, BY_MINUTE, 'areachart');
     await run(page, `${BY_MINUTE} | render areachart with (title="${title} stacked", kind=stacked)`);
     await page.locator('figcaption', { hasText: `${title} stacked` }).waitFor();
-    expect(await page.evaluate<string>(`document.querySelector('.chart canvas').toDataURL()`)).toBe(pictures.get('stackedareachart'));
+    // Its words are there before its picture.
+    await expect
+      .poll(() => page.evaluate<string>(`document.querySelector('.chart canvas').toDataURL()`))
+      .toBe(pictures.get('stackedareachart'));
     expect(problems).toEqual([]);
   });
 

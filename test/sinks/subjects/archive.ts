@@ -1,5 +1,5 @@
 /** A folder; a file takes its place while it is away. */
-import { globSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { globSync, mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { zstdDecompressSync } from 'node:zlib';
 import { silentLog } from '../../../src/core/log.ts';
@@ -23,26 +23,27 @@ async function alone(): Promise<Alone> {
 }
 
 async function destination(folder: string): Promise<Destination> {
+  // A link, which a file takes the place of in one step: the agent makes a folder that is gone anew at once.
   const path = join(folder, 'archive');
-  const aside = join(folder, 'aside');
-  let isAway = false;
-  const where = (): string => (isAway ? aside : path);
+  const files = join(folder, 'files');
+  const beside = join(folder, 'beside');
+  const lead = (): void => {
+    symlinkSync(files, beside);
+    renameSync(beside, path);
+  };
+  mkdirSync(files);
+  lead();
   return {
     keys: 'path: archive, dataset: logs, batch: {max_age: 10ms}',
     start: (...args) => startProgram(args),
-    stored: () => textIn(where()).split('\n').slice(0, -1),
+    stored: () => textIn(files).split('\n').slice(0, -1),
     away() {
-      if (globSync(path).length > 0) renameSync(path, aside);
-      writeFileSync(path, '');
-      isAway = true;
+      writeFileSync(beside, '');
+      renameSync(beside, path);
     },
-    back() {
-      rmSync(path);
-      if (globSync(aside).length > 0) renameSync(aside, path);
-      isAway = false;
-    },
+    back: lead,
     isOnce: true,
-    storedKeys: () => filesIn(where()).map((file) => basename(file, '.ndjson.zst')),
+    storedKeys: () => filesIn(files).map((file) => basename(file, '.ndjson.zst')),
   };
 }
 
