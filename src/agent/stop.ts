@@ -72,7 +72,7 @@ export async function saveAtLast(state: Pick<State, 'save' | 'refused'>, clock: 
   while (!state.save() && state.refused.refusal?.isHeld === true && !deadline.aborted) await clock.sleep(HELD_RETRY_MS, deadline);
 }
 
-/** True when positions are saved. What was settled last is on disk only then, so the files of those batches go now. */
+/** Saves positions, then waits until the files of the batches that were settled last are gone. True when they are saved. */
 export async function closeState(state: Pick<State, 'close'>, components: Components): Promise<boolean> {
   const areSaved = state.close();
   for (const { buffer } of components.sinks.values()) await buffer.removed();

@@ -51,7 +51,7 @@ const CHANGES: Readonly<Record<string, string>> = {
   undecided: 'undecided: the next scan decides',
   copied: 'copied by a rotation: its original is read on in the copy',
   'short copy': 'a copy that was made before its original was read to the end',
-  'read copy': 'a copy of what was read',
+  'read copy': 'a copy whose bytes were read from its original',
   'original truncated': 'a copy of a file that was truncated since',
   new: 'none: it is new to the agent',
 };

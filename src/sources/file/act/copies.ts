@@ -26,7 +26,7 @@ export interface CopiesOptions extends CandidatesOptions {
 export class Copies {
   readonly #options: CopiesOptions;
   /**
-   * By detached stream: names and inodes as listed last. A rotation under way may hide a copy: only what is listed twice is all that is there.
+   * By detached stream: names and inodes as listed last. A rotation under way may hide a copy, so a list counts once it is the same twice.
    */
   readonly #searches = new Map<TrackedFile, { readonly listed: string; readonly isComplete: boolean }>();
   readonly #lost = new LostSizes();
@@ -218,7 +218,7 @@ export class Copies {
         const facts = matcher.observe(file, stat, entry, age);
         const change = decideCopy(facts);
         if (change === 'new' && facts.original === 'there' && !this.#candidates.isThere(original)) return;
-        // A check that fails here leaves the file, and what is said of it, as before.
+        // A failed check changes neither the file nor what `explain` says of it.
         if (change === 'read copy') this.#options.outcomes.noteRead(file, stat);
         file.disk.lastChange = change;
         if (change === 'short copy') entry.isShort = true;

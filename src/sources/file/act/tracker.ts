@@ -132,7 +132,7 @@ export class Tracker {
     this.#missed.search(search, (path) => knownFiles.at(path) !== undefined);
   }
 
-  /** Follows files that rotation made of what was first at a place, and that no glob matches. False when a folder cannot be read now. */
+  /** Follows rotated files of a watched path that no glob matches. False when a folder cannot be read now. */
   takeBeside(place: FirstPlace, names: FolderNames, isTaken: (found: FoundFile, of: FirstPlace) => boolean): boolean {
     try {
       this.take(names.beside(place).filter(({ found, of }) => isTaken(found, of)));

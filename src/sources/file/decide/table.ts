@@ -61,7 +61,7 @@ export const fileRows: readonly CaseRow<FileFacts, KnownChange>[] = [
 
 // prettier-ignore
 export const copyRows: readonly CaseRow<CopyFacts, CopyChange>[] = [
-  { seen: 'a new file whose name extends that of another, which was truncated, replaced or deleted; it holds what was read of that', when: { original: 'gone', content: 'same', holds: 'all' }, change: 'copied', isRead: 'the original goes on in it' },
+  { seen: 'a new file that begins with what was read of another, under a longer name; the other was truncated, replaced or deleted', when: { original: 'gone', content: 'same', holds: 'all' }, change: 'copied', isRead: 'the original goes on in it' },
   { seen: 'a copy that is shorter than what was read', when: { original: 'gone', content: 'same', holds: 'less' }, change: 'short copy', isRead: 'the original goes on in a longer copy, else in the longest of these' },
   { seen: 'a copy that is shorter than its deleted, still open original', when: { original: 'gone', content: 'same', holds: 'no more' }, change: 'read copy', isRead: 'nothing: the original is read to its end' },
   { seen: 'a short copy whose original goes on in a longer one', when: { original: 'elsewhere' }, change: 'read copy', isRead: 'nothing' },

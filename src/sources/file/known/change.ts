@@ -1,4 +1,4 @@
-/** What `decide` says of a file: the rows of decide/table.ts and docs/tailing.md tell when, and what is read then. */
+/** The decisions about a file; the rows of decide/table.ts and docs/tailing.md give the cases of each. */
 
 /** Of a file that is known. `undecided`: nothing is given up. */
 export type KnownChange = 'continued' | 'renamed' | 'truncated' | 'replaced' | 'deleted' | 'gone' | 'away' | 'undecided';

@@ -63,7 +63,7 @@ export class CopyMatcher {
     });
   }
 
-  /** What is seen of the file beside the first of its originals. Throws system errors. */
+  /** Compares the file with the first of its originals. Throws system errors. */
   observe(file: TrackedFile, { size }: FileStat, entry: CopyCandidate, ageMs: number): CopyFacts {
     const original = entry.originals[0]!;
     const { stream } = original;
