@@ -201,7 +201,7 @@ export class RunningAgent implements Agent {
     await this.#telemetry.server?.close();
     for (const { sink } of this.#components.sinks.values()) await sink.close();
     this.#saver.stop();
-    return closeState(this.#state, this.#components);
+    return closeState(this.#state, this.#components.sinks);
   }
 
   #createBuilder(): Promise<Builder> {

@@ -4,6 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../core/errors.ts';
+import type { DiskBuffer } from '../batcher/keep/disk-buffer.ts';
 import { HELD_RETRY_MS } from '../batcher/limits.ts';
 import { SOURCE_STOP_GRACE_MS } from './limits.ts';
 import type { Log } from '../core/log.ts';
@@ -73,9 +74,12 @@ export async function saveAtLast(state: Pick<State, 'save' | 'refused'>, clock: 
 }
 
 /** Saves positions, then waits until the files of the batches that were settled last are gone. True when they are saved. */
-export async function closeState(state: Pick<State, 'close'>, components: Components): Promise<boolean> {
+export async function closeState(
+  state: Pick<State, 'close'>,
+  sinks: ReadonlyMap<string, { readonly buffer: Pick<DiskBuffer, 'removed'> }>,
+): Promise<boolean> {
   const areSaved = state.close();
-  for (const { buffer } of components.sinks.values()) await buffer.removed();
+  for (const { buffer } of sinks.values()) await buffer.removed();
   return areSaved;
 }
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import { Components } from '../../src/agent/build/components.ts';
 import type { SourcePipeline } from '../../src/agent/build/components.ts';
-import { stopComponents } from '../../src/agent/stop.ts';
+import { closeState, stopComponents } from '../../src/agent/stop.ts';
 import { test } from '../support/fake-ingest.ts';
 import { MemoryLog } from '../support/memory-log.ts';
 import { valueOf } from '../support/prometheus-text.ts';
@@ -12,6 +12,15 @@ import { until } from '../support/until.ts';
 import { startRun } from './run-child.ts';
 
 const ALL = 8 * 1024 * 1024;
+
+// Symptom: a spool file was left at an orderly stop. Cause: files of deleted files' batches go once their settlement is on disk, which closing
+// the state brings, and nobody waited for that. Fix: the stop waits.
+test('stop waits for the files of the batches that were settled last', async () => {
+  const course: string[] = [];
+  const removed = (): Promise<void> => Promise.resolve().then(() => void course.push('removed'));
+  const closing = closeState({ close: () => course.push('closed') > 0 }, new Map([['store', { buffer: { removed } }]]));
+  expect([await closing, course]).toEqual([true, ['closed', 'removed']]);
+});
 
 // Symptom: a source whose end never came kept the process alive after shutdown_timeout. Fix: it is left behind, by name.
 test('stop leaves a source behind that never ends, and says which; one that fails does not hold up the others', async () => {
